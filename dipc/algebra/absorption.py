@@ -42,7 +42,7 @@ _STEPS = 100
 
 
 class Trapped(Exception):
-    """Raised if the chain can reach `states` that it never leaves: a component without an exit."""
+    """Raised if the chain can reach `states`, which it never leaves again."""
 
     def __init__(self, states: frozenset[Hashable]) -> None:
         super().__init__("the chain can reach states that it never leaves")
@@ -51,7 +51,7 @@ class Trapped(Exception):
 
 @frozen
 class _Flow:
-    """The closed form numerator / Π divisor^power over the `powers` of positive divisors.
+    """The weight numerator / Π divisor^power over the `powers` of positive divisors, not in lowest terms.
 
     Common factors are divided out once, at the end, since a division costs more than all other steps.
     """
@@ -67,7 +67,7 @@ class _Flow:
 
 @dataclass(slots=True)
 class Arithmetic:
-    """Sums, products and quotients of exponential polynomials; `meter` counts the work before it is done.
+    """Sums, products and quotients of exponential polynomials, whose work is counted by `meter` before it is done.
 
     All methods raise LimitReached.
     """
@@ -90,16 +90,13 @@ class Arithmetic:
         return _Flow(self.product(flow.numerator, above), powers)
 
     def value(self, flow: _Flow) -> Closed:
-        """The closed form, in lowest terms, of the number that `flow` represents."""
+        """The weight `flow` in lowest terms."""
         if not flow.powers:
             return flow.numerator
         return self.quotient(flow.numerator, self._numerator_over(_Flow(ExpPoly.ONE, {}), flow.powers))
 
     def _numerator_over(self, flow: _Flow, powers: Mapping[ExpPoly, int]) -> ExpPoly:
-        """The numerator of `flow` over another denominator: the product of the divisors in `powers`.
-
-        Each divisor of `flow` must have at least its power there.
-        """
+        """The numerator of `flow` over the denominator Π divisor^power of `powers`, a multiple of its own."""
         numerator = flow.numerator
         if flow.powers == powers:
             return numerator
@@ -211,10 +208,11 @@ def absorption_weights(
 
 @dataclass(slots=True)
 class _Row(Generic[S]):
-    """The equation pivot·x = Σ out[t]·x[t] of a state or of the source, after the elimination of some states.
+    """The equation pivot·x = Σ out[t]·x[t] of a state, or of the source, after the elimination of some states.
 
-    x[t] is the weight of the paths from t. The coefficients are minors of I - P bordered by this row, over the union of
-    `blocks`. A block is a set of eliminated states that the row has passed through, named by its last eliminated state.
+    x is the weight of the paths from the state to the exit, x[t] that of the paths from t. The coefficients are minors
+    of I - P bordered by this row, over the union of `blocks`. A block is a set of eliminated states that the row has
+    passed through, named by its last eliminated state.
     """
 
     pivot: ExpPoly
@@ -223,7 +221,7 @@ class _Row(Generic[S]):
 
     @classmethod
     def over_common_denominator(cls, stay: Closed, leaving: Iterable[tuple[S | None, Closed]]) -> _Row[S]:
-        """The row with the weights `stay` and `leaving`, multiplied by their common denominator, which is positive."""
+        """The row of a state with weight `stay` of staying and weights `leaving`, times their common denominator."""
         common, out = ExpPoly.ONE, dict(leaving)
         for value in (stay, *out.values()):
             _, below = fraction_of(value)
@@ -253,7 +251,7 @@ class _Blocks(Generic[S]):
     """The name of a larger block by the name of each block that is part of one."""
 
     def align(self, row: _Row[S]) -> None:
-        """Let `row` pass through the rest of each block that it has passed through in part."""
+        """Multiply `row` so that its coefficients are minors over whole blocks."""
         now = {self._root(name) for name in row.blocks}
         if now != row.blocks:
             more = [self.determinants[name] for name in now - row.blocks]
@@ -288,7 +286,7 @@ def _eliminate(
     arithmetic: Arithmetic,
     ignored: frozenset[S],
 ) -> dict[S, Closed]:
-    """The weight of all paths from `entries` to each state just outside `component`.
+    """The weight of all paths from `entries` to each state just outside the strongly connected `component`.
 
     `entries` maps states of the component to the weights with which they are reached from outside.
     """
@@ -351,10 +349,13 @@ _Values = dict[int, ExpPoly]
 
 
 class SumOfIncrements:
-    """The sum of independent integers >= 0; `factors` has the number of integers with each distribution."""
+    """The distribution of a sum of independent integers >= 0."""
 
     def __init__(self, factors: Mapping[Factor, int], limits: Limits) -> None:
-        """Multiply the distributions out. Raises LimitReached if there are too many different ones."""
+        """Multiply out the distributions in `factors`, each given with its multiplicity.
+
+        Raises LimitReached if there are too many different ones.
+        """
         self._arithmetic = Arithmetic(Meter(limits))
         self._denominator = ExpPoly.ONE
         powers: list[_Values] = [{0: ExpPoly.ONE}, {0: ExpPoly.ONE}]
@@ -436,7 +437,7 @@ class SumOfIncrements:
 
 @dataclass(frozen=True)
 class _Tree:
-    """Weights by increasing value, halved recursively."""
+    """The weights of a range of values in increasing order, as a binary tree that halves the range."""
 
     values: _Values
     halves: tuple[_Tree, _Tree] | None
@@ -468,7 +469,7 @@ def _tree(values: _Values) -> _Tree:
 
 
 def _over_common(factor: Factor) -> tuple[ExpPoly, _Values]:
-    """The least common denominator of the weights, which is positive, and by value the numerators over it."""
+    """The positive least common denominator of the weights in `factor`, and the numerators over it by value."""
     common = ExpPoly.ONE
     for _, weight in factor:
         _, below = fraction_of(weight)

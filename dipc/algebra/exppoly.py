@@ -52,7 +52,8 @@ def _power_of_y(exponent: int) -> flint.fmpq_mpoly:
 class ExpPoly:
     """An immutable exponential polynomial. Arithmetic is exact; `==` is equality of functions.
 
-    Either operand of an operator may be an integer or a `Fraction`.
+    Exponential polynomials form a ring, here called the ring. Either operand of an operator may be an integer or a
+    `Fraction`.
     """
 
     __slots__ = ("_canonical", "_hash", "_low", "_poly", "_unit")
@@ -130,7 +131,7 @@ class ExpPoly:
         return [(k, Fraction(j, unit), to_fraction(c)) for k, j, c in sorted(terms, key=itemgetter(0, 1))]
 
     def integer_terms(self) -> tuple[int, list[tuple[int, int, Any]]]:
-        """The unit, and the triples (k, j, c) of the terms c·eps^k·e^{(j/unit)·eps}.
+        """The unit n, and the triples (k, j, c) of the terms c·eps^k·e^{(j/n)·eps}.
 
         Each j is an integer of any sign, and each c an fmpq.
         """
@@ -205,14 +206,14 @@ class ExpPoly:
         return self._hash
 
     def product_box(self, other: ExpPoly) -> int:
-        """An upper bound of the number of terms of the product with `other`, from the ranges of the exponents."""
+        """An upper bound of the number of terms of the product with `other`, from the least and greatest exponents."""
         (left, _), (right, _), _ = self._aligned(other)
         return prod(int(m) + int(n) + 1 for m, n in zip(left.degrees(), right.degrees(), strict=True))
 
     # --- arithmetic -------------------------------------------------------------------------------
 
     def _aligned(self, other: ExpPoly) -> tuple[Any, Any, int]:
-        """Both stored polynomials with y = e^{eps/n} for a common unit n, and n."""
+        """The stored polynomials of this function and of `other`, both with y = e^{eps/n} for a common n, and n."""
         if self._unit == other._unit:
             return (self._poly, self._low), (other._poly, other._low), self._unit
         unit = lcm(self._unit, other._unit)
@@ -261,7 +262,7 @@ class ExpPoly:
         return ExpPoly(self._poly**exponent, self._low * exponent, self._unit)
 
     def common_divisor(self, other: ExpPoly) -> ExpPoly:
-        """A greatest common divisor of this and `other` in the ring, up to a factor c·e^{q·eps} with c != 0.
+        """A greatest common divisor of this and `other`, up to a factor c·e^{q·eps} with c != 0.
 
         At most one of the two may be zero. Raises LimitReached if the degrees over the common unit are too high, since
         FLINT works on dense polynomials.
@@ -273,8 +274,8 @@ class ExpPoly:
     def coarse_divisor(self, other: ExpPoly) -> ExpPoly | None:
         """A common divisor of this and `other`, two sparse functions whose exponents have different units.
 
-        The divisor is the greatest whose exponents are multiples of both units, up to a factor c·e^{q·eps}. The result
-        is None for other functions.
+        It is the greatest common divisor whose exponents are multiples of both units, up to a factor c·e^{q·eps}.
+        Return None if one function is not sparse, or if the units are equal.
         """
         if self.least_unit == other.least_unit:
             return None
@@ -312,7 +313,7 @@ class ExpPoly:
         return Fraction(max(0, int(self._poly.degrees()[1])) - self._least_power(), self._unit)
 
     def bulk(self, unit: int) -> int:
-        """The size of the stored polynomial over `unit`: its degrees times the machine words of a coefficient.
+        """The size of the stored polynomial for the unit `unit`: its degrees times the machine words of a coefficient.
 
         `unit` is a multiple of this function's own unit. The work of finding common divisors grows approximately in
         proportion to the size.
@@ -333,7 +334,7 @@ class ExpPoly:
         return min(int(j) for _, j in self._poly.monoms())
 
     def is_unit(self) -> bool:
-        """Whether this is c·e^{q·eps} with c != 0, so that its inverse is in the ring as well."""
+        """Whether this is c·e^{q·eps} with c != 0, whose inverse is an exponential polynomial as well."""
         return len(self._poly) == 1 and int(self._poly.monoms()[0][0]) == 0
 
     def lowest(self) -> tuple[Fraction, Fraction]:
@@ -448,7 +449,7 @@ ExpPoly.ONE = ExpPoly(_CONTEXT.constant(1))
 def check_degrees(one: int, other: int) -> None:
     """Raise LimitReached if functions of the degrees `one` and `other` are too large for finding a common divisor.
 
-    The degrees are those over a common unit.
+    The degrees are in multiples of a common unit.
     """
     degree, larger = sorted((one, other))
     if degree > _MOST_DEGREE or (degree and larger > _MOST_DENSE_DEGREE):
@@ -505,7 +506,7 @@ class Quotient:
 
     @classmethod
     def convert(cls, value: ExpPoly | Fraction | int | Quotient) -> Quotient:
-        """The quotient equal to `value`."""
+        """`value` as a quotient."""
         if isinstance(value, Quotient):
             return value
         return cls.coprime(value if isinstance(value, ExpPoly) else ExpPoly.constant(value), ExpPoly.ONE)
@@ -548,7 +549,7 @@ class Quotient:
     def _ends(self) -> tuple[object, ...]:
         """The quotient of the least terms of numerator and denominator, and that of the greatest terms.
 
-        Common divisors do not change either.
+        Both are unchanged when common divisors are divided out.
         """
         (start, end), (first, last) = (each.ends() for each in (self.numerator, self.denominator))
         return tuple([(k - m, q - r, c / d) for (k, q, c), (m, r, d) in ((start, first), (end, last))])
@@ -608,7 +609,7 @@ class Quotient:
 
 
 def _normal(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:
-    """Both functions times the positive unit c·e^{q·eps} that makes the denominator end in 1·e^0 or -1·e^0."""
+    """Both functions times the c·e^{q·eps}, with c > 0, for which the denominator's last term is ±1·e^0."""
     exponent, coefficient = denominator.lowest()
     if not exponent and abs(coefficient) == 1:
         return numerator, denominator
@@ -841,7 +842,7 @@ class ClosedForm:
         return ClosedForm(simplest(operation(self.value, form.value)), self.shared_eps(form))
 
     def shared_eps(self, other: ClosedForm) -> Fraction | None:
-        """The eps to which one of the two forms is restricted, None if neither is.
+        """The eps to which this form or `other` is restricted, None if neither is.
 
         Raises ValueError if they are restricted to different eps.
         """
@@ -860,10 +861,10 @@ class ClosedForm:
         return ClosedForm, (self.value, self.only_at, self._text)
 
     def numerator_and_denominator(self) -> tuple[ExpPoly, ExpPoly | None]:
-        """The numerator and the denominator; a denominator of 1 is None.
+        """The numerator and the denominator, or None for a denominator of 1.
 
-        The coefficients of a quotient are coprime integers. For large eps, numerator and denominator grow like a power
-        of eps: the greatest exponent of the denominator is 0.
+        The coefficients of a quotient are coprime integers. The greatest exponent of the denominator is 0, so that it
+        grows like a power of eps for large eps.
         """
         if not isinstance(self.value, Quotient):
             return self.value, None
@@ -976,7 +977,10 @@ def sympy_terms(value: ExpPoly, at: Fraction | None = None) -> Any:
 
 @lru_cache(maxsize=64)
 def _content(denominator: ExpPoly) -> tuple[int, int, Fraction]:
-    """The common denominator d of the coefficients c, the common divisor of all d·c, and the greatest exponent."""
+    """The integers d and g, and the greatest exponent of the `denominator`, whose coefficients are c.
+
+    d is the least common denominator of all c, and g the greatest common divisor of all d·c.
+    """
     return *denominator.content(), max(q for _, q, _ in denominator.terms())
 
 
@@ -997,7 +1001,7 @@ def ordered_terms(terms: Iterable[tuple[int, Fraction, Fraction]]) -> list[tuple
 
 
 def terms_at(terms: Iterable[tuple[int, Fraction, Fraction]], eps: Fraction) -> list[tuple[int, Fraction, Fraction]]:
-    """Terms without powers of eps whose sum at `eps` is the sum of `terms`."""
+    """Terms without powers of eps, whose sum at the point `eps` is the sum of `terms` there."""
     sums: dict[Fraction, Fraction] = {}
     for k, q, c in terms:
         sums[q] = sums.get(q, Fraction(0)) + c * eps**k

@@ -10,16 +10,17 @@ from dipc.frozen import frozen
 
 
 def _limit(most: int, bounds: str) -> int:
-    """A field of `Limits` with the default `most`; `bounds` names what it limits."""
+    """A field of `Limits` with the default `most`; `bounds` says in words what is limited."""
     value: int = field(default=most, metadata={"bounds": bounds})
     return value
 
 
 @frozen
 class Limits:
-    """The most work that an answer may take, counted so that a verdict does not depend on the machine's speed.
+    """Bounds of the work for an answer, counted so that a verdict does not depend on the machine's speed.
 
-    Past a limit the work ends with LimitReached, and the question is undecided; `--limit NAME=N` sets a limit.
+    If a limit is exceeded the work ends with LimitReached, and the question is undecided; `--limit NAME=N` sets a
+    limit.
     """
 
     states: int = _limit(100_000, "states of the Markov chain")
@@ -104,7 +105,7 @@ _ONE_BY_ONE = 200
 
 
 def weight(bits: int) -> int:
-    """The number of short terms that cost as much as a term with a coefficient of `bits` bits."""
+    """The number of short terms that cost as much work as one term with a coefficient of `bits` bits."""
     return 1 + bits // _TERM_BITS
 
 
@@ -130,11 +131,11 @@ class Meter:
         self.size(terms * weight(bits))
 
     def room(self, terms: int) -> None:
-        """Check an upper bound of the number of terms of a function that is yet to be computed."""
+        """Raise LimitReached if a function yet to be computed, with at most `terms` terms, is likely to be too long."""
         self.size(terms // 4)
 
     def size(self, terms: int) -> None:
-        """Check the number of terms of a computed function."""
+        """Raise LimitReached if a computed function with `terms` terms is too long."""
         if terms > self.limits.terms:
             raise self._too_many_terms()
 
@@ -158,7 +159,10 @@ _WORK_OF_ONE = 3_000
 
 
 class DecisionBudget:
-    """The work that one decision may still do within the limits. Every method raises LimitReached."""
+    """A counter of the intervals, and a limit of the bits, that one decision about a sign may use.
+
+    Every method raises LimitReached.
+    """
 
     __slots__ = ("intervals", "limits")
 
@@ -167,7 +171,7 @@ class DecisionBudget:
         self.intervals = limits.intervals
 
     def with_bits(self, bits: int) -> DecisionBudget:
-        """A separate budget with as many intervals as are left in this one, and numbers of at most `bits` bits."""
+        """A new budget with as many intervals as this one has left, and with numbers of at most `bits` bits."""
         limits = self.limits
         return DecisionBudget(
             replace(
@@ -178,7 +182,7 @@ class DecisionBudget:
         )
 
     def spend_interval(self, work: int = 0) -> None:
-        """Count one interval, or several if its `work` exceeds the work of one."""
+        """Count one interval, or several if `work` is more than an interval is expected to take."""
         self.intervals -= 1 + work // _WORK_OF_ONE
         if self.intervals < 0:
             raise LimitReached(

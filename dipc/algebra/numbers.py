@@ -63,7 +63,7 @@ def parse_rational(text: str) -> Fraction:
 
 
 def exact_rational(value: object, what: str) -> Fraction:
-    """The value as a Fraction; `what` names the value in error messages.
+    """`value` as a Fraction; `what` names it in error messages.
 
     Raises TypeError for floats and other inexact values, ValueError for a text that is not a rational number.
     """
@@ -91,7 +91,7 @@ def exact_rational(value: object, what: str) -> Fraction:
 
 
 def exact_eps(value: object) -> Fraction:
-    """The value as a positive Fraction.
+    """`value` as a positive Fraction.
 
     Raises TypeError for inexact values, ValueError for a text that is not a rational number and for a number <= 0.
     """
@@ -102,7 +102,7 @@ def exact_eps(value: object) -> Fraction:
 
 
 def exact_confidence(value: object) -> Fraction:
-    """The value as a Fraction strictly between 0 and 1.
+    """`value` as a Fraction strictly between 0 and 1.
 
     Raises TypeError for inexact values, ValueError for a text that is not a rational number and for any other number.
     """
@@ -134,7 +134,7 @@ def _suggest(value: float) -> str:
 
 
 def _foreign_rational(value: object) -> Fraction | None:
-    """The value of an integer of another library or of a SymPy rational, which has integers p and q; else None."""
+    """`value` as a Fraction if it is an integer of another library or a SymPy rational; else None."""
     try:
         return Fraction(index(value))  # type: ignore[arg-type]
     except TypeError:
@@ -178,7 +178,7 @@ def magnitude(value: Fraction) -> int:
 
 
 def _decimals(denominator: int) -> int:
-    """The least n >= 0 such that `denominator` divides 10^n. Raises ValueError if there is none."""
+    """The number of decimals of 1/`denominator`. Raises ValueError if they do not end."""
     twos = (denominator & -denominator).bit_length() - 1
     fives, rest = 0, denominator >> twos
     # Whole powers 5^(2^k) at a time: one 5 at a time is quadratic, and denominators may have a million digits.
@@ -226,7 +226,7 @@ def exact_text(value: Fraction) -> str:
 
 
 def outward(low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Decimal numbers of at most `digits` significant digits that enclose [low, high]."""
+    """The ends of an interval around [low, high], as decimals of at most `digits` significant digits."""
     return round_down(low, digits), round_up(high, digits)
 
 
@@ -234,7 +234,7 @@ def outward(low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fract
 
 
 def log_enclosure(low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Decimal numbers of at most `digits` digits that enclose the logarithms of [low, high], where 0 < low <= high."""
+    """Decimals of at most `digits` digits, below log(`low`) and above log(`high`), where 0 < low <= high."""
     if low == high == 1:
         return Fraction(0), Fraction(0)
     with flint.ctx.workprec(64 + 8 * digits):

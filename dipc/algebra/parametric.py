@@ -31,15 +31,15 @@ FLAT: Factors = ()
 
 
 class TooLarge(Exception):
-    """Raised if a product or power exceeds the limits."""
+    """Raised if a product, a power or a list of candidates is too long."""
 
 
 @frozen
 class Parametric:
-    """A quotient of two functions of eps > 0 and of unknowns, which are numbers >= 0.
+    """A function of eps > 0 and of unknowns U >= 0: a quotient whose denominator depends on eps alone.
 
-    The numerator is Σ coefficient(eps)·Π U^j·e^{r·U·eps}; no coefficient is zero. The denominator depends on no unknown
-    and is not the zero function. Two values with the same denominator are the same function exactly if they are equal.
+    The numerator is Σ coefficient(eps)·Π U^j·e^{r·U·eps}; no coefficient is zero. The denominator is not the zero
+    function. Two values with the same denominator are the same function exactly if they are equal.
     """
 
     numerator: dict[Factors, ExpPoly]
@@ -65,7 +65,7 @@ class Parametric:
         return frozenset(name for factors in self.numerator for name, _, _ in factors)
 
     def is_flat(self) -> bool:
-        """Whether the function depends on no unknown."""
+        """Whether the function depends on no unknown, but at most on eps."""
         return self.numerator.keys() <= {FLAT}
 
     def flat(self) -> ExpPoly | None:
@@ -119,7 +119,7 @@ class Parametric:
         return Parametric(_times(self.numerator, other.numerator), _product(self.denominator, other.denominator))
 
     def __truediv__(self, other: Parametric) -> Parametric | None:
-        """Divide by `other`; None if it depends on an unknown and is not of the form f(eps)·e^{r·U·eps}.
+        """Divide by `other`; None if `other` depends on an unknown U and is not of the form f(eps)·e^{r·U·eps}.
 
         Raises ZeroDivisionError for a zero divisor.
         """
@@ -234,10 +234,7 @@ class Parametric:
         return ExpPoly.from_terms(terms)
 
     def powers(self, name: str) -> dict[int, Parametric] | None:
-        """The nonzero coefficients of the function as a polynomial in the unknown `name`, by power.
-
-        None if it is not one.
-        """
+        """The nonzero coefficients, by power, if the function is a polynomial in the unknown `name`, else None."""
         result: dict[int, dict[Factors, ExpPoly]] = {}
         for factors, value in self.numerator.items():
             power = 0
@@ -305,7 +302,7 @@ MOST_CANDIDATES = 64
 
 
 class SelectionKind(StrEnum):
-    """The function that selects from the arguments; the values are SymPy's names."""
+    """The function min, max or abs that selects from arguments; the values are SymPy's names."""
 
     MIN = "Min"
     MAX = "Max"
@@ -313,7 +310,7 @@ class SelectionKind(StrEnum):
 
 
 class Operation(StrEnum):
-    """The operation of a `Combination`."""
+    """The arithmetic operation of a `Combination`."""
 
     SUM = "+"
     PRODUCT = "*"
@@ -322,7 +319,7 @@ class Operation(StrEnum):
 
 @frozen
 class Selection:
-    """The least or the greatest of the arguments at each eps, or the absolute value of a single argument."""
+    """The minimum or maximum of the arguments, or the absolute value of a single argument, as a function of eps."""
 
     kind: SelectionKind
     arguments: tuple[Selected, ...]
@@ -330,7 +327,7 @@ class Selection:
 
 @frozen
 class Combination:
-    """A sum, product or quotient of two values that is kept as it is, since it has no form of its own.
+    """A sum, product or quotient of two functions of which one is a selection, kept unevaluated.
 
     The divisor of a quotient is nonzero on the intervals of the question.
     """
@@ -396,9 +393,9 @@ def times(left: Selected, right: Selected) -> Selected:
 
 
 def divide(left: Selected, right: Selected) -> Selected:
-    """The quotient left / right. Raises ZeroDivisionError for the zero function.
+    """The quotient left / right of two functions that may contain unknowns.
 
-    The caller proves that the divisor is nonzero on the intervals, or leaves this open while unknowns are open.
+    Raises ZeroDivisionError for the zero function. The caller guarantees that the divisor is nonzero on the intervals.
     """
     if isinstance(right, Parametric):
         inverse = Parametric.number(1) / right
@@ -444,10 +441,10 @@ Signs = Callable[[ExpPoly], int]
 
 
 def select(kind: SelectionKind, arguments: list[Selected], far: Signs | None = None) -> Selected:
-    """The selection from at least one argument, without the arguments that are never selected.
+    """The minimum, maximum or absolute value of `arguments`, without arguments that are never selected.
 
-    Without `far` the result is valid for all values of the unknowns. With `far` it is valid for a large enough unknown:
-    where the arguments differ by a growing amount, the signs of functions of eps decide which one is selected.
+    Without `far` this holds for all values of the unknowns. With `far`, the signs of functions of eps, it holds for a
+    large enough unknown.
     """
     if kind is SelectionKind.ABS:
         (value,) = arguments
@@ -471,7 +468,7 @@ def select(kind: SelectionKind, arguments: list[Selected], far: Signs | None = N
 
 
 def _wins(kind: SelectionKind, left: Selected, right: Selected, far: Signs | None) -> bool:
-    """Whether a selection from `left` and `right` may drop `right`, since `left` is always at least as extreme."""
+    """Whether `right` may be dropped from a selection because `left` is always at least as small, or as large."""
     if not isinstance(left, Parametric) or not isinstance(right, Parametric):
         return False
     sign = _sign(left + -right, far)
@@ -479,7 +476,10 @@ def _wins(kind: SelectionKind, left: Selected, right: Selected, far: Signs | Non
 
 
 def _sign(value: Parametric, far: Signs | None) -> int | None:
-    """The sign of `value` wherever it is used, or with `far` for a large enough unknown; None if it is not known."""
+    """The sign of `value`, or, if `far` gives signs of functions of eps, its sign for a large unknown.
+
+    None if not known.
+    """
     if not value.numerator:
         return 0
     plain = sure_sign(value)
@@ -492,7 +492,7 @@ def _sign(value: Parametric, far: Signs | None) -> int | None:
 
 
 def sure_sign(value: Parametric) -> int:
-    """The sign that the coefficients prove for every eps > 0 and all unknowns > 0; 0 if their signs differ.
+    """The sign of `value` for every eps > 0 and all unknowns > 0 if all its coefficients have this sign, else 0.
 
     If some unknowns are 0 the value has this sign or is 0.
     """
@@ -525,10 +525,10 @@ def unknowns(value: Selected) -> frozenset[str]:
 def rebuild(
     value: Selected, change: Callable[[Parametric], Parametric | None], far: Signs | None = None
 ) -> Selected | None:
-    """The value with `change` applied to each `Parametric` in it; None if `change` returns None for one.
+    """`value` with `change` applied to each `Parametric` in it; None if `change` returns None for one.
 
-    `change` must preserve sums, products, quotients and the order of values. Raises ZeroDivisionError for a divisor
-    that becomes the zero function.
+    `change` must preserve sums, products, quotients and the order of values; `far` is as in `select`. Raises
+    ZeroDivisionError for a divisor that becomes the zero function.
     """
     match value:
         case Parametric():
@@ -561,10 +561,8 @@ def combine(operation: Operation, left: Selected, right: Selected) -> Selected:
 def limit(value: Selected, far: Signs) -> Selected | None:
     """The limit of `value` as the unknown grows without bound, for every eps at which `far` gives signs.
 
-    None if not found.
-
-    For a large enough unknown it is known which arguments are selected. Since min, max and abs are continuous, they
-    commute with limits.
+    None if not found. For a large enough unknown it is known which arguments are selected. Since min, max and abs are
+    continuous, they commute with limits.
     """
     settled = rebuild(value, lambda leaf: leaf, far)
     return None if settled is None else rebuild(settled, Parametric.limit)
@@ -589,7 +587,10 @@ MOST_CONDITIONS = 256
 
 
 def candidates(value: Selected) -> list[Parametric]:
-    """Functions without selections, one of which is equal to `value` at each eps. Raises TooLarge for too many."""
+    """Functions without min, max and abs, one of which is equal to `value` at each eps.
+
+    Raises TooLarge for too many.
+    """
     forms: list[Parametric] = []
     for form in _all_candidates(value):
         if form not in forms:
@@ -621,10 +622,7 @@ def _all_candidates(value: Selected) -> list[Parametric]:
 
 
 def _is_zero_divisor(value: Combination, divisor: Parametric) -> bool:
-    """Whether `value` is a quotient and `divisor` is the zero function.
-
-    At no eps is the divisor of `value` equal to it.
-    """
+    """Whether `value` is a quotient and its candidate `divisor` is the zero function, which is never selected."""
     return value.operation is Operation.QUOTIENT and not divisor.numerator
 
 
@@ -635,10 +633,9 @@ def _combine_candidates(operation: Operation, left: Parametric, right: Parametri
 
 
 def conditions(value: Selected) -> list[ExpPoly]:
-    """Nonzero functions whose signs determine which of its `candidates` is equal to `value`.
+    """Functions of eps between whose roots `value` is a single one of its `candidates`, and no denominator is 0.
 
-    `value` must not depend on an unknown. Between two neighboring roots of all these functions the value is one
-    candidate, and no intermediate denominator is 0. Raises TooLarge for too many.
+    `value` must not depend on an unknown. Raises TooLarge for too many.
     """
     polys: list[ExpPoly] = []
     for function in _all_conditions(value):
@@ -672,7 +669,7 @@ def _all_conditions(value: Selected) -> list[ExpPoly]:
 
 
 def resolve(value: Selected, sign: Signs) -> Parametric:
-    """The candidate that is equal to `value` where `sign` gives the signs of functions.
+    """The one of the candidates of `value` that is selected where functions of eps have the signs that `sign` gives.
 
     `sign` applies to one eps, or to a gap between neighboring roots of `conditions(value)`. Raises ZeroDivisionError if
     a divisor is 0.

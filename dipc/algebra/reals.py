@@ -33,7 +33,7 @@ _MOST_POWER = 1000
 
 
 class NotReal(Exception):
-    """Raised if the real number does not exist, or its sign was not found; the message says which."""
+    """Raised if a real number does not exist, or if its sign was not found; the message says which."""
 
 
 @frozen
@@ -101,7 +101,7 @@ class Real:
         )
 
     def split(self) -> tuple[Fraction, Fraction, Real]:
-        """Return (r, s, t) with r and s rational such that this positive number is r·√s·t.
+        """Return (r, s, t) with r and s rational such that this positive number is r·√s·t; t has all else.
 
         t is 1 if the number has no atoms and is at most a square root.
         """
@@ -301,7 +301,7 @@ def _in_logarithms(value: Real) -> tuple[Fraction, Fraction] | None:
 
 
 def _merged_logarithms(numbers: Sequence[Real]) -> list[Real]:
-    """Numbers with the same sum as `numbers`, at most one of them a rational multiple of a logarithm of a rational."""
+    """Numbers with the sum of `numbers`, where all rational multiples of logarithms of rationals are added up."""
     logarithms = [known for number in numbers if (known := _in_logarithms(number)) is not None]
     if len(logarithms) < 2:
         return list(numbers)
@@ -316,7 +316,7 @@ def _merged_logarithms(numbers: Sequence[Real]) -> list[Real]:
 
 
 def _total(numbers: Sequence[Real]) -> Real:
-    """The sum of `numbers`, as an atom or the negative of an atom."""
+    """The sum of `numbers` as one atom, or its negative."""
     flat: list[Real] = []
     for number in numbers:
         match number:
@@ -340,9 +340,9 @@ def _total(numbers: Sequence[Real]) -> Real:
 
 
 def _signed(atom: Irrational) -> Real:
-    """The number `atom`, which may be negative although an atom should be positive.
+    """`atom` or its negative as a real number, by the sign of `atom`; a stored atom must be positive.
 
-    Raises NotReal if its sign is not found.
+    Raises NotReal if the sign is not found.
     """
     import flint
 

@@ -13,7 +13,7 @@ from dipc.algebra.numbers import exact_text, magnitude, outward
 
 
 class Record:
-    """A record that lists in `FIELDS` the keys of its JSON object, in order.
+    """A base class that writes an object as JSON, by the description of its keys in `FIELDS`.
 
     - `key` is the attribute of that name. `key=one.two` is the attribute "two" of the attribute "one"; null if "one" is
       None.
@@ -43,12 +43,12 @@ class Record:
 
 
 def json_object(record: object, fields: str) -> dict[str, Any]:
-    """Return the JSON object of `record` with these `fields`, which are written as in `Record`."""
+    """Return the JSON object of `record` with the keys that `fields` describes, as in `Record`."""
     return _object(_plan(fields), record)
 
 
 def json_value(value: object) -> Any:
-    """Return the JSON of a value: exact numbers are texts, and a tuple of two an enclosure with decimal ends."""
+    """Return `value` as JSON: exact numbers are texts, and a tuple of two numbers is an enclosure with decimal ends."""
     kind = type(value)
     return value if kind in _PLAIN else _WRITERS[kind](value)
 
@@ -168,7 +168,7 @@ def _object(plan: _Plan, record: object) -> dict[str, Any]:
 
 
 def _objects(plan: _Plan, record: object) -> Any:
-    """Return the JSON object of a record, the list of objects for several records, or None for None."""
+    """Return the JSON object of a record, a list of objects for a list of records, or None for None."""
     if record is None or isinstance(record, tuple | list):
         return None if record is None else [_object(plan, each) for each in record]
     return _object(plan, record)
@@ -185,5 +185,4 @@ def _part(name: str, part: Callable[[Any], Any], record: object) -> Any:
 
 
 def _record_unless(find: Callable[[Any], Any] | None, record: object) -> object | None:
-    """Return `record`, or None if `find` returns None for it."""
     return None if find is not None and find(record) is None else record

@@ -89,10 +89,10 @@ _MOST = Fraction(2) ** 40
 
 
 class AffineRates:
-    """The rates of all noises as affine functions of the constants, fitted to the rates at neighboring values."""
+    """The rates of all noises, as affine functions of the constants that vary."""
 
     def __init__(self, known: Sequence[tuple[Values, Rates]]) -> None:
-        """Fit the functions to `known`: the first values, and values that differ from these in one constant each."""
+        """Interpolate the rates in `known`: at the first values, and at values with one constant changed each."""
         (self._base, self.own), *others = known
         self._slopes = [
             [(rate - own) / (values[n] - self._base[n]) for own, rate in zip(self.own, rates, strict=True)]
@@ -111,7 +111,7 @@ class AffineRates:
 
     @property
     def are_distinguishable(self) -> bool:
-        """Whether two noises with equal rates at the first values have equal rates at all values."""
+        """Whether two noises with equal rates at the first values have equal rates at all values of the constants."""
         functions = set(zip(self.own, *self._slopes, strict=True))
         return len(functions) == len(set(self.own))
 
@@ -122,19 +122,19 @@ def rates_of(program: Program) -> Rates:
 
 
 class ThresholdBounds(Protocol):
-    """A source of lower bounds of the threshold t for all rates. A method raises Undecided if it has no bound.
+    """A source of lower bounds, for any rates of the noises, of the least alpha·eps (or eps) for which the claim holds.
 
-    The threshold is the least t = alpha·eps, or eps, for which the claim holds.
+    This least number is the threshold t. A method raises Undecided if it has no bound.
     """
 
     def guess(self, rates: Rates) -> Fraction:
-        """The approximate threshold t for these rates, without a guarantee."""
+        """An approximation of the threshold t = alpha·eps for these rates, without a guarantee."""
 
     def learn(self, rates: Rates) -> None:
-        """Prepare for guesses at rates near `rates`."""
+        """Prepare for guesses at rates close to `rates`."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """A lower bound of t for all rates s_i·rates_i, where the factors s_i are between those of `shares`.
+        """A lower bound of the threshold t for all rates s_i·rates_i, where each s_i is between those of `shares`.
 
         More precisely, log s is at least a convex combination of the logarithms of `shares`, which are all at most 1.
         The search for a better bound ends at `enough`.
@@ -142,10 +142,10 @@ class ThresholdBounds(Protocol):
 
 
 class Thresholds:
-    """Lower bounds of the threshold t from the inequalities of a claim at hard inputs, with the rates left open."""
+    """Lower bounds of the threshold t from the claim's inequalities at hard inputs, as functions of the rates."""
 
     def __init__(self, question: Question, variable: Variable, rates: AffineRates) -> None:
-        """Collect the inequalities of `question`, about a program with distinguishable rates.
+        """Collect the inequalities of `question`, about a program with distinguishable `rates`.
 
         Raises Undecided if no inequality is known for all rates, DiagnosticError for claims that make no sense.
         """
@@ -187,19 +187,20 @@ class Thresholds:
         )
 
     def guess(self, rates: Rates) -> Fraction:
-        """The approximate least t with which all inequalities hold for these rates."""
+        """An approximation of the least t with which all inequalities hold for these rates."""
         numbers = self._chosen or range(len(self._posed))
         return max(self._begin(number, self._form(number, rates), _ONE) for number in numbers)
 
     def learn(self, rates: Rates) -> None:
-        """Examine all inequalities at these rates; guesses at rates near them then examine only few."""
+        """Examine all inequalities at these rates; later guesses at rates close to them examine only few."""
         begins = [self._begin(number, self._form(number, rates), _ONE) for number in range(len(self._posed))]
         self._chosen |= {number for number, begin in enumerate(begins) if begin >= max(begins) * _LIKELY}
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """A lower bound of t, as `ThresholdBounds` says.
+        """A lower bound of t for all rates s_i·rates_i, where each factor s_i is between those of `shares`.
 
-        For each inequality only the noises count that can make its answer wrong.
+        The base class says how exactly. For each inequality, only the noises that can make its answer wrong matter. The
+        search ends at `enough`.
         """
         best = _ZERO
         for number in sorted(range(len(self._posed)), key=lambda number: -self._last.get(number, _MOST))[:_TRIED]:
@@ -218,7 +219,7 @@ class Thresholds:
         return best
 
     def _form(self, number: int, rates: Rates) -> ClosedForm:
-        """The closed form of the probability in the inequality `number`, with these rates."""
+        """The probability in the inequality with index `number`, in closed form for these rates."""
         bound = self._posed[number][0]
 
         def new_rate(own: Fraction) -> Fraction:
@@ -241,7 +242,7 @@ class Thresholds:
         return self._bounds.measure(Bound(tuple(shares), bound.constant))
 
     def _begin(self, number: int, form: ClosedForm, factor: Fraction) -> Fraction:
-        """An approximate threshold from which on Pr >= 1 - factor·beta in inequality `number`, where Pr is `form`."""
+        """An approximate t from which on `form` >= 1 - `factor`·beta in the inequality with index `number`."""
         missing = _Approximation([(-_ONE, form.value), (-factor, self._posed[number][1].value)])
         last = self._last.get(number, _ONE)
         low, high = last * Fraction(31, 32), last * Fraction(33, 32)
@@ -279,10 +280,7 @@ class Thresholds:
 
 
 class _Approximation:
-    """The sum 1 + Σ factor·function, evaluated faster than exactly and more precisely than in floats.
-
-    The error is not proved.
-    """
+    """The sum 1 + Σ factor·function, evaluated in a little more than float precision, without a proved error."""
 
     def __init__(self, summands: Sequence[tuple[Fraction, Closed]]) -> None:
         self._sums = []
@@ -318,7 +316,7 @@ def round_to(value: Fraction) -> Fraction:
 
 @frozen
 class ConstantBox:
-    """The box of all values of the constants between `low` and `high`."""
+    """The values of the constants that vary, each between its value in `low` and its value in `high`."""
 
     low: Values
     high: Values
@@ -332,7 +330,7 @@ class ConstantBox:
         return tuple([(low + high) / 2 for low, high in zip(self.low, self.high, strict=True)])
 
     def split(self, constant: int, count: int) -> Iterator[ConstantBox]:
-        """Split the box into `count` equal parts along the axis of one constant."""
+        """Yield `count` equal parts of the box, split along the axis of the constant with index `constant`."""
         low, high = self.low[constant], self.high[constant]
         ends = [low + (high - low) * n / count for n in range(count + 1)]
         for one, two in pairwise(ends):
@@ -342,7 +340,7 @@ class ConstantBox:
 
 
 class Objective:
-    """The objective K·t, or t, as a function of the constants, with lower bounds over boxes.
+    """The function of the constants that `dipc tune` minimizes: K·t, or t alone, with lower bounds over boxes.
 
     K is the least constant of privacy, and t the threshold of the claim.
     """
@@ -350,7 +348,10 @@ class Objective:
     def __init__(
         self, thresholds: ThresholdBounds, rates: AffineRates, least: Sequence[Fraction], costs: LeastCosts | None
     ) -> None:
-        """Bound the objective where every rate is at least its `least` value; without `costs` privacy is nominal."""
+        """Take lower bounds of t from `thresholds` and of K from `costs`, or K = 1 if `costs` is None.
+
+        Only values with every rate at least its `least` count.
+        """
         self._thresholds = thresholds
         self._rates = rates
         self._least = least
@@ -359,9 +360,9 @@ class Objective:
         self._reached: dict[tuple[int, bool, Rates], Reached | None] = {}
 
     def learn(self, values: Values, candidate: Candidate | None) -> None:
-        """Prepare for guesses at values near `values`. Raises Undecided.
+        """Prepare for guesses at values close to `values`. Raises Undecided.
 
-        The pair of inputs that needs the greatest constant of privacy at `values` is recorded.
+        `candidate` is the pair of inputs that needs the greatest constant of privacy at `values`, to be recorded.
         """
         self._thresholds.learn(self._rates.evaluate(values))
         if self._costs is not None and candidate is not None:
@@ -381,9 +382,9 @@ class Objective:
             return float("inf")
 
     def at_least(self, cell: ConstantBox, enough: Fraction | None = None) -> Fraction | None:
-        """A lower bound of the objective in the box `cell`, or None if some rate is too small everywhere in it.
+        """A lower bound of the objective in the box `cell`, or None if a rate is too small everywhere in it.
 
-        Raises Undecided.
+        The search for a better bound ends at `enough`. Raises Undecided.
         """
         corners = [self._rates.evaluate(corner) for corner in cell.corners]
         most = [max(column) for column in zip(*corners, strict=True)]
@@ -414,7 +415,7 @@ class Objective:
         return best
 
     def _constants(self, far: Sequence[Rates], near: Sequence[Rates], center: Rates) -> list[list[Fraction]]:
-        """The numbers κ of the module's lemma at the corners of a cell, one list for each recorded pair of inputs.
+        """Lower bounds κ of the constant of privacy at the corners of a cell, a list for each recorded pair of inputs.
 
         For a pair (u, u'), κ is the cost of the output at u' with the rates `far`, less the cost of noises at u with
         the rates `near`. These noises cost the least with the rates `center`, or with a member of `near`.
@@ -445,7 +446,7 @@ class Objective:
         return dict(zip(self._rates.own, rates, strict=True))
 
     def widest(self, cell: ConstantBox) -> int:
-        """The number of the constant along which rates change the most in the box `cell`."""
+        """The index of the constant along which rates change the most in the box `cell`."""
         middle = self._rates.evaluate(cell.middle)
 
         def change(constant: int) -> Fraction:
@@ -465,7 +466,7 @@ def _quotient(one: Fraction, two: Fraction) -> Fraction:
 
 
 def _rounded_up(value: Fraction) -> Fraction:
-    """A number with few digits that is at least `value`, with a relative error of at most 2^-20."""
+    """A number with few digits that is at least `value` and exceeds it by at most a factor 1 + 2^-20."""
     unit = Fraction(1)
     while unit > value / 2**20:
         unit /= 2
@@ -473,7 +474,7 @@ def _rounded_up(value: Fraction) -> Fraction:
 
 
 class BoxSearch:
-    """A search that splits boxes, the one with the least bound first, until all bounds reach the requested value.
+    """A branch-and-bound search: it splits the box with the least lower bound until all bounds reach a given value.
 
     Invariant: the open boxes contain all values where no rate is too small, and each has a proved lower bound of the
     objective.
@@ -492,7 +493,7 @@ class BoxSearch:
     def refine(self, enough: Fraction, most: int) -> Iterator[int]:
         """Split boxes until `lower` is at least `enough` or `most` boxes were examined.
 
-        Yield the number of boxes examined so far. Raises Undecided.
+        Yield the number examined so far. Raises Undecided.
         """
         while self._heap and self._heap[0][0] < enough and self.looked_at < most:
             bound, _, cell = self._heap[0]
@@ -508,10 +509,7 @@ class BoxSearch:
                 heappush(self._heap, one)
 
     def _count(self, cell: ConstantBox, bound: float, enough: float) -> int:
-        """The number of parts into which `cell` is split, so that the bounds of the parts should reach `enough`.
-
-        `bound` is the bound of the cell itself.
-        """
+        """The number of parts into which `cell`, with lower bound `bound`, is split for the parts to reach `enough`."""
         middle = self._objective.guess(cell.middle)
         if not bound or isinf(middle):
             return 4

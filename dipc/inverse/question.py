@@ -71,7 +71,7 @@ class GivenInverse(GivenQuestion, total=False):
 
 @frozen
 class Question:
-    """A question about the rows of `table`, or, without a table, about every real input.
+    """The question about the rows of `table`, or, without a table, about every real input.
 
     With a `parameter` the question is for every value of this constant from `least` on. The `engine` measures its
     bounds. Each case of a question requires inequalities (`Inequality`); all inequalities together are its `Claims`.
@@ -87,7 +87,7 @@ class Question:
     scaled: bool = False
 
     def enclosing(self, digits: int) -> tuple[Question, Question] | None:
-        """The questions with a stronger and a weaker claim, in which rationals replace irrational numbers.
+        """Two questions with a stronger and a weaker claim, in which rationals replace logarithms and powers of e.
 
         The rationals have `digits` digits. The two questions are equal if all logarithms and powers of e in the claim
         are rational. None for a claim without logarithms and powers of e.
@@ -105,16 +105,13 @@ class Question:
 
     @property
     def exact(self) -> Question:
-        """The question with rationals in place of logarithms and powers of e, if all of them are rational.
-
-        Otherwise the question itself.
-        """
+        """The question with rationals in place of logarithms and powers of e; itself if one of them is irrational."""
         both = None if self.free else self.enclosing(_NUMBER_DIGITS)
         return both[0] if both is not None and both[0].options == both[1].options else self
 
     @property
     def word(self) -> str:
-        """The word for a case of the question, such as "row"."""
+        """The word for a case of the question in messages, such as "row"."""
         if self.table is not None:
             return "row"
         return "class" if self.parameter is None else "case"
@@ -130,11 +127,11 @@ class Question:
         return is_free(self.program.core, self.options.gamma)
 
     def with_claim(self, **changes: Any) -> Question:
-        """The question with the parts of its claim that `changes` names replaced."""
+        """The question with `changes`, new values of alpha, beta, gamma or eps by name, in its claim."""
         return replace(self, options=replace(self.options, **changes))
 
     def claim(self) -> Claim:
-        """The claim about the table, or about no rows without a table. Raises DiagnosticError."""
+        """The claim of the question, about its table or about no rows. Raises DiagnosticError."""
         table = _NO_TABLE if self.table is None else self.table
         return resolve_claim(self.program.core, table, replace(self.options, gamma="0") if self.free else self.options)
 
@@ -144,11 +141,11 @@ class Question:
         return AllNumbers(self.program, self.parameter, self.least, self.options).least
 
     def undecided_row(self, number: int) -> RowResult:
-        """The row of a report for case `number`, without an answer."""
+        """The row of a report for the case with this number, without an answer."""
         return next(case for case in self.source().cases() if case.number == number).undecided_row()
 
     def source(self) -> Source:
-        """The source of the question's cases; each small value of an open constant is a separate case.
+        """The source of the question's cases; each small value of the `parameter` is a separate case.
 
         Raises DiagnosticError.
         """
@@ -223,9 +220,9 @@ class Inequality:
 
     `rows` are the cases that need it.
 
-    If `exact`, the claim fails wherever the inequality does. Otherwise `bound` may be less than the probability, and
-    only a proof counts. A union bound for every m is a polynomial in m - `start`; its inequalities carry the `power` of
-    m - start that their coefficient belongs to.
+    If `exact`, `bound` is the probability itself, so the claim fails wherever the inequality does. Otherwise only a
+    proof counts. A union bound for every m is a polynomial in m - `start`; its inequalities carry the `power` of m -
+    start that their coefficient belongs to.
     """
 
     bound: Probability
@@ -244,7 +241,7 @@ class Inequality:
     approached: bool = False
 
     def failing(self, interval: Interval, engine: Engine) -> Sequence[Stretch]:
-        """The parts of `interval` where the inequality fails, increasing. Raises Undecided."""
+        """The maximal parts of `interval` where the inequality fails, in increasing order. Raises Undecided."""
         if self._is_enclosed:
             assert self.stated is not None
             obligation = Obligation(self.stated, self.beta, (interval,))
@@ -291,8 +288,8 @@ class Stopped(KeyboardInterrupt):
 class Claims:
     """The claims of a question: its `distinct` inequalities, measured, and the `unknown` cases past a limit.
 
-    `vacuous` of all `cases` claim nothing. `intervals` are the eps of the claim. `warnings` point out where the claim
-    may not mean what it seems to.
+    `vacuous` is the number of cases, out of `cases`, that claim nothing. `intervals` are the eps of the claim.
+    `warnings` point out where the claim may not mean what it seems to.
     """
 
     question: Question
@@ -305,7 +302,7 @@ class Claims:
     warnings: tuple[Diagnostic, ...] = ()
 
     def undecided_row(self, number: int) -> RowResult:
-        """The row of a report for case `number`, without an answer."""
+        """The row of a report for the case with this number, without an answer."""
         return self.every[number - 1].undecided_row()
 
     @property
@@ -315,7 +312,7 @@ class Claims:
         return alpha is None or (isinstance(alpha.tree, Name) and alpha.tree.name == "dd")
 
     def scopes(self, factor: Fraction = Fraction(1)) -> Mapping[str, ClaimScope]:
-        """For each variable, the values at which at least one claim with `factor`·beta is not vacuous."""
+        """For each variable, the values at which some case claims something with beta multiplied by `factor`."""
         by_variable: dict[str, list[ClaimScope]] = {}
         for claimed in self.distinct:
             if claimed.summand is not None:
@@ -328,7 +325,7 @@ class Claims:
         return {variable: join_scopes(all_of) for variable, all_of in by_variable.items()}
 
     def _scope_of(self, summand: BetaSummand, factor: Fraction) -> ClaimScope:
-        """The values at which a claim that contains `summand`, with `factor`·beta, is not vacuous."""
+        """The values at which a claim whose beta has `summand` is not vacuous, with beta multiplied by `factor`."""
         if summand.least is None:
             return ClaimScope((), "it is not known where beta is the least")
         return claim_scope(_scaled(summand.least, factor), self.intervals, self.question.program.limits)
@@ -351,7 +348,7 @@ def claim_scopes(claim: Claim, limits: Limits) -> Mapping[str, ClaimScope]:
 
 
 def interrupted_before(rest: Sequence[Inequality]) -> UnknownCases:
-    """The cases of the inequalities in `rest`, which were not decided before Ctrl-C, as unknown cases."""
+    """The cases of the inequalities `rest`, as unknown because Ctrl-C came before they were decided."""
     return UnknownCases(INTERRUPTED, tuple(sorted({number for claimed in rest for number in claimed.rows})))
 
 
@@ -374,9 +371,9 @@ def claims_of(
 ) -> Claims:
     """The inequalities of `question`, or only of its cases with the numbers in `among`.
 
-    With `first`, a case with open integer distances that cannot be decided for all of them gets the inequalities of the
-    first distances. If the first rule gives a bound that is not exact, a case takes the `best` bounds of all rules, and
-    the claim at some of its inputs. Raises DiagnosticError for a claim that makes no sense, before anything is
+    If the first rule gives a bound that is not exact, a case takes the `best` bounds of all rules, and the claim at
+    some of its inputs. With `first`, a case about every integer distance that cannot be decided for all of them gets
+    the inequalities of the first distances. Raises DiagnosticError for a claim that makes no sense, before anything is
     measured.
     """
     source = question.source()
@@ -424,7 +421,7 @@ FIRST_DISTANCES = range(1, 7)
 
 
 def has_integer_distances(case: Case) -> bool:
-    """Whether alpha = dd(u) is left open in the case, and all distances are integers."""
+    """Whether the case is about every distance alpha = dd(u), and all distances are integers."""
     try:
         return isinstance(case, ClassCase) and case.has_integer_distances
     except Undecided:
@@ -432,7 +429,7 @@ def has_integer_distances(case: Case) -> bool:
 
 
 def proved_by_check(claims: Claims, numbers: Sequence[int], factor: Fraction) -> bool:
-    """Whether the rules of a check prove the claim with `factor`·beta, for each of the cases with these `numbers`.
+    """Whether `dipc check` proves the claim with beta multiplied by `factor`, for each case in `numbers`.
 
     Ctrl-C is passed on; a question that makes no sense with this factor proves nothing.
     """
@@ -468,9 +465,9 @@ def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
 
 
 def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> Sequence[ProofStep]:
-    """The proof steps whose bounds come nearest to proving the claim, and the claim at some inputs.
+    """The proof steps of the rules that come nearest to proving the claim, and the claim at some inputs.
 
-    Raises Undecided.
+    `first` are the steps of the first rule, returned if no rule is comparable. Raises Undecided.
     """
 
     def needed(proof: Proof) -> Fraction | None:
@@ -490,7 +487,10 @@ def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> 
 
 
 def _shortfall(proof: Proof, engine: Engine) -> Fraction:
-    """The amount by which the obligations of `proof` fail, for comparisons; 0 only if they hold. Raises Undecided."""
+    """A measure of how much the obligations of `proof` fail, to compare proofs; 0 only if they hold.
+
+    Raises Undecided.
+    """
     most = Fraction(0)
     for obligation in proof.obligations:
         bound = engine.probability(obligation.bound)
@@ -501,7 +501,7 @@ def _shortfall(proof: Proof, engine: Engine) -> Fraction:
 
 
 def _missing_at(bound: Probability, obligation: Obligation, point: Fraction) -> Fraction:
-    """The approximate amount by which `bound` at `point` is below 1 - beta.
+    """The approximate amount by which `bound` at `point` is below the 1 - beta of `obligation`.
 
     The result is 0 if the bound is not below 1 - beta, or if `point` is outside the intervals of the obligation.
     """
@@ -514,7 +514,10 @@ def _missing_at(bound: Probability, obligation: Obligation, point: Fraction) -> 
 def measure_inequalities(
     posed: Sequence[tuple[int, ProofStep]], engine: Engine, progress: Progress | None = None
 ) -> tuple[tuple[Inequality, ...], Mapping[str, list[int]]]:
-    """The different inequalities of the numbered cases, and by reason the cases that could not be measured."""
+    """The distinct inequalities of the proof steps, with bounds measured; and the cases that could not be, by reason.
+
+    `posed` has pairs (number of the case, proof step).
+    """
     # All bounds are requested before the first is awaited, since the engine may measure several at a time.
     pending = [(number, one, engine.ask(one.obligation.bound)) for number, one in posed]
     rows: dict[_Inequality, tuple[list[int], Bound]] = {}
@@ -583,7 +586,7 @@ _END = "(eps=enclosure:ends included)"
 class EpsSpan(Record):
     """A maximal interval of eps; a single point if both ends are equal.
 
-    An irrational end is a cell: the number cut off after the requested digits, and one unit of the last digit more.
+    An irrational end is enclosed: it is cut off after the requested digits, and one unit of the last digit is added.
     Ends get more digits if different ends would look equal.
     """
 
@@ -599,7 +602,7 @@ class EpsSpan(Record):
 
 @frozen(eq=False)
 class Solution(Record):
-    """An answer for all cases of a question that claim something.
+    """An answer that holds for all cases of a question that claim something: the wanted number or function.
 
     - `rows` are the cases that prevent a smaller answer, or any answer; `undecided_row` describes a case by its number.
     - `remark` is a sentence: an additional result, or the reason why nothing was proved.
@@ -654,7 +657,7 @@ class Solution(Record):
     answered = former_method("answered", "with_answer")
 
     def with_answer(self) -> Question | None:
-        """The question whose claim contains the answer; None if there is no answer, or no claim can state it.
+        """The question with the answer put into its claim; None if there is no answer, or no claim can state it.
 
         A claim is about inputs with dd(u) = alpha, so no claim states the least alpha.
         """
@@ -677,7 +680,7 @@ class Solution(Record):
 
 @frozen(eq=False)
 class EpsSolution(Solution):
-    """The eps of the question at which the claim holds: exactly the union of `holds`.
+    """The eps of the question at which the claim holds: exactly the union of the spans in `holds`.
 
     If the status is undecided, the claim holds at most on `holds`, and at least on `proved`. `everywhere` says that it
     holds for all eps of the question, and `from_there_on` that it holds for all of them from the least eps on.
@@ -694,7 +697,7 @@ class EpsSolution(Solution):
 
     @property
     def least(self) -> EndPoint | None:
-        """The infimum of the eps at which the claim holds, which may be attained."""
+        """The infimum of the eps at which the claim holds, and whether it is attained."""
         return self.holds[0].start if self.holds else None
 
     @property
@@ -761,10 +764,10 @@ class AlphaSolution(Solution):
 
 @frozen(eq=False)
 class EnvelopePiece(Record):
-    """A piece of the least beta as a function of eps: `beta` is its closed form on `span`, 1 - Pr of the cases `rows`.
+    """A piece of the least beta as a function of eps: on `span` it is 1 - Pr of the cases `rows`.
 
-    The closed form is a function of `variable`, which is written `eps` in it. `value` is an enclosure if the span is a
-    single eps. Unless `exact`, the closed form is only an upper bound of the least beta.
+    `beta` is its closed form, a function of `variable`, which is written `eps` in it. `value` is an enclosure if the
+    span is a single eps. Unless `exact`, the closed form is only an upper bound of the least beta.
     """
 
     FIELDS = "*span beta rows value? variable=variable.product? bound?"
@@ -778,7 +781,7 @@ class EnvelopePiece(Record):
 
     @property
     def bound(self) -> str | None:
-        """The words that say that the piece is an upper bound; None if it is exact."""
+        """The words for the report that the piece is only an upper bound; None if it is exact."""
         return None if self.exact else "at most"
 
 
@@ -832,7 +835,7 @@ def check_request(question: Question, wanted: Wanted) -> Question:
 
 
 def refuse_dependence(question: Question, claim: Claim, on: str, why: str) -> None:
-    """Raise DiagnosticError if another part of `claim` depends on `on`, the quantity to solve for."""
+    """Raise DiagnosticError, with the reason `why`, if another part of `claim` depends on `on`, the wanted quantity."""
     expressions: list[ClaimExpression] = [
         claimed for claimed in (claim.alpha, claim.beta, claim.gamma) if claimed is not None
     ]

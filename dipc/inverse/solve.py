@@ -151,7 +151,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
 
 
 def _first_failing(question: Question, above: set[int], progress: Progress | None) -> tuple[int | None, str | None]:
-    """The number of a failing row among `above`, or None; and the reason if it is not known whether one fails."""
+    """Return (a failing row among `above`, None), or (a row not known to hold, the reason), or (None, None)."""
     claims = claims_of(question, progress, among=above)
     undecided = next(((unknown.rows[0], unknown.reason) for unknown in claims.unknown), None)
     failing: list[int] = []
@@ -192,7 +192,7 @@ def _betas(rows: Sequence[Row], claim: Claim) -> list[ClaimExpression]:
 
 
 def _distance(row: Row) -> Fraction | None:
-    """The distance dd(u) of a row; None is infinity."""
+    """The distance dd(u) of a row; None if it is infinite."""
     assert row.dd is not None
     return row.dd.value if isinstance(row.dd.value, Fraction) else None
 
@@ -205,7 +205,7 @@ _GREATEST_OF_INTS = 4
 
 
 def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
-    """The least alpha as a multiple of 1/eps, from the claim about every alpha.
+    """The least alpha for every real input: a multiple of 1/eps, from the claim about every distance.
 
     If that claim is undecided and about one eps, the result is the least alpha among decimal numbers.
     """
@@ -240,7 +240,7 @@ def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
 
 
 def _failing_however_far(claims: Claims) -> tuple[int, ...]:
-    """The classes in which the claim fails at inputs with arbitrarily large dd: no alpha is enough for them."""
+    """The classes in which the claim fails at inputs with arbitrarily large dd, so that no alpha is enough."""
     engine = claims.question.engine
     failing = []
     for case in claims.every:
@@ -384,7 +384,7 @@ def _answer(
 
 @frozen(eq=False)
 class _Missing:
-    """The function 1 - Pr of the cases `rows`, or an upper bound of it unless `exact`."""
+    """The function 1 - Pr of the cases `rows`, or, if not `exact`, an upper bound of it."""
 
     value: Closed
     exact: bool
@@ -398,7 +398,7 @@ class _Missing:
 
 @frozen(eq=False)
 class _Envelope:
-    """The maximum of several functions of eps: its text, and its pieces."""
+    """The maximum of several functions of eps: its text and its pieces."""
 
     text: str
     pieces: tuple[EnvelopePiece, ...]
@@ -408,9 +408,8 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
     """The least beta such that every case that claims something holds, in closed form, piece by piece.
 
     The pieces are functions of eps, or of t = alpha*eps or gamma*eps if the claim is about every distance. If the
-    largest 1 - Pr is only an upper bound the answer is undecided: the least beta is at most that bound. With an open
-    constant there is an answer for each small value of it, and a bound for all others. Past a limit the answer is
-    undecided, too.
+    largest 1 - Pr is only an upper bound the answer is undecided: the least beta is at most that bound. For every m
+    there is an answer for each small m, and a bound for all others. Past a limit the answer is undecided, too.
     """
     question = claims.question
     unknown = list(claims.unknown)
@@ -455,7 +454,7 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
 def _without_form(
     inequalities: Sequence[Inequality], intervals: tuple[Interval, ...], variable: Variable, digits: int, engine: Engine
 ) -> _Envelope:
-    """The envelope if some probability has no closed form: a value at each single eps of the claim.
+    """The least beta at each single eps of the claim, where some probability has no closed form.
 
     If the greatest 1 - Pr consists of functions of the normal distribution, the envelope also has its text as a
     function of eps. Raises Undecided.
@@ -484,7 +483,7 @@ def _without_form(
 def _greatest(
     inequalities: Sequence[Inequality], intervals: tuple[Interval, ...], engine: Engine
 ) -> Sequence[Inequality]:
-    """The one inequality whose 1 - Pr is proved to be the greatest everywhere, else all `inequalities`."""
+    """The one inequality whose 1 - Pr is proved to be the greatest everywhere; if there is none, all `inequalities`."""
     for one in inequalities:
         assert one.stated is not None
         less = one.stated.opposite
@@ -497,7 +496,7 @@ def _greatest(
 
 
 def _normal_text(claimed: Inequality) -> str | None:
-    """The text of 1 - Pr as a sum of functions of the normal distribution; None if it is not such a sum."""
+    """The text of the inequality's 1 - Pr as a sum of functions of the normal distribution; None if it is not one."""
     assert claimed.stated is not None
     assert isinstance(claimed.bound, EnclosedForm)
     functions = claimed.bound.bound.functions()
@@ -507,7 +506,7 @@ def _normal_text(claimed: Inequality) -> str | None:
 
 
 def _missing_at(claimed: Inequality, eps: Fraction, digits: int) -> Cell:
-    """The value of 1 - Pr at `eps`, cut off after `digits` digits, and one unit of the last digit more.
+    """An enclosure of the inequality's 1 - Pr at `eps`: cut off after `digits` digits, and one unit more.
 
     Raises LimitReached.
     """
@@ -521,13 +520,13 @@ def _missing_at(claimed: Inequality, eps: Fraction, digits: int) -> Cell:
 
 
 def _by_case(group: Sequence[Inequality]) -> list[list[Inequality]]:
-    """The inequalities by case: one list for each small value of an open constant, and one for all other values."""
+    """The inequalities grouped by case: each small m, and all other m together."""
     numbers = sorted({number for claimed in group for number in claimed.rows})
     return [[replace(claimed, rows=(number,)) for claimed in group if number in claimed.rows] for number in numbers]
 
 
 def _union(inequalities: Sequence[Inequality], question: Question, digits: int) -> EnvelopePiece:
-    """The piece of a union bound, for every value of the open constant. Raises Undecided."""
+    """The piece of the least beta that a union bound gives for every other m. Raises Undecided."""
     first = inequalities[0]
     assert question.parameter is not None
     limits = question.program.limits
@@ -539,9 +538,10 @@ def _union(inequalities: Sequence[Inequality], question: Question, digits: int) 
 
 
 def union_text(inequalities: Sequence[Inequality], parameter: str, limits: Limits) -> str:
-    """The text of a union bound of 1 - Pr for every value m of `parameter` from some start on. Raises Undecided.
+    """The text of a polynomial in m that is at least the error probability 1 - Pr for every m from some start on.
 
-    The bound is a polynomial in m - start, whose coefficients are the largest ones of all `inequalities`.
+    It is a union bound: a polynomial in m - start, each coefficient the largest of all `inequalities`. m is the value
+    of `parameter`. Raises Undecided.
     """
     first = inequalities[0]
     terms = []
@@ -562,7 +562,7 @@ def _maximum(highest: Sequence[_Missing]) -> PiecewiseForm:
 def _envelope(
     missing: list[_Missing], intervals: tuple[Interval, ...], variable: Variable, digits: int, limits: Limits
 ) -> _Envelope:
-    """The envelope of functions in closed form. Raises Undecided past a limit."""
+    """The maximum of the functions `missing`, all in closed form. Raises Undecided past a limit."""
     highest = _undominated(missing, intervals, limits)
     if len(highest) == 1:
         (only,) = highest
@@ -581,7 +581,7 @@ def _envelope(
 
 
 def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limits: Limits) -> list[_Missing]:
-    """The functions that can be the maximum: a function is left out if another is at least as large at every eps."""
+    """The functions of `missing` without those that are proved to be at most another one at every eps."""
     kept: list[_Missing] = []
     # The likely maximum comes first, so that it excludes most others at once; the order is a guess. Among equal
     # functions the exact one comes first.
@@ -616,7 +616,10 @@ def _split(
     digits: int,
     limits: Limits,
 ) -> list[EnvelopePiece]:
-    """The pieces of the maximum `envelope` on `interval`, one for each cell; neighbors share the end between them."""
+    """The pieces of the maximum `envelope` on `interval`, one for each part where one of `highest` is largest.
+
+    Neighboring pieces share the end between them.
+    """
     pieces = []
     for cell in envelope.cells(interval, limits):
         owner = next(missing for missing in highest if _is_owner(missing, cell.numerator, cell.denominator))
@@ -736,10 +739,10 @@ class WrittenForm:
 
 
 def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[WrittenForm]:
-    """The probabilities of the case of `row`, as texts; empty if they are not known.
+    """The probabilities of the case that `row` reports, as texts; empty if they are not known.
 
-    The texts are the forms of a class, of the classes for one number of queries, or, for all numbers from some number
-    on, of the union bound, which is a polynomial in the number.
+    They are the probability for a class of inputs, or for each class at one m, or, for all m from some m on, the union
+    bound, which is a polynomial in m.
     """
     try:
         match source, row:
@@ -814,10 +817,10 @@ _WRONG = {IntervalSide.LOWER: "above", IntervalSide.UPPER: "below"}
 
 @frozen
 class Intervals(Record):
-    """The distances from the released outputs to the ends of an interval, one solution for each choice of ends.
+    """Confidence intervals around the released outputs: the distances from the outputs to the intervals' ends.
 
-    The distance is the least gamma of the solution. With probability at least `confidence` the exact answers of all
-    real and int outputs are in their intervals, and all finite outputs are right.
+    There is a solution for each choice of ends; the distance is its least gamma. With probability at least `confidence`
+    the exact answers of all real and int outputs are in their intervals, and all finite outputs are right.
     """
 
     FIELDS = "schema program confidence outputs eps intervals"
@@ -872,7 +875,7 @@ def interval(program: ProgramGiven, table: TableGiven | None = None, **given: Un
 def release_intervals(
     program: Program, table: TableGiven | None, options: Options, engine: Engine | None = None
 ) -> Intervals:
-    """The result of `interval` for options in one object; `engine` decides the claims."""
+    """The result of `interval` for options given as one object; `engine` decides the claims."""
     core = program.core
     outputs = tuple([slot.name for slot in core.output_slots if slot.is_symbolic])
     if not outputs or not core.has_product_distance or core.side is not None:

@@ -66,7 +66,7 @@ _MOST, _MOST_POWER, DIGITS = 10_000, 12, 10
 
 @frozen
 class ConstantGrid:
-    """The name of a constant and the values to decide, increasing."""
+    """A constant by name, and the values of it to decide, increasing."""
 
     name: str
     values: tuple[Fraction, ...]
@@ -115,10 +115,11 @@ _VERDICTS = {
 
 @frozen
 class ConstantEdge:
-    """The place where the values with a proved claim begin or end: two decimals one unit of the last digit apart.
+    """The place where the values of a constant for which the claim is proved begin or end: two decimals around it.
 
-    The claim is proved for the greater decimal and refuted for the smaller if the values begin here (`begins`), else
-    the other way round. `monotone` says that the claim is proved to change at this one place only.
+    They are one unit of the last digit apart. The claim is proved for the greater decimal and refuted for the smaller
+    if the values begin here (`begins`), else the other way round. `monotone` says that the claim is proved to change at
+    this one place only.
     """
 
     ends: tuple[Fraction, Fraction]
@@ -128,7 +129,7 @@ class ConstantEdge:
 
 @frozen
 class ConstantSolution(Record):
-    """The verdict for each value of a constant.
+    """The verdict for each value of a constant, or the place where the proved values begin or end (`edge`).
 
     A value for which the program makes no sense has a reason in `refused`.
     """
@@ -190,9 +191,9 @@ class ConstantSolution(Record):
 
 
 class _Decided:
-    """The verdicts for values of a constant, each decided once.
+    """The verdicts of a claim for values of a constant, each decided once.
 
-    With `adjacent`, verdicts of the claim about privacy.
+    With `adjacent`, the claim is about privacy.
     """
 
     def __init__(self, program: Program, table: TableGiven | None, name: str, options: Options) -> None:
@@ -282,7 +283,7 @@ def solve_constant(
 def _edge(decided: _Decided, digits: int, *, monotone: bool) -> ConstantEdge | None:
     """The place where the values with a proved claim begin or end; None if the claim fails for all powers of ten tried.
 
-    Raises Undecided.
+    It is found to `digits` digits; `monotone` says that there is no other. Raises Undecided.
     """
     first = decided.holds(Fraction(1))
     for power in (sign * k for k in range(1, _MOST_POWER + 1) for sign in (1, -1)):
@@ -303,7 +304,7 @@ def _holds_as(decided: _Decided, wanted: bool, value: Fraction) -> bool:
 
 
 def _is_monotone(program: Program, name: str, options: Options) -> bool:
-    """True if the constant `name` only scales deviations of Gaussian noise, so that the first lemma applies to it."""
+    """True if the constant `name` only scales deviations of Gaussian noise, so that the claim changes at most once."""
     try:
         if GaussianMechanism.from_program(program) is None:
             return False
@@ -368,9 +369,9 @@ _Exits = Sequence[tuple[_Output, int | None]]
 
 
 def is_threshold(program: Program, table: TableGiven | None, name: str, options: Options) -> bool:
-    """Whether a lemma about thresholds applies to the constant `name` and the claim.
+    """Whether it is proved that the claim, as the constant `name` grows, changes at most once.
 
-    With `adjacent` the claim is about privacy. False if this is not known.
+    With `adjacent` the claim is about privacy.
     """
     tree = parse(program.core.source)
     if (
@@ -393,10 +394,10 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
 
 
 def _required_outputs(program: Program, table: TableGiven | None, name: str, options: Options) -> list[_Wanted] | None:
-    """The finite inputs, each with the answers that the claim requires. Raises Undecided, DiagnosticError.
+    """The finite inputs, each with the answers that the claim requires whatever the constant is.
 
-    None if a metric defines the distance of answers, if rows have claims that mention this constant, or if another
-    constant is left open.
+    None if they are not known. None if a metric defines the distance of answers, if rows have claims that mention this
+    constant, or if another constant is left open. Raises Undecided, DiagnosticError.
     """
     question = read_question(program, table, options)
     core = program.core
@@ -429,7 +430,7 @@ def _required_outputs(program: Program, table: TableGiven | None, name: str, opt
 
 
 def _combinations(program: Program) -> Iterator[Mapping[int, Value]]:
-    """Yield all values of the program's finite inputs, by slot. Raises LimitReached."""
+    """Yield each combination of values of the program's finite inputs, by slot. Raises LimitReached."""
     core = program.core
     slots = [slot for slot in core.inputs if not core.slots[slot].is_symbolic]
     for number, values in enumerate(product(*[finite_values(core.slots[slot]) for slot in slots])):
@@ -439,7 +440,7 @@ def _combinations(program: Program) -> Iterator[Mapping[int, Value]]:
 
 
 class _OpenConstant:
-    """A program in which one constant, T, is an input."""
+    """A program in which one constant, T, is made an input, to see how probabilities depend on T."""
 
     def __init__(self, program: Program, tree: Tree, name: str) -> None:
         """Turn the constant `name` into an input.
@@ -464,7 +465,7 @@ class _OpenConstant:
         self._known: dict[tuple[Value, ...], _Exits] = {}
 
     def _exits(self, inputs: Sequence[Value]) -> _Exits:
-        """The exits of the program for the finite inputs `inputs`. Raises Undecided."""
+        """The exits of the program for these finite inputs, with T and all other inputs left open. Raises Undecided."""
         key = tuple(inputs)
         if key not in self._known:
             core = self._program.core
@@ -490,7 +491,7 @@ class _OpenConstant:
         return None if len(signs) > 1 else next(iter(signs), 0)
 
     def is_monotone(self, wanted: Iterable[_Wanted]) -> bool:
-        """Whether the probabilities of the `wanted` outputs all increase with T or stay, or all decrease or stay."""
+        """Whether the probabilities of all `wanted` outputs are nondecreasing in T, or all are nonincreasing."""
         known = [(self._exits(inputs), outputs) for inputs, outputs in wanted]
         return any(
             all(
@@ -501,15 +502,18 @@ class _OpenConstant:
         )
 
     def is_private(self, pairs: Pairs) -> bool:
-        """Whether the lemma about privacy applies to these pairs of inputs. Raises Undecided."""
+        """Whether the privacy excess of every output at these pairs is monotone in T, in one direction.
+
+        Raises Undecided.
+        """
         known = [self._exits(each) for each in pairs.inputs]
         return any(all(_excess_is_monotone(known[i], known[j], sign) for i, j in pairs.ordered) for sign in (1, -1))
 
 
 def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
-    """Whether, as T grows, the excess max(0, Pr[o; u] - e^budget·Pr[o; u']) changes only in the direction `sign`.
+    """Whether max(0, Pr[o; u] - e^budget·Pr[o; u']) is monotone in the constant T, for each output o.
 
-    This is for each output o. `one` and `other` are the exits for the inputs u and u'.
+    It must not decrease for `sign` 1, and not increase for -1. `one` and `other` are the exits for the inputs u and u'.
     """
     return all(
         (_slacks_are_monotone(one, sign, output) and _slacks_are_monotone(other, -sign, output))
@@ -519,9 +523,9 @@ def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
 
 
 def _slacks_are_monotone(exits: _Exits, sign: int, outputs: _Output, *, others: bool = False) -> bool:
-    """Whether all slacks of the exits with these `outputs` change with T in the direction `sign`, or not at all.
+    """Whether no slack of the exits with these `outputs` decreases with T for `sign` 1, or increases for -1.
 
-    With `others`, the exits with all other outputs are meant instead.
+    With `others`, the exits with all other outputs are examined instead.
     """
     return all(moved in (0, sign) for given, moved in exits if _fits(given, outputs) is not others)
 

@@ -37,7 +37,7 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 
 
 def uncovered_parts(failing: Iterable[Stretch], interval: Interval, limits: Limits) -> list[Stretch]:
-    """The maximal parts of `interval` that no stretch covers, increasing. Raises LimitReached."""
+    """The maximal parts of `interval` outside all stretches `failing`, in increasing order. Raises LimitReached."""
     whole = cuts(interval)
     comparison = CutOrder(limits)
     first = whole[0]
@@ -57,7 +57,7 @@ def uncovered_parts(failing: Iterable[Stretch], interval: Interval, limits: Limi
 
 
 class CutOrder:
-    """The exact order of cuts of the line of eps: the sign of the first cut minus the second."""
+    """The exact order of cuts on the line of eps, which are right before or right after a number: -1, 0 or 1."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -84,7 +84,7 @@ class CutOrder:
         return 0 if first is second else self._compare_crossings(first, second)
 
     def _compare_crossings(self, first: Place, second: Place) -> int:
-        """The order of two places, at least one of which is an `EnclosedRoot`: -1, 0 or 1.
+        """Compare two places, at least one of which is an `EnclosedRoot`: return -1, 0 or 1.
 
         Raises LimitReached if they cannot be distinguished.
         """
@@ -194,7 +194,7 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
 def _not_far_away(
     claims: Claims, unknown: Sequence[UnknownCases], held: Sequence[Sequence[Stretch]], digits: int
 ) -> list[UnknownCases]:
-    """The `unknown` cases, except those that hold at all integer distances wherever the first distances hold.
+    """The `unknown` cases, without those that hold at all integer distances wherever the first distances hold.
 
     `held` are the eps where the first distances hold, interval by interval. For the other distances the claim is proved
     on an interval with rational ends around each.
@@ -224,9 +224,10 @@ def _not_far_away(
 def failures_by_interval(
     distinct: Sequence[Inequality], intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Failing, Failing, list[UnknownCases]]:
-    """The failures in each interval: those of exact probabilities, those of other bounds, and the unknown cases.
+    """Return (failures of exact inequalities, failures of other bounds, unknown cases).
 
-    A case is unknown past a limit, or if it was not examined before Ctrl-C.
+    Failures are lists of stretches with their inequality, one list for each interval. A case is unknown past a limit,
+    or if it was not examined before Ctrl-C.
     """
     failing: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
     unproved: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
@@ -328,7 +329,10 @@ def preventing(
     holds: Sequence[Stretch],
     limits: Limits,
 ) -> tuple[int, ...]:
-    """The rows that fail right before the least eps; if there is no least eps, rows that together exclude all eps."""
+    """The rows that fail right before the least eps in `holds`.
+
+    If there is none, rows that together exclude all eps.
+    """
     every = [entry for failures in failing for entry in failures]
     result: Iterable[Inequality]
     if holds:

@@ -74,14 +74,14 @@ def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
 
 @dataclass(slots=True, eq=False)
 class _Claimed:
-    """A row with the beta that the claim gives it."""
+    """A row with its beta."""
 
     row: Row
     beta: BetaForm
 
 
 class _Search:
-    """The search for the least gamma of all rows; a row is dropped once another is known to need more."""
+    """A search for the least gamma for which all rows hold; a row is dropped once another is known to need more."""
 
     def __init__(self, question: Question, table: Table, claim: Claim, digits: int) -> None:
         self._question = question
@@ -137,7 +137,7 @@ class _Search:
     def _holds(self, claimed: _Claimed, gamma: Fraction | None) -> bool:
         """Whether Pr >= 1 - beta for this row at all eps of the claim.
 
-        With gamma None, any real and int outputs are right.
+        With `gamma` None, every value of real and int outputs is right.
         """
         bound = self._bound(claimed, gamma)
         intervals = self._claim.intervals
@@ -165,7 +165,7 @@ class _Search:
     # --- where there is none ------------------------------------------------------------------------
 
     def _hopeless(self) -> GammaSolution | None:
-        """A solution that proves that no gamma suffices, if one of two kinds of proof is found."""
+        """A solution that says that no gamma suffices, if that is proved; else None."""
         for claimed in self._open:
             largest = largest_distance(self._probabilities, claimed.row)
             if not self._holds(claimed, largest):
@@ -199,7 +199,10 @@ class _Search:
         return all(isinstance(course_of(self._probabilities, claimed.row), StepCourse) for claimed in self._open)
 
     def _on_steps(self, low: Fraction, high: Fraction) -> Fraction:
-        """The least gamma from `low`, where some row fails, to `high`, where all hold, if Pr changes in steps."""
+        """The least gamma for which all rows hold, if Pr changes in steps only.
+
+        Some row fails at `low`, and all rows hold at `high`.
+        """
         courses = [course_of(self._probabilities, claimed.row) for claimed in self._open]
         steps = [course for course in courses if isinstance(course, StepCourse)]
         if any(course.integers for course in steps):
@@ -278,7 +281,7 @@ class _Search:
     # --- answers -----------------------------------------------------------------------------------
 
     def worst_rows(self) -> tuple[int, ...]:
-        """The last row to fail in the search, which needs the gamma found, as a tuple of its number."""
+        """The number of the last row to fail in the search, which forces the gamma found; a tuple of at most one."""
         return () if self._failing is None else (self._failing.row.number,)
 
     def so_far(self) -> str:
@@ -387,7 +390,7 @@ class _Everywhere:
     def _at_numbers(self, rows: tuple[int, ...], refuted: Fraction | None) -> GammaSolution:
         """The least gamma among decimal numbers, enclosed by a refuted and a proved number.
 
-        `refuted` is a number that is already known to be refuted, or None.
+        `refuted` is a number for which the claim is already refuted, or None; `rows` are the cases that fail there.
         """
         core = self._question.program.core
         reals = core.has_real_outputs
@@ -429,7 +432,7 @@ class _Everywhere:
 
 @frozen
 class StepCourse:
-    """A probability that, as a function of gamma, changes only at `jumps` and, with `integers`, at natural numbers.
+    """Dependence of Pr on gamma that is constant except at `jumps` and, with `integers`, at natural numbers.
 
     At a change the probability has the value that it keeps up to the next change. The jumps increase.
     """
@@ -440,10 +443,10 @@ class StepCourse:
 
 @frozen
 class SmoothCourse:
-    """A probability that is continuous in gamma except at `jumps`, since no noise is discrete.
+    """Dependence of Pr on gamma that is continuous except at `jumps`, since no noise is discrete.
 
-    At a jump an output without noise begins to be near. `grows` says that there are no jumps, and that every ball is
-    around a value with noise; see `grows_up_to`.
+    At a jump an output without noise comes within gamma of its answer. `grows` says that there are no jumps, and that
+    every output required to be near an answer has noise; see `grows_up_to`.
     """
 
     grows: bool
@@ -470,7 +473,7 @@ def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCour
 
 
 def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
-    """The gamma from which on Pr is constant, if a `metric` block defines the distance of answers; else None."""
+    """The gamma from which on Pr is constant, as a `metric` block defines the distance of answers; None without one."""
     program = probabilities.program
     if program.has_product_distance:
         return None
@@ -478,13 +481,13 @@ def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
 
 
 def grows_up_to(probabilities: Probabilities, row: Row, gamma: Cell, larger: Cell) -> bool:
-    """True if it is proved that Pr at every gamma below `gamma` is less than at `gamma`, for a `SmoothCourse`.
+    """True if it is proved, for every eps, that Pr at every gamma below `gamma` is less than at `gamma`.
 
-    This is for every eps. `larger` encloses some greater gamma.
+    Pr is a `SmoothCourse` of gamma. `larger` encloses some greater gamma.
 
-    Theorem. Let E(g) be the noises of one exit that satisfy all its constraints and its balls of radius g. If the
-    measure of E(s) is not 0, and differs from the measure of E(t) for some t > s, then the measure of every E(g) with g
-    < s is less than that of E(s).
+    Theorem. Let E(g) be the noises of one exit that satisfy all its constraints, with outputs within g of the right
+    answers. If the measure of E(s) is not 0, and differs from the measure of E(t) for some t > s, then the measure of
+    every E(g) with g < s is less than that of E(s).
 
     Proof.
 
@@ -511,7 +514,7 @@ def _measure(probabilities: Probabilities, share: Share) -> Closed:
 
 
 def _balls(event: EventTemplate) -> set[int]:
-    """The outputs with noise that `event` requires to be in a ball around the right answer, by slot."""
+    """The outputs, by slot, that have noise and that `event` requires to be within gamma of the right answer."""
     return {slot for component in event.components for slot in component.balls}
 
 
@@ -545,7 +548,7 @@ def _gaps_without_noise(
 
 
 def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
-    """A gamma from which on the limit of Pr, as eps goes to 0, is constant and greatest. Raises Undecided.
+    """A gamma from which on the limit of Pr, as eps tends to 0, is constant. Raises Undecided.
 
     None if a `metric` block defines the distance of answers, or if some noise has no law near it that only scales.
 
@@ -573,10 +576,7 @@ def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | 
 
 
 def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
-    """Decide whether all inequalities of `claims` hold.
-
-    Return the verdict, the cases that prevent `accurate`, and the reason if it is undecided.
-    """
+    """Decide whether all inequalities hold: return (verdict, failing or undecided cases, reason if undecided)."""
     blamed: tuple[int, ...] = claims.unknown[0].rows if claims.unknown else ()
     reason = claims.unknown[0].reason if claims.unknown else ""
     for claimed in claims.distinct:
@@ -594,11 +594,11 @@ def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
 
 @dataclass(slots=True, eq=False)
 class LeastNumber:
-    """The search for the least alpha or gamma (`name`) with which the claim holds; `claims` gives its inequalities.
+    """A search for the least alpha or gamma (`name`) with which the claim holds; `claims` gives its inequalities.
 
-    If the claim holds for a number, it must hold for all greater ones, or for all greater integers if only `ints` make
-    a difference. No number above 10^`greatest` is tried. `blamed` are cases that are known to fail, and `refuted` is
-    the greatest number that is known to be refuted.
+    If the claim holds for a number, it must hold for all greater ones, or, with `ints`, for all greater integers. No
+    number above 10^`greatest` is tried. `blamed` are cases that are known to fail, and `refuted` is the greatest number
+    that is known to be refuted.
     """
 
     name: str
@@ -609,7 +609,7 @@ class LeastNumber:
     greatest: int = GREATEST_EVERYWHERE
 
     def enclose(self, digits: int) -> tuple[Status, tuple[int, ...], str, Enclosure | None]:
-        """The status, the cases that fail last, the reason why no more is known, and an enclosure of the least number.
+        """Return (status, cases that fail last, reason why no more is known, enclosure of the least number).
 
         The claim is refuted with the enclosure's lower end and proved with its upper end, one unit of the last digit
         apart. With `ints` both ends are the proved number.
@@ -655,9 +655,9 @@ _LEAST_POWER = -300
 
 
 def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fraction, Fraction]:
-    """Two powers of ten, the second ten times the first, such that the property `holds` for the second only.
+    """The two powers of ten, neighbors, of which only the greater one has the monotone property `holds`.
 
-    Raises LimitReached if there are none from 10^-300 to 10^greatest.
+    Raises LimitReached if there are none from 10^-300 to 10^greatest; `name` is the quantity in the message.
     """
     power = 0
     step = -1 if holds(Fraction(1)) else 1
@@ -671,10 +671,9 @@ def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fract
 
 
 def narrow(holds: Property, low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Two decimal numbers, one unit of the last digit apart, such that the property `holds` for the larger only.
+    """Two decimals, one unit of the last of `digits` digits apart, of which only the greater has the property `holds`.
 
-    They have `digits` digits. The property must hold for `high`, which is at most ten times `low`, and not for `low`, a
-    power of ten.
+    The property must hold for `high`, which is at most ten times `low`, and not for `low`, a power of ten.
     """
     unit = Fraction(10) ** (magnitude(low) + 1 - digits)
     below, above = bisect(lambda number: holds(number * unit), int(low / unit), int(high / unit))
@@ -682,7 +681,7 @@ def narrow(holds: Property, low: Fraction, high: Fraction, digits: int) -> tuple
 
 
 def bisect(holds: Callable[[int], bool], below: int, above: int) -> tuple[int, int]:
-    """Two neighboring integers such that the property `holds` for the larger only.
+    """Two neighboring integers of which only the greater has the property `holds`.
 
     It must not hold for `below`, and hold for `above`.
     """

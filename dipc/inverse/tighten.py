@@ -94,7 +94,7 @@ _DIGITS = (12, 9, 6, 3, 2, 1)
 
 
 class EnclosedNumber(QuotientValue):
-    """A number known only by one fixed enclosure."""
+    """A number known by one fixed enclosure, which cannot be refined."""
 
     __slots__ = ()
 
@@ -105,7 +105,7 @@ class EnclosedNumber(QuotientValue):
         raise LimitReached(None, "the enclosure of the factor is too wide to compare it")
 
     def recognize(self) -> None:
-        """Do nothing: the number cannot be shown to be rational."""
+        """Do nothing: an enclosure alone cannot show that the number is rational."""
 
     def is_exactly(self, value: Fraction) -> bool:  # noqa: ARG002 - it is not known
         return False
@@ -113,7 +113,7 @@ class EnclosedNumber(QuotientValue):
 
 @frozen(eq=False)
 class EnclosedPeak(Peak):
-    """A peak of (1 - Pr)/beta whose place is not known exactly: `enclosure` contains all eps with a value as large."""
+    """A maximum of (1 - Pr)/beta whose place is known only approximately: every maximizing eps is in `enclosure`."""
 
     enclosure: tuple[Fraction, Fraction]
 
@@ -121,9 +121,10 @@ class EnclosedPeak(Peak):
 def enclosed_peak(
     form: EnclosedForm, bound: Bound, beta: BetaForm, intervals: Sequence[Interval], engine: Engine, digits: int
 ) -> EnclosedPeak:
-    """The peak of (1 - Pr)/beta over all eps of the intervals, with its value enclosed to more than `digits` digits.
+    """The maximum of (1 - Pr)/beta over all eps of the intervals, enclosed to more than `digits` digits.
 
-    Raises Undecided if the peak is not found, or is not inside an interval.
+    `form` is Pr without a closed form, and `bound` its bound to decide. Raises Undecided if the maximum is not found,
+    or is not inside an interval.
     """
     closed = beta.closed
     if closed is None or not isinstance(closed.value, ExpPoly):
@@ -144,14 +145,14 @@ def enclosed_peak(
 
 
 def _needed(form: EnclosedForm, beta: ExpPoly, eps: Fraction) -> flint.arb_series:
-    """The Taylor series at `eps` of (1 - Pr)/beta, the factor that is needed. Raises Undecided if beta is 0."""
+    """The Taylor series of (1 - Pr)/beta around `eps`, where Pr is `form`. Raises Undecided if beta is 0."""
     if beta.value_is_zero(eps):
         raise OutsideFragment(f"beta is 0 at eps = {eps}, where the least factor is not known")
     return (1 - form.bound.series(eps)) / series_of(beta, eps)
 
 
 def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], bits: int) -> Fraction:
-    """The approximate eps at which the quotient `needed` is largest.
+    """The approximate eps in the intervals at which the function `needed`, given by its Taylor series, is largest.
 
     Raises Undecided if it is an end of an interval.
     """
@@ -199,7 +200,7 @@ def suffices(factor: Fraction, beta: Closed, bound: Bound, intervals: Sequence[I
 def _enclosing(
     eps: Fraction, low: Fraction, beta: ExpPoly, bound: Bound, intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Fraction, Fraction]:
-    """An interval around all eps at which a factor of at least `low` is needed."""
+    """An interval around `eps` that contains all eps with (1 - Pr)/beta >= `low`."""
     for digits in _DIGITS:
         ends = decimal_cell(eps, digits)
         if suffices(low, beta, bound, _parts_outside(intervals, ends), engine):
@@ -208,7 +209,7 @@ def _enclosing(
 
 
 def _parts_outside(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction]) -> list[Interval]:
-    """The parts of the intervals that are not strictly between the two numbers `ends`."""
+    """The parts of the intervals that are not strictly between the two numbers in `ends`."""
     result = []
     for interval in intervals:
         if interval.lower < ends[0]:
@@ -225,8 +226,8 @@ class TightSpot:
     """A place where a factor is needed: an inequality, and the value of its variable, eps or a product t with eps.
 
     `eps` is an enclosure (exact if both ends are equal; (0, 0) is the limit at 0), or None for the limit at infinity.
-    `everywhere` says that the factor is needed at every value. Unless `attained`, the factor needed only approaches the
-    least one as the variable approaches that value, or, if `by_inputs`, as the input approaches another class.
+    `everywhere` says that the factor is needed at every value. Unless `attained`, the least factor is only a limit, as
+    the variable approaches that value, or, if `by_inputs`, as the input approaches another class.
     """
 
     claimed: Inequality
@@ -237,7 +238,7 @@ class TightSpot:
 
     @property
     def place(self) -> Cell | str | None:
-        """The enclosure of the place, None for infinity, or `all`."""
+        """The enclosure of the place, None for infinity, or "all" for every value."""
         return "all" if self.everywhere else self.eps
 
 
@@ -296,7 +297,7 @@ class Tightest:
 
     @property
     def at_most(self) -> Cell | None:
-        """An upper bound of the factor of all cases, if the factor is only enclosed; None if no bound is known."""
+        """An upper bound of the factor for all cases if only bounds are known, or None."""
         return None if self.unknown and self.upper_places else self.upper
 
     @property
@@ -318,12 +319,12 @@ class Tightest:
 
     @property
     def is_zero(self) -> bool:
-        """Whether every factor suffices, because Pr = 1 at every case that claims something."""
+        """Whether every factor suffices because Pr = 1 in every case that claims something."""
         return self.factor is not None and not any(self.factor)
 
     @property
     def attained(self) -> bool | None:
-        """Whether some eps needs the factor itself; None if it is not known which of several places needs most."""
+        """Whether the factor itself is needed at some eps, not only as a limit; None if that is not known."""
         result = {spot.attained for spot in self.places}
         if self.proved or len(result) == 1:
             return True in result
@@ -334,9 +335,9 @@ class Tightest:
 def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenInverse]) -> Tightest:
     """Find the least factor f such that the program is (alpha, f·beta, gamma)-accurate, to `digits` digits.
 
-    The other parameters are those of `dipc.check`. Vacuous cases do not count. A case past a limit is among the
-    `unknown`. Raises DiagnosticError for a bad table or claim, ValueError for digits that are not positive, and
-    Stopped, with the result so far, on Ctrl-C.
+    The parameters are those of `dipc.check`. Vacuous cases do not count. A case past a limit is among the `unknown`.
+    Raises DiagnosticError for a bad table or claim, ValueError for digits that are not positive, and Stopped, with the
+    result so far, on Ctrl-C.
     """
     options = Options(**given)
     answer = tightest(read_question(program, table, options), options.digits or DIGITS, options.progress)
@@ -346,7 +347,7 @@ def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unp
 
 
 def tightest(question: Question, digits: int = DIGITS, progress: Progress | None = None) -> Tightest:
-    """Return the least factor f such that `question` holds with f·beta, with the places that need this factor.
+    """Return the least factor f such that `question` holds with beta multiplied by f, and the places that need f.
 
     If beta has irrational numbers, the factor is enclosed by those of a weaker and of a stronger claim.
     """
@@ -361,7 +362,7 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
 
 
 def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
-    """The answer for a beta between two others: `least` is for the greater beta, `most` for the smaller beta."""
+    """The answer for a beta between two others; `least` is the answer for the greater, `most` for the smaller."""
     if least.complete and most.complete and least.factor is not None and most.factor is not None:
         kappa = least.kappa if least.kappa == most.kappa else None
         digits = least.digits
@@ -378,9 +379,9 @@ def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
 
 
 def _with_approached_factor(answer: Tightest) -> Tightest:
-    """Return `answer` with the factor that inputs approach, if they need `answer.upper` up to its last digit.
+    """Return `answer` with its factor known, if `answer.upper` exceeds `answer.factor` by at most a last digit.
 
-    Any other answer is returned as it is.
+    Then inputs that approach another class need this factor. Any other answer is returned unchanged.
     """
     low, high = answer.factor, answer.upper
     if low is None or high is None or not low[0] or answer.unknown or not answer.upper_places:
@@ -404,7 +405,7 @@ def _with_approached_factor(answer: Tightest) -> Tightest:
 
 
 def _tightest(question: Question, digits: int, progress: Progress | None) -> Tightest:
-    """The least factor for a question without irrational numbers, with the places that need it.
+    """The least factor for a question whose beta has no irrational numbers, with the places that need this factor.
 
     Each case first uses its first rule. If a bound that is not exact then needs a larger factor than all exact
     probabilities, its case also tries the other rules and single inputs. On Ctrl-C the remaining cases are unknown.
@@ -464,7 +465,7 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
 def _without_lesser(
     claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], peaks: _Peaks, digits: int
 ) -> list[UnknownCases]:
-    """The `unknown` cases except those whose enclosures show that they need no more than the `known` inequalities."""
+    """The `unknown` cases, without those whose enclosures show that they need no greater factor than `known` ones."""
     enough = peaks.greatest(known, digits) if known else None
     result = []
     for cases in unknown:
@@ -491,7 +492,7 @@ def _by_check(
     most: _Greatest,
     upper: _Greatest | None,
 ) -> tuple[Cell | None, list[UnknownCases], _Greatest | None]:
-    """An upper bound of the factor, with the unknown cases and the bounds that a check does not settle.
+    """Return (upper bound of the factor or None, cases still unknown, bounds still not exact) after a check.
 
     A case that is unknown, or has only bounds, needs no more than `most` if a check proves its claim with that factor,
     and no more than 1 if a check proves the claim itself.
@@ -511,7 +512,7 @@ def _by_check(
 
 
 class _Peaks:
-    """The peaks of the factor that each inequality needs, each found once."""
+    """The factors that inequalities need: the maxima of (1 - Pr)/beta over eps, each found once."""
 
     def __init__(self, factors: Factors, engine: Engine, digits: int) -> None:
         self._factors = factors
@@ -520,11 +521,11 @@ class _Peaks:
         self._known: dict[int, tuple[Inequality, list[Peak], Fraction | None]] = {}
 
     def peaks_of(self, claimed: Inequality) -> list[Peak]:
-        """The peaks of (1 - Pr)/beta, the factor that the inequality needs. Raises Undecided."""
+        """The maxima over eps of (1 - Pr)/beta, the factor that the inequality `claimed` needs. Raises Undecided."""
         return self._with_peaks(claimed)[1]
 
     def forbidding(self, claimed: Inequality) -> Fraction | None:
-        """An eps at which only f = 0 suffices for the inequality, or None."""
+        """An eps at which no factor but 0 suffices for the inequality, or None if there is none."""
         return self._with_peaks(claimed)[2]
 
     def _with_peaks(self, claimed: Inequality) -> tuple[Inequality, list[Peak], Fraction | None]:
@@ -542,7 +543,7 @@ class _Peaks:
         return result
 
     def candidates(self, every: Sequence[Inequality]) -> list[tuple[Peak, Inequality]]:
-        """All peaks of all inequalities, each with the inequality that it belongs to."""
+        """All maxima of (1 - Pr)/beta, each with its inequality."""
         result = [(peak, claimed) for claimed in every for peak in self.peaks_of(claimed)]
         if result:
             # Some f > 0 is needed somewhere, and does not suffice where only f = 0 does.
@@ -551,19 +552,19 @@ class _Peaks:
         return result
 
     def greatest(self, every: Sequence[Inequality], digits: int) -> Fraction | None:
-        """An upper bound of the factor that the inequalities need; None for infinity. Raises Undecided."""
+        """An upper bound of the factor that the inequalities need; None if it is infinite. Raises Undecided."""
         best = highest((peak for peak, _ in self.candidates(every)), digits)
         if best is None:
             return Fraction(0)
         return None if best.is_infinite else best.enclosure(digits)[1]
 
     def most(self, every: Sequence[Inequality], digits: int, enough: Fraction) -> bool:
-        """Whether none of the inequalities needs more than `enough`. Raises Undecided."""
+        """Whether `enough` is proved to suffice as a factor for all inequalities. Raises Undecided."""
         needed = self.greatest(every, digits)
         return needed is not None and needed <= enough
 
     def needed(self, case: int, proof: Proof) -> Fraction | None:
-        """The factor that `proof` needs for case number `case`; None if it is infinite or not known.
+        """The factor that `proof` needs in the case with number `case`; None if it is infinite or not known.
 
         Raises Undecided.
         """
@@ -578,8 +579,8 @@ _MOST_INPUTS = 13
 def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits: int) -> list[Inequality]:
     """The `known` inequalities, with better ones for cases whose bounds are not exact. Raises Undecided.
 
-    Such a case takes the bounds of the rules that need the least factor, and the claim at some of its inputs. The cases
-    are improved in turn until some exact probability needs the greatest factor of all.
+    A case gets the bounds of the rules that need the least factor, and the claim at some of its inputs. The cases are
+    improved in turn until some exact probability needs the greatest factor of all.
     """
     fixed = [claimed for claimed in known if claimed.exact]
     bounded = [claimed for claimed in known if not claimed.exact]
@@ -605,9 +606,9 @@ def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits
 def _least_needing(
     case: ClassCase, first: list[Inequality], engine: Engine, peaks: _Peaks, enough: Fraction
 ) -> list[Inequality]:
-    """The inequalities of the rules that need the least factor for `case`.
+    """The inequalities that the rule that needs the least factor gives for `case`; `first` are those of its first rule.
 
-    `first` are the inequalities of its first rule.
+    The search ends at a factor of `enough`.
     """
     choice = case.least_needing(partial(peaks.needed, case.number), enough)
     if choice.needed is None:
@@ -619,7 +620,10 @@ def _least_needing(
 
 
 def _at_inputs(case: ClassCase, needing: Sequence[Inequality], engine: Engine, peaks: _Peaks) -> list[Inequality]:
-    """The inequality that needs the greatest factor, among those at some inputs of the case near the hardest value."""
+    """The inequality that needs the greatest factor, at one of some inputs of the case.
+
+    The inputs are chosen for the eps at which the inequalities `needing` are hardest.
+    """
     best = highest(peak for claimed in needing for peak in peaks.peaks_of(claimed))
     peak_at = (
         None if best is None else next((p.place for p in best.peaks if isinstance(p.place, Fraction | Root)), None)
@@ -641,10 +645,10 @@ def _at_inputs(case: ClassCase, needing: Sequence[Inequality], engine: Engine, p
 
 @frozen(eq=False)
 class _AtDistances:
-    """The inequalities of a case with open integer distances: at the first distances, and far away.
+    """The inequalities of a case about every integer distance.
 
     `small` has those at each of the first distances, or is None if one of them could not be measured. `exact` has those
-    that give lower bounds of the factor: those in `small`, and limits.
+    that give lower bounds of the factor: those in `small`, and limits for large distances.
     """
 
     case: ClassCase
@@ -655,7 +659,7 @@ class _AtDistances:
 def _integer_inequalities(
     claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], peaks: _Peaks, digits: int
 ) -> tuple[list[Inequality], list[UnknownCases]]:
-    """The inequalities of cases with open integer distances, and the cases that are still unknown.
+    """The inequalities of cases about every integer distance, and the cases that are still unknown.
 
     A case is known if no distance needs more than the factor that some exact probability needs.
     """
@@ -689,14 +693,14 @@ _MOST_DISTANCES = 24
 
 
 def _distances(case: ClassCase) -> range:
-    """The integer distances to examine one by one: the first ones, or all those of a bounded class if they are few."""
+    """The integer distances to examine singly: the first ones, or all those of a bounded class if they are few."""
     greatest = case.goal.greatest
     few = greatest is not None and FIRST_DISTANCES.stop <= greatest <= _MOST_DISTANCES
     return range(1, floor(greatest) + 1) if few and greatest is not None else FIRST_DISTANCES
 
 
 def _suffices_far_away(case: ClassCase, engine: Engine, factor: Fraction) -> bool:
-    """Whether it is proved that distances beyond the first ones need at most `factor`."""
+    """Whether `factor` is proved to suffice for all distances beyond the first ones."""
     try:
         return factor > 0 and engine.run(case.proved_from(_distances(case).stop, factor))
     except Undecided:
@@ -729,7 +733,7 @@ def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistance
 def _measured_inequalities(
     case: ClassCase, steps: Sequence[ProofStep], engine: Engine, peaks: _Peaks
 ) -> list[Inequality]:
-    """The inequalities of the proof steps; none if the peaks of one are not known."""
+    """The inequalities of the proof steps; empty if the factor that one needs is not known."""
     found, unknown = measure_inequalities([(case.number, one) for one in steps], engine)
     try:
         for claimed in found:
@@ -787,7 +791,7 @@ def _distinct(numbers: tuple[QuotientValue, ...]) -> list[QuotientValue]:
 
 
 def _kappa(best: Highest) -> int:
-    """The largest integer k >= 0 with maximum <= 1/k, where 1/0 is infinity."""
+    """The largest integer k >= 0 with `best` <= 1/k, where 1/0 is infinity."""
     if best.is_infinite:
         return 0
     low, high = best.enclosure(DIGITS)
@@ -825,10 +829,10 @@ def _eps(point: PeakPlace, digits: int, limits: Limits) -> Cell | None:
 
 
 class Factors:
-    """A finder of the peaks of (1 - Pr)/beta, which are infinite if no factor suffices.
+    """A finder of the maxima of (1 - Pr)/beta over eps, which are infinite if no factor suffices.
 
     Quotients that are equal after a change of eps's scale are analyzed once. So rows that differ by a common factor of
-    all distances share their peaks' values, as identical objects.
+    all distances share the values of their maxima, as identical objects.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -836,10 +840,10 @@ class Factors:
         self._known: dict[tuple[object, ...], list[Peak]] = {}
 
     def needs(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Iterator[Peak]:
-        """Yield the peaks of the least f >= 0 with f·beta >= 1 - Pr, as a function of eps. Raises LimitReached.
+        """Yield the maxima over eps of the least f >= 0 with f·beta >= 1 - Pr. Raises LimitReached.
 
-        The greatest of their values is the least factor for all eps of the intervals. There is no peak if Pr = 1
-        everywhere, as f = 0 suffices. There is an infinite peak if beta is negative somewhere, as no f suffices.
+        The greatest of their values is the least factor for all eps of the intervals. There is no maximum if Pr = 1
+        everywhere, as f = 0 suffices. There is an infinite one if beta is negative somewhere, as no f suffices.
         """
         above, below = fraction_of(probability.value)
         missing = below - above
@@ -861,9 +865,9 @@ class Factors:
                 met = self._joint(missing, cell)
 
     def forbids(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Fraction | None:
-        """An eps at which the factor 0 suffices and every greater factor fails, or None. Raises LimitReached.
+        """An eps at which Pr = 1 on an interval around and beta < 0, so that only the factor 0 suffices.
 
-        Pr = 1 on the whole interval with this eps, and beta is negative at it.
+        None if there is none. Raises LimitReached.
         """
         above, below = fraction_of(probability.value)
         for interval in intervals:
@@ -874,7 +878,7 @@ class Factors:
         return None
 
     def _joint(self, missing: ExpPoly, cell: FormCell) -> Fraction | Root | None:
-        """The upper end of the cell, if the needed factor is continuous at it; else None."""
+        """The upper end of the cell, if (1 - Pr)/beta is continuous there; else None."""
         end = cell.upper.value
         if end is None or all(vanishes_at(f, end, self._limits) for f in (cell.numerator, missing)):
             return None
@@ -883,7 +887,7 @@ class Factors:
     def _needs(
         self, numerator: ExpPoly, denominator: ExpPoly, cell: FormCell, sample: Fraction | None
     ) -> Iterator[Peak]:
-        """Yield the peaks of numerator/denominator, the factor that is needed, on `cell`.
+        """Yield the maxima of numerator/denominator, the factor that is needed, on `cell`.
 
         `sample` is a rational of the cell; None if the cell is the whole interval.
         """

@@ -65,7 +65,7 @@ _MARGIN = Fraction(1, 50)
 
 @frozen
 class Varied:
-    """A constant that varies between `low` and `high`; an end that is open is not in the range."""
+    """A constant that varies between `low` and `high`; the flags say which end is not in the range."""
 
     name: str
     low: Fraction
@@ -97,7 +97,7 @@ class Varied:
 
 @frozen
 class Evaluation(Record):
-    """The evaluation at some values of the constants: enclosures of the `threshold` t and of the `objective`.
+    """The `threshold` t and the `objective` at some values of the constants, each enclosed.
 
     `constant` is the constant of privacy, None for nominal privacy; `exact` says whether it is known exactly. `reason`
     says why the objective is not known.
@@ -115,7 +115,7 @@ class Evaluation(Record):
 
 @frozen
 class Tuned(Record):
-    """The best of the evaluated values of the constants, and the evaluation of the program's own values.
+    """The answer of `tune`: the `best` values of the constants that were evaluated, and the program's `own`.
 
     All values in `proved_for` with rates of at least a fiftieth of the greatest have an objective of at least `lower`,
     which is proved. So the best value is worse than any of them by at most the `relative_gap`. `unproved` is the reason
@@ -148,7 +148,7 @@ class Tuned(Record):
 
     @property
     def relative_gap(self) -> Fraction | None:
-        """An upper bound of (objective of the best value)/(least objective) - 1; None if none is proved."""
+        """An upper bound of (best objective found)/(least objective) - 1; None if none is proved."""
         if self.lower is None or self.best is None or self.best.objective is None or self.lower <= 0:
             return None
         return max(_ZERO, self.best.objective[1] / self.lower - 1)
@@ -157,18 +157,18 @@ class Tuned(Record):
 
     @property
     def proved_within(self) -> Fraction | None:
-        """The tolerance, if it is proved that the relative gap of the best value does not exceed it."""
+        """The tolerance, if the best objective found is proved to be within it of the least; else None."""
         within = self.relative_gap
         return self.tolerance if within is not None and within <= self.tolerance else None
 
     @property
     def constant(self) -> Fraction | None:
-        """The constant of privacy of the best value, 1 for nominal privacy."""
+        """The constant of privacy K at the best values; 1 for nominal privacy."""
         return None if self.best is None else Fraction(1) if self.best.constant is None else self.best.constant
 
     @property
     def exact(self) -> bool:
-        """Whether the objective of the best value is exact."""
+        """Whether the objective at the best values is exact."""
         return self.best is not None and self.best.exact
 
     @property
@@ -210,7 +210,7 @@ def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack
 
 
 def tune_options(program: Program, table: TableGiven | None, options: Options) -> Tuned:
-    """The result of `tune` for options in one object; after Ctrl-C the result so far, `interrupted`."""
+    """The result of `tune` for options given as one object; after Ctrl-C the result so far, `interrupted`."""
     requires = program.core.requires
     if requires is not None:
         raise requires.unsupported(program.core.source, "`dipc tune`")
@@ -269,7 +269,7 @@ def tune_options(program: Program, table: TableGiven | None, options: Options) -
 
 
 class _Search:
-    """The search for the best values of the constants, with the evaluations of the proposed values."""
+    """A search for the best values of the constants, which remembers the evaluations of the proposed values."""
 
     def __init__(
         self, program: Program, table: TableGiven | None, options: Options, varied: tuple[Varied, ...]
@@ -315,7 +315,7 @@ class _Search:
         return min(known, key=lambda one: (one.objective or (_ZERO,))[0])
 
     def value(self, values: Values) -> float:
-        """The objective at `values` to a few digits; infinite if it is not known."""
+        """The approximate objective at `values`; infinite if it is not known."""
         objective = self.evaluate(values).objective
         return inf if objective is None else float(objective[0])
 
@@ -367,7 +367,7 @@ class _Search:
         return "all" if self.options.asks_for_all or self.options.inputs is None else None
 
     def threshold(self, program: Program, options: Options) -> tuple[tuple[Fraction, Fraction] | None, str | None]:
-        """An enclosure of the threshold t, or the reason why there is none."""
+        """An enclosure of the least t = alpha·eps for which the claim holds, or None and the reason for that."""
         try:
             solution = solve_question(
                 read_question(program, self.table, options), self.wanted, self.options.digits or _DIGITS
@@ -396,8 +396,8 @@ class _Search:
     def run(self) -> None:
         """Search for the best values. Raises DiagnosticError.
 
-        Guesses use the pairs of inputs that are known to need the greatest constant. Exact evaluations find more pairs,
-        until no new value is proposed.
+        Proposals come from approximations that use the pairs of inputs known to need the greatest constant of privacy.
+        Exact evaluations find more pairs, until no new value is proposed.
         """
         try:
             self._prepare_bounds()
@@ -421,7 +421,7 @@ class _Search:
         self._neighbours()
 
     def _propose(self, value: Callable[[Values], float], most: int) -> Values:
-        """The best values found with at most `most` evaluations of the function `value`.
+        """The values with the least `value` found in at most `most` evaluations by a pattern search.
 
         The steps change one constant, or increase one and decrease another, and become smaller.
         """
@@ -450,7 +450,7 @@ class _Search:
         return min(known, key=ask)
 
     def _neighbours(self) -> None:
-        """Evaluate the values that differ from the best in one constant, by one step of the greatest denominator."""
+        """Evaluate the values that differ from the best in one constant by 1/denominator."""
         best = min(self.known, key=self.value)
         for n, each in enumerate(self.varied):
             for step in (-1, 1):
@@ -498,7 +498,7 @@ class _Search:
             raise OutsideFragment("a bound is known only for noise with exponential tails")
 
     def _is_in_table(self, name: str) -> bool:
-        """Whether a row of the table has its own part of the claim that mentions the constant `name`."""
+        """Whether a row of the table overrides the claim with an expression that contains the constant `name`."""
         table = read_question(self.program, self.table, self.options).table
         own = () if table is None else ((row.alpha, row.beta, row.gamma) for row in table.rows)
         texts = {cell.text for cells in own for cell in cells if cell is not None}
@@ -527,7 +527,7 @@ class _Search:
 
     @staticmethod
     def _inner(whole: ConstantBox, rates: AffineRates, least: Sequence[Fraction]) -> ConstantBox:
-        """The box `whole` without values of one constant that make a rate too small for all values of the others."""
+        """The box `whole`, cut back where a value of one constant makes a rate too small whatever the others are."""
         low, high = list(whole.low), list(whole.high)
         corners = list(whole.corners)
         for n in range(len(low)):
@@ -560,7 +560,7 @@ class _Search:
 
 
 class _Solved:
-    """Lower bounds of the threshold t for all rates, by solving for t each time."""
+    """Lower bounds of the threshold t for any rates, each found by solving for t anew."""
 
     def __init__(self, search: _Search, program: Program) -> None:
         self._search = search
@@ -577,7 +577,10 @@ class _Solved:
         """Do nothing: every guess solves for t anew."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """A lower bound of t, as `ThresholdBounds` says."""
+        """A lower bound of t for all rates s_i·rates_i, where each factor s_i is between those of `shares`.
+
+        The base class says how exactly. The search ends at `enough`.
+        """
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")
         threshold, _ = self._search.threshold(_with_rates(self._program, rates), options)
@@ -585,7 +588,7 @@ class _Solved:
 
 
 def _moves(dimension: int) -> Iterator[tuple[int, ...]]:
-    """Yield the steps along one axis, and those up one axis and down another."""
+    """Yield the steps along one axis, and those along one axis and back along another."""
     for move in product((-1, 0, 1), repeat=dimension):
         if sum(map(abs, move)) == 1 or (sum(map(abs, move)) == 2 and sum(move) == 0):
             yield move

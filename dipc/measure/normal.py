@@ -894,7 +894,7 @@ def _spread(noise: Noise, factor: Fraction) -> Spread:
 
 
 def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPiece, ...]:
-    """Return the pieces of the integral over the value with index `center`, which every half-space with two values has."""
+    """Return the pieces of the integral over the value with index `center`, which all two-value half-spaces have."""
     own: list[tuple[Fraction, Fraction]] = []
     bounds: dict[int, list[_Bound]] = {}
     for row, d in rows:
