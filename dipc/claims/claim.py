@@ -672,7 +672,7 @@ def _unused(program: CoreProgram) -> Diagnostic:
         ]
     else:
         notes = [
-            f"`dipc fmt` writes the mechanism as a program, in which {metric} compares the numbers by their distance",
+            'in the claim, `metric=dipc.metric(output="linf")` compares these numbers by their distance',
             "or return a truth value that says whether the answer is good enough",
         ]
     if not numeric:

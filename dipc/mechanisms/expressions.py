@@ -637,14 +637,15 @@ class Expressions:
             raise self.module.wrong(
                 node, "a slice of a list cannot be used here", "write a loop: `for i in range(1, len(q))`"
             )
+        if array is None and makes_list(value):
+            array = self.listed("items", value, span)
         if array is None:
             raise self.module.wrong(
                 node,
                 f"`{self.module.text(value)}` is not a list of this function",
                 "index a list by its name"
                 if isinstance(value, python.Name)
-                else f"give the list a name first, `ys = {self.module.text(value)}`, and use `ys[…]`; "
-                "a right answer that needs this is a function, `def exact(…)`, and not a `lambda`",
+                else f"give the list a name first, `ys = {self.module.text(value)}`, and use `ys[…]`",
             )
         return ast.Element(array.name, self.index(array, index), span)
 
@@ -859,7 +860,23 @@ class Expressions:
                 return self._int(node, span)
             case python.Attribute(value=value, attr="index") if self.array(value) is not None:
                 return self._index_of(node, value, span)
+            case python.Attribute(value=value, attr="count") if self.array(value) is not None:
+                return self._count(node, value, span)
         raise self._not_called(node, called)
+
+    def _count(self, node: python.Call, items: python.expr, span: Span) -> ast.Expr:
+        """Return `xs.count(v)`, read as `sum(x == v for x in xs)`."""
+        with self.scope():
+            self.let(_WANTED, Alias(self._single(node)))
+            equal = python.Compare(
+                python.Name(_ITEM, python.Load()), [python.Eq()], [python.Name(_WANTED, python.Load())]
+            )
+            each = python.comprehension(python.Name(_ITEM, python.Store()), items, [], 0)
+            call = python.Call(python.Name("sum", python.Load()), [python.GeneratorExp(equal, [each])], [])
+            for made in python.walk(call):
+                if not hasattr(made, "lineno"):
+                    python.copy_location(made, node)
+            return self._fold(call, "sum", span)
 
     def _fraction(self, node: python.Call, span: Span) -> ast.Expr:
         """The quotient in `Fraction(n, 4)`, for whole numbers."""
@@ -1237,7 +1254,8 @@ class Expressions:
             match score:
                 case python.Lambda(args=python.arguments(args=[python.arg(arg=name)]), body=body) if _takes_one(score):
                     self.let(name, Alias(here))
-                    value = self.expr(body)
+                    listed = isinstance(candidates, python.List | python.Tuple)
+                    value = self.expr(_Arithmetic().visit(copy.deepcopy(body)) if listed else body)
                 case python.Name(id=name) if isinstance(self.env.get(name), Array):
                     array = self.env[name]
                     assert isinstance(array, Array)
@@ -1313,6 +1331,32 @@ class Expressions:
 
 #: The name of a candidate that a score is called with.
 _CANDIDATE = "_candidate_"
+
+#: The names of an element and of the value it is compared with, where elements are counted.
+_ITEM, _WANTED = "_item_", "_wanted_"
+
+
+def makes_list(item: python.expr) -> bool:
+    """Whether the expression creates a list that has no name."""
+    match item:
+        case python.List() | python.ListComp() | python.BinOp() | python.Subscript(slice=python.Slice()):
+            return True
+        case python.Call(func=python.Name(id="sorted" | "list")):
+            return True
+    return False
+
+
+class _Arithmetic(python.NodeTransformer):
+    """A transformation of `a if test else b` between numbers into `b + (a - b)*test`, a number without statements."""
+
+    def visit_IfExp(self, node: python.IfExp) -> python.expr:
+        test, then, otherwise = (self.visit(each) for each in (node.test, node.body, node.orelse))
+        step = python.BinOp(python.BinOp(then, python.Sub(), otherwise), python.Mult(), test)
+        result = python.BinOp(copy.deepcopy(otherwise), python.Add(), step)
+        for made in python.walk(result):
+            if not hasattr(made, "lineno"):
+                python.copy_location(made, node)
+        return result
 
 
 def _takes_one(score: python.Lambda) -> bool:

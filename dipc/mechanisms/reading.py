@@ -10,6 +10,7 @@ import ast as python
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import assert_never
 
 from dipc.mechanisms.alone import Accepted
 from dipc.mechanisms.expressions import RESERVED, Alias, Array, Scalar, may_fail
@@ -235,10 +236,19 @@ class _Header:
         inputs = list(self._inputs(statements))
         body = statements.body(node)
         known = self.known = {each.name: kind for each, kind, _ in inputs}
+        for each, _, _ in inputs:
+            if each.name in statements.strings:
+                raise module.wrong(
+                    statements.strings[each.name],
+                    f"`{each.name}` is the name of an input, and cannot be a word, too",
+                    f"call the input something else, such as `{each.name}_count`, or use another word",
+                    code=BAD_HEADER,
+                )
         final = _Final(self, statements, body, known)
         outputs = list(final.outputs())
         frozen = dict(statements.frozen)
         right_answer = list(self._right_answer(final, outputs, known, frozen))
+        outputs = list(final.outputs())
         declarations: list[ast.Declaration] = []
         constants = [*self.written.items(), *((name, value) for name, (value, _) in frozen.items())]
         if constants:
@@ -672,13 +682,39 @@ class _Final:
 
     def _check_keys(self, body: Sequence[ast.Statement], inference: Inference) -> None:
         """Raise DiagnosticError if two keys of one choice may be equal, because a dict keeps only the last of them."""
-        for node in ast.walk(tuple(body)):
-            if isinstance(node, ast.Choose):
-                keys = [key for key, _ in node.arms]
-                for place, one in enumerate(keys):
-                    for two in keys[:place]:
-                        if not inference.differ(two, one, self.kinds):
-                            raise self._equal_keys(two, one)
+        known: dict[str, ast.Expr] = {}
+        for statement in body:
+            match statement:
+                case ast.Assign(target, value):
+                    value = _inserted(value, known)
+                    known = {name: each for name, each in known.items() if not ast.mentions(each, target.name)}
+                    known.pop(target.name, None)
+                    if isinstance(target, ast.Name) and not ast.mentions(value, target.name):
+                        known[target.name] = value
+                case ast.Sample(target, distribution):
+                    if isinstance(distribution, ast.Choose):
+                        self._check_keys_of(distribution, known, inference)
+                    known = {name: each for name, each in known.items() if not ast.mentions(each, target.name)}
+                    known.pop(target.name, None)
+                case ast.If(_, then, otherwise):
+                    for block in (then, otherwise):
+                        self._check_keys(block, inference)
+                    known = {}
+                case ast.For(body=block) | ast.While(body=block):
+                    self._check_keys(block, inference)
+                    known = {}
+                case ast.ExitStatement():
+                    pass
+                case _:
+                    assert_never(statement)
+
+    def _check_keys_of(self, choice: ast.Choose, known: Mapping[str, ast.Expr], inference: Inference) -> None:
+        """Raise DiagnosticError if two keys of `choice` may be equal; `known` has what variables were computed by."""
+        keys = [key for key, _ in choice.arms]
+        for place, one in enumerate(keys):
+            for two in keys[:place]:
+                if not inference.differ(_inserted(two, known), _inserted(one, known), self.kinds):
+                    raise self._equal_keys(two, one)
 
     def _equal_keys(self, one: ast.Expr, two: ast.Expr) -> DiagnosticError:
         first, second = (self.module.source.text[each.span.start : each.span.end] for each in (one, two))
@@ -788,7 +824,7 @@ class _Final:
                 code=UNKNOWN_TYPE,
             )
         try:
-            common_kind(own, kind)
+            joint = common_kind(own, kind)
         except Mixed:
             raise self.module.wrong(
                 self.node,
@@ -796,6 +832,10 @@ class _Final:
                 "return the same type",
                 code=UNKNOWN_TYPE,
             ) from None
+        if not own.none and joint.base in ("range", "listed", "names"):
+            # The right answer may be none of the mechanism's.
+            like.kinds[answer.name] = joint
+            return joint
         return own
 
     @staticmethod
@@ -1088,6 +1128,11 @@ class _Final:
             return None
 
         return ast.rewritten(tree, change) if not isinstance(tree, ast.Name | ast.Element) else tree
+
+
+def _inserted(tree: ast.Expr, known: Mapping[str, ast.Expr]) -> ast.Expr:
+    """Return the expression with the names in `known` replaced by their expressions."""
+    return ast.rewritten(tree, lambda node: known.get(node.name) if isinstance(node, ast.Name) else None)
 
 
 def _operands(tree: ast.Expr) -> Iterator[ast.Expr]:

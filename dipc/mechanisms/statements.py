@@ -11,7 +11,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dipc.mechanisms.expressions import Alias, Array, Binding, Expressions, Frame, Item, Many, Scalar, _plain, may_fail
+from dipc.mechanisms.expressions import (
+    Alias,
+    Array,
+    Binding,
+    Expressions,
+    Frame,
+    Item,
+    Many,
+    Scalar,
+    _plain,
+    makes_list,
+    may_fail,
+)
 from dipc.mechanisms.module import BAD_HEADER, BUILTINS, names_in, names_stored, own_nodes, rational
 from dipc.mechanisms.types import BLANK, NONE, ConstantSum, Kind, bound_of
 from dipc.text import ast
@@ -762,7 +774,7 @@ class Statements(Expressions):
 
     def _returned_list(self, item: python.expr, span: Span) -> Array | None:
         array = self.array(item)
-        if array is None and _makes_list(item):
+        if array is None and makes_list(item):
             array = self._list("list", item, span)
         return array
 
@@ -1066,7 +1078,8 @@ class Statements(Expressions):
             annotation,
             f"`{module.text(annotation)}` is not a type of dipc",
             'write dipc.Real, dipc.Reals["m"], dipc.Int, dipc.Ints["m"], dipc.Finite[0:5] or bool',
-            'a list of m values of a finite type is `dipc.Finite[0:5]["m"]`',
+            'a list of m values of a finite type is `dipc.Finite[0:5]["m"]`, and of truth values '
+            '`dipc.Finite[False, True]["m"]`',
             code=BAD_HEADER,
         )
 
@@ -1080,6 +1093,9 @@ class Statements(Expressions):
                 pass
             case _:
                 elements = [inside]
+        written = [each.value if isinstance(each, python.Constant) else None for each in elements]
+        if written in ([False, True], [True, False]) and all(isinstance(each, bool) for each in written):
+            return Kind("bool")
         if all(isinstance(each, python.Constant) and isinstance(each.value, str) for each in elements):
             names = tuple(self.expr(each).name for each in elements)  # type: ignore[union-attr]
             return Kind("names", values=names)
@@ -1181,16 +1197,6 @@ def _appended(body: Sequence[python.stmt]) -> Iterator[str]:
             match node:
                 case python.Attribute(value=python.Name(id=name), attr="append"):
                     yield name
-
-
-def _makes_list(item: python.expr) -> bool:
-    """Whether the expression creates a list that has no name."""
-    match item:
-        case python.List() | python.ListComp() | python.BinOp() | python.Subscript(slice=python.Slice()):
-            return True
-        case python.Call(func=python.Name(id="sorted" | "list")):
-            return True
-    return False
 
 
 def _is_docstring(statement: python.stmt) -> bool:

@@ -151,8 +151,8 @@ def _affine(tree: ast.Expr, constants: Mapping[str, Fraction]) -> dict[ast.Expr 
     return None
 
 
-#: The most values of variables for which `_is_never_zero` computes a sum.
-_MOST_VALUES = 4096
+#: The most combinations of values of variables for which expressions are compared.
+_MOST_COMBINATIONS = 4096
 
 
 def _is_never_zero(total: Mapping[ast.Expr | None, Fraction], kinds: Mapping[str, Kind]) -> bool:
@@ -165,10 +165,66 @@ def _is_never_zero(total: Mapping[ast.Expr | None, Fraction], kinds: Mapping[str
     for each in variables:
         kind = kinds.get(each.name) if isinstance(each, ast.Name | ast.Element) else None
         numbers = None if kind is None else kind.numbers
-        if numbers is None or prod(map(len, choices)) * len(numbers) > _MOST_VALUES:
+        if numbers is None or prod(map(len, choices)) * len(numbers) > _MOST_COMBINATIONS:
             return False
         choices.append([total[each] * number for number in numbers])
     return all(total.get(None, Fraction(0)) + sum(terms) for terms in product(*choices))
+
+
+def _are_never_equal(one: ast.Expr, two: ast.Expr, kinds: Mapping[str, Kind]) -> bool:
+    """Return True if two expressions differ for all values of their finite variables.
+
+    False if a variable does not have finitely many numbers, or if there are too many combinations to compute.
+    """
+    variables = list(dict.fromkeys((*_variables(one), *_variables(two))))
+    choices: list[Sequence[Fraction]] = []
+    for each in variables:
+        kind = kinds.get(each.name)
+        numbers = None if kind is None else kind.numbers
+        if numbers is None or prod(map(len, choices)) * len(numbers) > _MOST_COMBINATIONS:
+            return False
+        choices.append(numbers)
+    for values in product(*choices):
+        named = dict(zip(variables, values, strict=True))
+        pair = _computed(one, named), _computed(two, named)
+        if None in pair or pair[0] == pair[1]:
+            return False
+    return True
+
+
+def _variables(tree: ast.Expr) -> Iterator[ast.Name | ast.Element]:
+    match tree:
+        case ast.Name() | ast.Element():
+            yield tree
+        case ast.Unary(operand=operand):
+            yield from _variables(operand)
+        case ast.Binary(left=left, right=right):
+            yield from _variables(left)
+            yield from _variables(right)
+        case ast.Call(arguments=arguments):
+            for each in arguments:
+                yield from _variables(each)
+
+
+def _computed(tree: ast.Expr, values: Mapping[ast.Name | ast.Element, Fraction]) -> Fraction | None:
+    """Return the number of an expression at these values of its variables; None for other expressions."""
+    match tree:
+        case ast.Number(value=value):
+            return value
+        case ast.Name() | ast.Element():
+            return values.get(tree)
+        case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
+            inner = _computed(operand, values)
+            return None if inner is None else -inner
+        case ast.Binary(op=op, left=left, right=right) if op in ast.ARITHMETIC:
+            one, two = _computed(left, values), _computed(right, values)
+            if one is None or two is None or (op is BinaryOp.DIVIDE and not two):
+                return None
+            return Fraction(ast.ARITHMETIC[op](one, two))
+        case ast.Call(function=function, arguments=(value, divisor)) if function in (FLOOR, REMAINDER):
+            one, two = _computed(value, values), _computed(divisor, values)
+            return floored(function, one, two) if one is not None and two else None
+    return None
 
 
 # --- types --------------------------------------------------------------------------------------------
@@ -444,7 +500,7 @@ class Inference:
             if isinstance(each, ast.Unary) and each.op is UnaryOp.NOT and each.operand == other:
                 return True
         difference = _affine(ast.Binary(BinaryOp.SUBTRACT, one, two), self.constants)
-        if difference is not None and _is_never_zero(difference, kinds):
+        if (difference is not None and _is_never_zero(difference, kinds)) or _are_never_equal(one, two, kinds):
             return True
         kind_one, kind_two = self._kind_of_tree(one, kinds, {}), self._kind_of_tree(two, kinds, {})
         if kind_one is None or kind_two is None or (kind_one.none and kind_two.none):

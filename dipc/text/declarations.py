@@ -524,6 +524,14 @@ def _check_name(name: str, expr: ast.Name, allowed: frozenset[str], field: str, 
         return
     if name == field:
         message = f"`{name}` is defined by itself"
+        if "free" in allowed:
+            note = f"write `{name}: free` for a claim about every {name}, or `{name}: alpha` for the distance alpha"
+            if elaborator.findings.source.tree is not None:
+                note = (
+                    f'write `{name}="free"` for a claim about every {name}, or `{name}="alpha"` for the distance alpha'
+                )
+            elaborator.findings.report(ProgramCode.BAD_CLAIM, expr.span, message, notes=(note,))
+            return
     elif symbol is not None:
         message = f"`{name}` is {word_for(symbol)} and cannot stand in a claim"
     elif name in _FIELDS or name in ("dd", "inf"):

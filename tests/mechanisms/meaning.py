@@ -711,7 +711,7 @@ def keys_that_differ(x: dipc.Finite[0, 1], y: dipc.Finite[0:3], eps):
 
 @dipc.mechanism
 def yes_or_no(x: dipc.Finite[0:3], eps):
-    return "yes" if dipc.choice({0: 1 / 2, x: 1 / 2}) >= 1 else "no"
+    return "yes" if dipc.choice({0: 1 / 2, x + 1: 1 / 2}) >= 1 else "no"
 
 
 @dipc.mechanism
@@ -730,3 +730,52 @@ def yes_or_truth(x: dipc.Finite[0:3], eps):
     if found is None:
         return "yes"
     return "no"
+
+
+@dipc.mechanism
+def keys_of_elements(x: dipc.Finite[0:2], y: dipc.Finite[0:2], eps):
+    xs = [x, y]
+    return [dipc.choice({x: 3 / 4, 1 - x: 1 / 4}) for x in xs]
+
+
+@dipc.mechanism
+def keys_added_up(x: dipc.Finite[0, 1], y: dipc.Finite[0, 1], eps):
+    xs = [x, y]
+    return sum(dipc.choice({x: 3 / 4, 1 - x: 1 / 4}) for x in xs)
+
+
+@dipc.mechanism
+def keys_of_remainders(x: dipc.Finite[0:5], eps):
+    return dipc.choice({x % 2: 1 / 2, (x + 1) % 2: 1 / 4, 2 + x // 2: 1 / 4})
+
+
+@dipc.mechanism
+def equal_remainders(x: dipc.Finite[0:5], eps):
+    return dipc.choice({x % 2: 1 / 2, (x + 1) % 3: 1 / 2})
+
+
+@dipc.mechanism
+def key_changed_before(x: dipc.Finite[0:2], eps):
+    y = 1 - x
+    x = y
+    return dipc.choice({x: 1 / 2, y: 1 / 2})
+
+
+@dipc.mechanism
+def place_in_sorted(x: dipc.Finite[0:3], y: dipc.Finite[0:3], z: dipc.Finite[0:2], eps):
+    xs = [x, y, z]
+    middle = sorted(xs)[1]
+    return middle + dipc.choice({0: 1 / 2, 1: 1 / 2}), sorted(xs, reverse=True)[0], [x + 1 for x in xs][-1]
+
+
+@dipc.mechanism
+def counted(x: dipc.Finite[0:3], y: dipc.Finite[0:3], z: dipc.Finite[0:2], eps):
+    xs = [x, y, z]
+    v = dipc.choice({0: 1 / 2, 2: 1 / 2})
+    return xs.count(v), xs.count(xs[0])
+
+
+@dipc.mechanism
+def truths(x: dipc.Finite[False, True], y: dipc.Finite[False, True], eps):
+    xs = [x, y]
+    return [dipc.choice({x: 3 / 4, not x: 1 / 4}) for x in xs]
