@@ -53,6 +53,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.connect("builder-inited", lambda _: write_all())
     app.connect("source-read", _to_copies)
+    app.connect("include-read", lambda app, path, page, text: _to_copies(app, page, text))
     app.connect("build-finished", lambda app, error: error or _copy_playground(Path(app.outdir)))
     app.add_lexer("dipwhile", DipwhileLexer)
     return {"parallel_read_safe": True}
@@ -69,6 +70,7 @@ def write_all() -> None:
 
 
 def _to_copies(app: Sphinx, docname: str, text: list[str]) -> None:  # noqa: ARG001 - the signature is Sphinx's
+    """Lead links to the copies of `ELSEWHERE`, and color programs, in a page or a text that it includes."""
     for page, copy in ELSEWHERE.items():
         text[0] = text[0].replace(f"](../{page})", f"](generated/{copy})")
     text[0] = _PROGRAM.sub(r"```dipwhile\1", text[0])
