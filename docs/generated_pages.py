@@ -53,7 +53,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.connect("builder-inited", lambda _: write_all())
     app.connect("source-read", _to_copies)
-    app.connect("include-read", lambda app, path, page, text: _to_copies(app, page, text))
+    app.connect("include-read", lambda app, _path, page, text: _to_copies(app, page, text))
     app.connect("build-finished", lambda app, error: error or _copy_playground(Path(app.outdir)))
     app.add_lexer("dipwhile", DipwhileLexer)
     return {"parallel_read_safe": True}
