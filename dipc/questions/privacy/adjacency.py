@@ -36,7 +36,7 @@ _NOTES = (
 
 
 class Distance(Enum):
-    """A distance of two inputs: the greatest move of a value, the sum of the moves, or how many values differ."""
+    """The distance of two inputs: the greatest move of a value, the sum of the moves, or how many values differ."""
 
     LINF = "linf"
     L1 = "l1"
@@ -57,10 +57,7 @@ class Neighborhood:
         return f"{self.distance.value}:{self.radius}"
 
     def steps(self, value: Value, choices: Sequence[Value]) -> list[tuple[int, Fraction | int]]:
-        """Return the positions in `choices` of values adjacent or equal to `value`.
-
-        Each comes with the part of the radius that the move spends.
-        """
+        """Return the values of `choices` within the radius of `value`, as (index, part of the radius spent)."""
         moves = [self._move(value, other) for other in choices]
         spent = 0 if self.distance is Distance.LINF else 1
         return [(place, _plain(spent * move)) for place, move in enumerate(moves) if move <= self.radius]
@@ -72,9 +69,9 @@ class Neighborhood:
         return 0 < apart <= self.radius
 
     def left_by(self, point: Sequence[Value], other: Sequence[Value]) -> Fraction | None:
-        """Return the part of the radius left for other inputs after the move from `point` to `other`.
+        """Return the part of the radius that the move from `point` to `other` leaves.
 
-        The result is None if the move exceeds the radius.
+        None if the move exceeds the radius.
         """
         moves = [self._move(one, two) for one, two in zip(point, other, strict=True)]
         if self.distance is Distance.LINF:
@@ -92,7 +89,7 @@ class Neighborhood:
 
 @frozen
 class Listed:
-    """The pairs of a CSV file, in both orders."""
+    """The adjacency of the pairs in a CSV file, in both orders."""
 
     path: Path
 
@@ -181,7 +178,7 @@ def _is_of_type(slot: Slot, value: Value) -> bool:
 
 @frozen
 class Pairs:
-    """Ordered pairs of adjacent inputs, at least one, by their positions in `inputs`.
+    """Ordered pairs of adjacent inputs, at least one, by their indices in `inputs`.
 
     The reverse of each pair is a pair, too. `about` says in words which pairs they are. If these pairs decide the
     question for all, `proof` says why.
@@ -211,11 +208,11 @@ class Pairs:
 
 @frozen
 class MultisetPairs(Pairs):
-    """Pairs of multisets of input values, each with one input as its representative.
+    """Pairs of multisets of input values, each represented by one input.
 
-    They serve programs whose inputs may change places, so that all arrangements of a multiset have the same law. Two
-    multisets are adjacent if some of their arrangements are. `groups` are the inputs that may change places, and the
-    length is the number of ordered pairs of adjacent inputs.
+    They serve programs whose inputs are interchangeable, so that all arrangements of a multiset have the same law. Two
+    multisets are adjacent if some of their arrangements are. `groups` are the interchangeable inputs, and the length is
+    the number of ordered pairs of adjacent inputs.
     """
 
     groups: multisets.Groups | None = None
@@ -228,7 +225,7 @@ class MultisetPairs(Pairs):
         return _pairs_counted(self.given.choices, self.adjacency)
 
     def texts(self, program: Program, pair: tuple[int, int]) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the values by name of the first input of `pair`, and of an adjacent arrangement of the second."""
+        """Return the values by name of a pair's first input, and of an adjacent arrangement of its second."""
         assert self.groups is not None
         assert self.adjacency is not None
         one, two = self.inputs[pair[0]], self.inputs[pair[1]]
@@ -237,10 +234,7 @@ class MultisetPairs(Pairs):
         return texts(program, one), texts(program, two)
 
     def listed(self, program: Program, limits: Limits) -> tuple[Pairs, tuple[int, ...]]:
-        """Return all pairs of inputs, and for each input the position of its multiset in `inputs`.
-
-        Raises LimitReached.
-        """
+        """Return all pairs of inputs, and for each input the index of its multiset in `inputs`. Raises LimitReached."""
         assert self.groups is not None
         assert self.given is not None
         assert self.adjacency is not None
@@ -266,9 +260,8 @@ def read_pairs(
 ) -> Pairs | EveryPair:
     """Return the adjacent pairs among the `inputs`, as `parse_inputs` reads them, or the pairs of the file.
 
-    If every input is finite, `all` and None mean the same: all pairs of the domains. Beyond the limit for enumeration
-    the result is EveryPair. With `alike`, one pair represents all pairs that differ in the order of interchangeable
-    inputs.
+    If every input is finite, "all" and None both mean all pairs of the domains. Beyond the limit for enumeration the
+    result is EveryPair. With `alike`, one pair represents all pairs that differ in the order of interchangeable inputs.
 
     Both inputs of a pair satisfy `requires`. Raises DiagnosticError if there is no pair, if infinitely many would have
     to be enumerated, and for a file that cannot be read; LimitReached if too many inputs are named.
@@ -304,7 +297,7 @@ def read_pairs(
 def _multiset_pairs(
     program: Program, given: FiniteInputs, adjacency: Neighborhood, limits: Limits
 ) -> MultisetPairs | None:
-    """Return the adjacent multisets among the inputs `given`, or None if too few inputs may change places.
+    """Return the adjacent multisets among the inputs `given`, or None if too few inputs are interchangeable.
 
     Raises LimitReached.
     """
@@ -336,7 +329,7 @@ def _multiset_pairs(
 
 
 def _pairs_counted(choices: Sequence[Sequence[Value]], adjacency: Neighborhood) -> int:
-    """Return the number of ordered pairs of different adjacent inputs, if each input has its own list of `choices`."""
+    """Return the number of ordered pairs of adjacent inputs, if each input takes any value of its own `choices`."""
     # The number of pairs of values of the first inputs, for each part of the radius that they spend.
     spent: dict[Fraction | int, int] = {0: 1}
     same = 1
@@ -396,10 +389,10 @@ def no_pair(adjacency: Adjacency) -> DiagnosticError:
 def _related(
     points: Sequence[Input], inputs: FiniteInputs, adjacency: Neighborhood, limits: Limits
 ) -> list[tuple[int, int]]:
-    """Return the positions of each two adjacent `points`.
+    """Return the adjacent pairs of `points`, as pairs of indices. Raises LimitReached.
 
-    The points are all combinations of the choices, and the last choice varies fastest: the position of a point is a
-    number whose digits are the positions of its values. Raises LimitReached.
+    The points are all combinations of the choices of `inputs`, and the last choice varies fastest: the index of a point
+    is a number whose digits are the indices of its values.
     """
     assert len(set(points)) == len(points), "no input is named twice"
     near = [[adjacency.steps(value, choices) for value in choices] for choices in inputs.choices]
@@ -407,9 +400,9 @@ def _related(
     places = iter(range(len(points)))
 
     def onwards(position: int, reached: list[tuple[int, Fraction | int]]) -> None:
-        """Extend a point from `position` on by all combinations of values.
+        """Extend a point from its value with index `position` on, by all combinations of values.
 
-        `reached` has the points within the radius of the point's first values, each with the part of the radius left.
+        `reached` has the points within the radius of the first values, each with the part of the radius left.
         """
         if position == len(near):
             place = next(places)

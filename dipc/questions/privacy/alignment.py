@@ -59,11 +59,12 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class AlignedExit:
-    """One exit of a program, over centered noises (keys 0, 1, …) and inputs (keys from `first_input` on).
+    """One exit of a program, in terms of noises with mean 0 (keys 0, 1, …) and inputs (keys from `first_input` on).
 
-    The exit is reached if the `slacks` are not negative. `reals` are its real and int outputs, by slot, and `state` has
-    the finite outputs. `rates` are the rates of the noises, and `whole` the keys of integer noises. Exits with the same
-    `likeness` give the same finite outputs, and draw noises of the same laws after choices with the same probabilities.
+    The exit is reached if no form of `slacks` is negative. `reals` are its real and int outputs, by slot, and `state`
+    has the finite outputs. `rates` are the rates of the noises, and `whole` the keys of integer noises. Exits with the
+    same `likeness` give the same finite outputs, and draw noises of the same laws after choices with the same
+    probabilities.
     """
 
     state: ExitState
@@ -75,10 +76,10 @@ class AlignedExit:
     likeness: Hashable
 
     def changes(self, onto: AlignedExit | None = None) -> tuple[list[Halfspace], list[Halfspace]]:
-        """Return the conditions on a shift of the noises that leads into the exit `onto`, by default into this exit.
+        """Return the conditions on a shift of the noises for which an input in this exit moves into the exit `onto`.
 
-        The first list has forms that must not be negative, the second one forms that must be 0. They are over shifts of
-        the noises and moves of the inputs. This exit `corresponds` to `onto`.
+        They are two lists of forms, over shifts of the noises and moves of the inputs: the first may not be negative,
+        the second must be 0. `onto` is this exit by default, and must correspond to this exit.
         """
         other = self if onto is None else onto
         slacks = [
@@ -93,11 +94,14 @@ class AlignedExit:
 
     @property
     def is_guarded(self) -> bool:
-        """True if the exit depends on comparisons of the inputs without noise."""
+        """True if reaching the exit depends on comparisons of inputs without noise."""
         return any(item.coefficients[0][0] >= self.first_input for item in self.slacks)
 
     def at_point(self, point: Mapping[int, Fraction]) -> AlignedExit | None:
-        """Return the exit with its inputs fixed at `point`, by key; None if they violate a comparison without noise."""
+        """Return the exit with its inputs fixed at `point`, by key.
+
+        None if `point` violates a comparison without noise.
+        """
         slacks = []
         for item in self.slacks:
             value = item.with_values(point)
@@ -110,7 +114,7 @@ class AlignedExit:
         )
 
     def corresponds(self, other: AlignedExit) -> bool:
-        """Return True if a shift may lead from this exit into `other`.
+        """Return True if a shift of the noises may lead from this exit into `other`.
 
         Both must have one likeness, and the same inequalities and real outputs except for their constants.
         """
@@ -125,7 +129,7 @@ def _shape(aligned: AlignedExit) -> Hashable:
 def onto_others(
     ones: Sequence[AlignedExit], others: Sequence[AlignedExit]
 ) -> Iterator[tuple[AlignedExit, AlignedExit]]:
-    """Yield each exit of `ones` with a corresponding exit of `others`, a different one for each.
+    """Yield each exit of `ones` with its own corresponding exit of `others`.
 
     An exit that is in both is paired with itself. Raises OutsideFragment if no corresponding exit is left.
     """
@@ -144,7 +148,7 @@ def onto_others(
 def aligned_exits(
     program: Program, finite: Mapping[int, Value] | None = None, *, guarded: bool = False
 ) -> tuple[AlignedExit, ...]:
-    """Return all exits of a program for the values `finite` of its finite inputs, by slot, united where possible.
+    """Return all exits of a program for the values `finite` of its finite inputs, by slot, as few as possible by union.
 
     Real and int inputs stay open. Raises Undecided if the exits do not describe the program completely and, unless
     `guarded`, if an exit depends on comparisons of the inputs without noise.
@@ -167,14 +171,14 @@ def aligned_exits(
 
 
 class Emptiness:
-    """A test whether inequalities of noises and inputs have no solution, up to noises of probability 0 at every input.
+    """A test whether inequalities of noises and inputs have no solution, except noises of probability 0 at every input.
 
     Boundaries of inequalities with a continuous noise are left out: given the other noises and the inputs, a boundary
     is a single value of this noise. `asked` counts the tests.
     """
 
     def __init__(self, program: Program, like: AlignedExit) -> None:
-        """Read noises and inputs by their keys in the exit `like`; other keys are real numbers."""
+        """Take the types of noises and inputs from their keys in the exit `like`; other keys are real numbers."""
         slots = program.core.input_slots
         integers = {
             like.first_input + position for position, slot in enumerate(slots) if isinstance(slot.type, IntType)
@@ -201,7 +205,7 @@ class Emptiness:
 
 
 def _as_few(alike: Sequence[AlignedExit], program: Program) -> Sequence[AlignedExit]:
-    """Return the exits left after uniting pairs of exits for as long as possible; all of them have the same outputs.
+    """Return fewer exits by uniting pairs of exits, which all have the same outputs, for as long as possible.
 
     The exits are over the same noises, in the same order. Exits that overlap as sets of noises, because choices
     separate them, are not united. Past a limit all exits are returned unchanged.
@@ -239,7 +243,7 @@ def _aligned(program: Program, state: ExitState, weight: Closed | None) -> Align
     means = {noise.id: noise.mean for noise in state.noises}
 
     def halfspace(form: Affine) -> Halfspace:
-        """Return a form over the noises as one over the centered noises and the inputs."""
+        """Return a form over the noises as a form over the noises with mean 0 and the inputs."""
         over = centered(form, means)
         terms = [*[(place[noise], c) for noise, c in over.noises], *[(at_input[slot], c) for slot, c in over.inputs]]
         return Halfspace(tuple(sorted(terms)), over.constant)
@@ -271,9 +275,9 @@ def _aligned(program: Program, state: ExitState, weight: Closed | None) -> Align
 
 @frozen
 class Costly:
-    """An exit with the move of the inputs that needs the most expensive shift of its noises.
+    """An exit, and the move of the inputs for which the cheapest shift of its noises costs the most.
 
-    `shift` and `cost` are None if no shift makes up for the move, so that the bound is infinite. The conditions on the
+    `shift` and `cost` are None if no shift makes up for the move, so that the loss has no bound. The conditions on the
     shift, in the order of its multipliers, are those of `AlignedExit.changes` with the move substituted.
     """
 
@@ -284,7 +288,7 @@ class Costly:
 
 
 def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> Costly:
-    """Return the move to an adjacent input that needs the most expensive shift for one exit. Raises Undecided."""
+    """Return the move to an adjacent input whose cheapest shift costs the most for one exit. Raises Undecided."""
     places = range(len(program.core.inputs))
     if any(isinstance(slot.type, IntType) for slot in program.core.input_slots):
         return costliest_into(aligned, aligned, within, places, program)
@@ -299,9 +303,9 @@ def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> C
 
 
 def costliest_among(aligned: AlignedExit, moves: Sequence[Mapping[int, Fraction]], program: Program) -> Costly:
-    """Return the one of `moves` that needs the most expensive shift for the exit `aligned`. Raises Undecided.
+    """Return the one of `moves` whose cheapest shift costs the most for the exit `aligned`. Raises Undecided.
 
-    A move has its steps by the positions of inputs.
+    A move has its steps by the indices of inputs.
     """
     first = aligned.first_input
     still = dict.fromkeys(range(first, first + len(program.core.inputs)), _ZERO)
@@ -324,19 +328,19 @@ def costliest_among(aligned: AlignedExit, moves: Sequence[Mapping[int, Fraction]
 
 
 def ball_of(within: Neighborhood) -> MoveNorm:
-    """Return the norm in which the moves of real inputs have at most the radius of `within`."""
+    """Return the norm in which a move of real inputs to an adjacent input is at most the radius of `within`."""
     return MoveNorm.LINF if within.distance is Distance.LINF else MoveNorm.L1
 
 
 def costliest_into(
     aligned: AlignedExit, onto: AlignedExit, within: Neighborhood | None, places: Sequence[int], program: Program
 ) -> Costly:
-    """Return the move that needs the most expensive shift from the exit `aligned` into the exit `onto`.
+    """Return the move whose cheapest shift from the exit `aligned` into the exit `onto` costs the most.
 
     The exit `onto` is `aligned` itself, or the corresponding one at other values of the finite inputs. The real and int
-    inputs at `places` move to adjacent ones by `within`; with None they do not move. For a fixed move of the int inputs
-    the least cost is convex in the move of the real ones, so vertices suffice. Shifts of integer noises are integers.
-    Raises Undecided.
+    inputs with the indices `places` move to adjacent ones by `within`; with None they do not move. For a fixed move of
+    the int inputs the least cost is convex in the move of the real ones, so vertices suffice. Shifts of integer noises
+    are integers. Raises Undecided.
     """
     core = program.core
     keys = [aligned.first_input + position for position in places]
@@ -355,7 +359,7 @@ def costliest_into(
 
 
 def _moves(within: Neighborhood, keys: Sequence[int], integers: Sequence[int], limits: Limits) -> Iterator[Point]:
-    """Yield moves to adjacent inputs, one of which needs the most expensive shift; the move 0 is left out.
+    """Yield moves to adjacent inputs other than 0, among them the one whose cheapest shift costs the most.
 
     The inputs with the keys `integers` are int. Raises LimitReached.
     """
@@ -376,7 +380,7 @@ def _moves(within: Neighborhood, keys: Sequence[int], integers: Sequence[int], l
 
 
 def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[Point]:
-    """Yield the extreme moves of real inputs in a box of this `radius`, or else in a ball of the sum norm."""
+    """Yield the vertices of the set of moves: of a box with half-width `radius`, or else of an L1 ball."""
     if not keys or not radius:
         yield {}
     elif box:
@@ -414,11 +418,11 @@ def pivot_cost(
     is_empty: Emptiness,
     joined: Sequence[Sequence[Halfspace]] = ((),),
 ) -> Fraction | None:
-    """Return the least bound of the loss, in multiples of eps, with any continuous noise as pivot; None if none is one.
+    """Return the least bound of the loss, in multiples of eps, with a continuous noise as pivot.
 
-    A pivot is a noise whose shift depends on the other noises. The exits have one likeness and `count` real inputs. The
-    union of `joined` has the pairs of inputs to cover, over the keys of the inputs and of their moves. Raises
-    LimitReached, NotConfirmed.
+    None if no noise is one. A pivot is a noise whose shift depends on the other noises. The exits have one likeness and
+    `count` real inputs. The union of `joined` has the pairs of inputs to cover, over the keys of the inputs and of
+    their moves. Raises LimitReached, NotConfirmed.
     """
     first = exits[0].first_input + count
     moves = convex_moves(within, range(first, first + count))
@@ -451,9 +455,9 @@ class _Pivot:
     def farthest(
         self, exits: Sequence[AlignedExit], within: Sequence[Halfspace], is_empty: Emptiness
     ) -> Fraction | None:
-        """Return the largest |t| of the pivot's shift t for moves in the set `within`.
+        """Return the largest |t| over all exits and moves in the set `within`, where t is the pivot's shift.
 
-        The result is None if a condition of the pivot fails.
+        The result is None if the noise is not a pivot.
         """
         others = [[item for item in each.slacks if not item.coefficient(self.key)] for each in exits]
         if not all(is_empty([*one, *two]) for one, two in combinations(others, 2)):
@@ -474,9 +478,9 @@ class _Pivot:
         return largest
 
     def _farthest(self, one: AlignedExit, two: AlignedExit, system: Sequence[Halfspace]) -> Fraction | None:
-        """Return the largest |t| of the shift t from exit `one` to exit `two` on `system`.
+        """Return the largest |t| of the pivot's shift t from exit `one` to exit `two` on `system`.
 
-        The result is None if a condition fails.
+        None if there is none.
         """
         t = self._shift(one, two)
         if t is None:
@@ -496,7 +500,7 @@ class _Pivot:
         return max(values) if len(values) == len(ends) else None
 
     def _shift(self, one: AlignedExit, two: AlignedExit) -> Halfspace | None:
-        """Return the pivot's shift t that keeps a real output, or else the only slack with the pivot, unchanged.
+        """Return the shift t of the pivot that leaves a real output, or else the only slack with the pivot, unchanged.
 
         The result is None if there is no such t.
         """
@@ -534,10 +538,10 @@ def _plus(one: Halfspace, two: Halfspace, factor: Fraction) -> Halfspace:
 
 
 def convex_moves(within: Neighborhood, moves: range) -> list[list[Halfspace]] | None:
-    """Return convex sets whose union has all moves to adjacent inputs; None for several inputs with unbounded moves.
+    """Return convex sets whose union is the set of moves to adjacent inputs.
 
-    The moves have the keys `moves`. For L1 each set has further unknowns, after the moves, that bound the moves'
-    absolute values.
+    None for several inputs with unbounded moves. The moves have the keys `moves`. For L1 each set has further unknowns,
+    after the moves, that bound the moves' absolute values.
     """
     signs, radius = (_ONE, -_ONE), within.radius
     match within.distance:

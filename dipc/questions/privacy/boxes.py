@@ -45,7 +45,7 @@ Move = Mapping[int, Fraction]
 
 @frozen
 class _Group:
-    """Inputs that affect an exit only through one weighted sum: their `places`, in the order in which they are filled.
+    """Inputs that affect an exit only through one weighted sum of them; `places` are their indices, the heaviest first.
 
     `steps` has each input's move for one unit of the radius, and `budgets` the part of the radius that its whole range
     takes, None if it is unbounded. `one_sign` is -1 if all inequalities fall with the sum, 1 if all grow, so that one
@@ -59,7 +59,7 @@ class _Group:
     one_sign: int
 
     def filled(self, budget: Fraction | None) -> dict[int, Fraction]:
-        """Return the move with the greatest sum that spends at most `budget` of the radius; None is no bound."""
+        """Return the move with the greatest sum that spends at most `budget` of the radius; None means no limit."""
         move: dict[int, Fraction] = {}
         for place, weight, step, whole in zip(self.places, self.weights, self.steps, self.budgets, strict=True):
             part = whole if budget is None or (whole is not None and whole <= budget) else budget
@@ -71,7 +71,7 @@ class _Group:
 
     @property
     def ends(self) -> list[Fraction]:
-        """The parts of the radius at which one more input has moved over its whole range."""
+        """The parts of the radius that are spent when one, two, … inputs have moved over their whole range."""
         result = [_ZERO]
         for whole in self.budgets:
             if whole is None:
@@ -87,7 +87,7 @@ Form = Mapping[int, Fraction]
 def moves_of_exit(
     aligned: AlignedExit, ranges: Sequence[Extent], within: Neighborhood, integers: frozenset[int], limits: Limits
 ) -> list[Move]:
-    """Return moves between two inputs of the box, one of which needs the most expensive shift for the exit `aligned`.
+    """Return moves between two inputs of the box, among them one whose shift costs the most for the exit `aligned`.
 
     Raises as `extreme_moves` does.
     """
@@ -107,11 +107,11 @@ def extreme_moves(
     integers: frozenset[int],
     limits: Limits,
 ) -> list[Move]:
-    """Return moves between two inputs of the box, one of which has the greatest cost.
+    """Return moves between two inputs of the box, among them one with the greatest cost.
 
     The cost is any convex function of the forms' values that does not fall when a form of `inequalities` falls.
-    `integers` are the positions of int inputs. Raises OutsideFragment if moves are unbounded under HAMMING, or if int
-    and real inputs affect the forms together; LimitReached past a limit.
+    `integers` are the indices of int inputs. Raises OutsideFragment if moves are unbounded under HAMMING, or if int and
+    real inputs affect the forms together; LimitReached past a limit.
     """
     groups = _groups(inequalities, equations, ranges, within)
     counting = {place for group in groups for place in group.places}
@@ -130,7 +130,7 @@ def extreme_moves(
 
 
 def _signed(groups: Sequence[_Group], parts: Sequence[Move]) -> Iterator[Move]:
-    """Yield the moves that combine the `parts` of all groups, in each direction that may be the worst."""
+    """Yield every combination of one move for each group, out of `parts`, with each sign that could be the worst."""
     choices = [(_ZERO,) if not part else _directions(group) for group, part in zip(groups, parts, strict=True)]
     for signs in product(*choices):
         yield {
@@ -146,7 +146,7 @@ def _directions(group: _Group) -> tuple[Fraction, ...]:
 
 
 def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> Iterator[tuple[Fraction | None, ...]]:
-    """Yield, for each extreme move, the part of the radius that each group of inputs spends."""
+    """Yield, for each extreme move, the part of the radius that each group of inputs spends; None means all it can."""
     if within.distance is Distance.LINF:
         yield (None,) * len(groups)
         return
@@ -159,9 +159,9 @@ def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> 
     count = 0
 
     def onwards(place: int, left: Fraction, open_: int | None) -> Iterator[tuple[Fraction | None, ...]]:
-        """Yield the parts of the radius for the groups from `place` on, which have `left` to spend.
+        """Yield the parts of the radius for the groups from index `place` on, which have `left` to spend.
 
-        The group `open_` takes what remains in the end; the others move some of their inputs over their whole range.
+        The group with index `open_` takes the remainder; the others move some of their inputs over their whole range.
         """
         nonlocal count
         count += 1
@@ -225,7 +225,7 @@ def _groups(
 def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None]:
     """Return the move of one input for each unit of the radius, and the units for its whole range.
 
-    The result is None if unbounded.
+    None if unbounded.
     """
     width = side.width
     match within.distance:
@@ -240,7 +240,7 @@ def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None
 
 
 def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> list[dict[int, Fraction]]:
-    """Return all moves of int inputs between groups' sums, or only one for each sum of a group with equal weights.
+    """Return all moves of int inputs, with one move for each sum where a group has equal weights.
 
     Raises LimitReached.
     """
@@ -265,7 +265,7 @@ def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits)
 
 
 def _sums(group: _Group, within: Neighborhood) -> list[tuple[dict[int, Fraction], Fraction]]:
-    """Return one move for each sum of a group of int inputs, with the part of the radius that it spends."""
+    """Return one move of a group of int inputs for each sum within reach, with the part of the radius it spends."""
     result: list[tuple[dict[int, Fraction], Fraction]] = [({}, _ZERO)]
     move: dict[int, Fraction] = {}
     for place, weight, whole in zip(group.places, group.weights, group.budgets, strict=True):
@@ -304,7 +304,7 @@ def _each(group: _Group, within: Neighborhood, limits: Limits) -> list[tuple[dic
 
 
 def pairs_in(ranges: Sequence[Extent], first: int, moved: int) -> list[Halfspace]:
-    """Return half-spaces of the pairs u, u + d of inputs of the box.
+    """Return the half-spaces for the inputs u and u + d both to be in the box.
 
     Keys of u begin at `first`, those of d at `moved`.
     """
@@ -318,7 +318,7 @@ def pairs_in(ranges: Sequence[Extent], first: int, moved: int) -> list[Halfspace
 
 
 def placed(ranges: Sequence[Extent], start: Sequence[Fraction], move: Sequence[Fraction]) -> tuple[Input, Input]:
-    """Return a pair of inputs of the box that differ by `move`; the first is the nearest one to `start`."""
+    """Return the two inputs of the box that differ by `move`, the first as near as possible to `start`."""
     one = []
     for side, value, step in zip(ranges, start, move, strict=True):
         low = None if side.low is None else side.low - min(step, _ZERO)

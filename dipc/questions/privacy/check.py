@@ -113,7 +113,7 @@ _SEVERAL = "several runs with real outputs are not covered: write one program th
 
 
 class PrivacyQuestion:
-    """A program with its adjacent inputs: every question about its privacy is a method.
+    """A program with its adjacent inputs, and as methods all questions about its privacy.
 
     The output laws of the program are computed when a method first needs them, and then kept for all methods.
     """
@@ -210,7 +210,10 @@ class PrivacyQuestion:
 
     @cached_property
     def _normal(self) -> Laws | None:
-        """The laws of a program that adds normal noise to sums of inputs; None for other programs. Raises Undecided."""
+        """The laws of a program whose outputs are sums of inputs and normal noise; None for other programs.
+
+        Raises Undecided.
+        """
         if self.finite_outputs or self.runs > 1:
             return None
         laws = gaussian.GaussianLaws.at_pairs(self.subject, self.pairs, self._box)
@@ -222,13 +225,16 @@ class PrivacyQuestion:
     def _box(self) -> Clipped | None:
         """The program with its inputs limited to a box, if it clips them and the question is about all inputs.
 
-        The result is None for other programs and questions.
+        Else None.
         """
         return clipped(self.program) if isinstance(self.pairs, EveryPair) and len(self.parts) == 1 else None
 
     @cached_property
     def _dense(self) -> Laws:
-        """The laws of real outputs at a worst pair. Raises Undecided if no pair is known to be the worst."""
+        """The laws of real outputs at a pair with the greatest loss.
+
+        Raises Undecided if no pair is known to have it.
+        """
         if self.runs > 1:
             raise OutsideFragment(_SEVERAL)
         if isinstance(self._worst, OutsideFragment):
@@ -249,7 +255,7 @@ class PrivacyQuestion:
         return self._table
 
     def _tables(self, pairs: Pairs) -> list[tuple[LawTable, int]]:
-        """Return for each program the laws of one run, and its number of runs. Raises as `table` does."""
+        """Return, for each program, the laws of one run and its number of runs. Raises as `table` does."""
         if self._single is None or self._single[0] is not pairs:
             tables, inputs, progress = [], pairs.inputs, self.subject.progress
             for given, runs in self.parts:
@@ -266,7 +272,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _worst(self) -> Pairs | Undecided:
-        """Pairs that include a worst one of all pairs, or the Undecided with the reason why none is known."""
+        """Pairs among which one is the worst of all pairs, or the Undecided with the reason why none is known."""
         if isinstance(self.pairs, Pairs):
             return self.pairs
         if len(self.parts) > 1:
@@ -284,7 +290,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _at_once(self) -> ShiftLaws | None:
-        """Bounds by shifts of the noises for many pairs together, which is faster than deciding pair by pair.
+        """Bounds by shifts of the noises for many pairs together, which is faster than deciding each pair.
 
         The result is None if the pairs are few or listed in a file, or if shifts give no bounds.
         """
@@ -327,7 +333,7 @@ class PrivacyQuestion:
         return replace(above, claim=claim, obligations=report.obligations + above.obligations)
 
     def _piece_by_piece(self, claim: PrivacyClaim, delta: PiecewiseForm) -> PrivacyReport:
-        """Decide a `claim` whose `delta` has several closed forms, one form at a time on its own intervals.
+        """Decide a `claim` whose `delta` has several closed forms, each form on its own intervals.
 
         The intervals of a form may reach beyond those on which `delta` has this form. A counterexample there refutes
         `claim` only if it exceeds what `delta` itself allows.
@@ -441,9 +447,9 @@ class PrivacyQuestion:
 
     @cached_property
     def _noisy_values(self) -> Laws | None:
-        """The laws of all values with Gaussian noise, if the answers depend on nothing else that is random.
+        """The laws of all values with Gaussian noise, if the outputs depend on nothing else that is random.
 
-        The result is None for other programs.
+        Else None.
         """
         if not isinstance(self.pairs, EveryPair) or self.runs > 1:
             return None
@@ -453,7 +459,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _tried(self) -> Pairs | None:
-        """A few of infinitely many pairs, at which a claim may fail; None if a worst pair is known."""
+        """A few of infinitely many pairs, to look for a counterexample; None if a worst pair is known."""
         if not isinstance(self.pairs, EveryPair) or not isinstance(self._worst, Undecided) or self.runs > 1:
             return None
         return few_pairs(self.program, self.pairs.adjacency)
@@ -463,12 +469,12 @@ class PrivacyQuestion:
 
     @property
     def _is_listed(self) -> bool:
-        """True if the program has no real outputs, and the question is decided by listed pairs."""
+        """True if the program has no real outputs, and the question is decided by listed pairs of inputs."""
         pairs = self._worst if self.finite_outputs else self.pairs
         return isinstance(pairs, Pairs) and not self.real_outputs
 
     def compared(self, report: PrivacyReport, most: int) -> list[Sides]:
-        """Return at most `most` pairs of probabilities on which the verdict of `report` rests.
+        """Return at most `most` inequalities between two probabilities on which the verdict of `report` rests.
 
         They are those of the counterexample, or else of some outputs at pairs. The list is empty if inputs or outputs
         cannot be listed, and past a limit.
@@ -499,10 +505,7 @@ class PrivacyQuestion:
         return Constant(*self.asked, intervals_text(intervals), *places)
 
     def _constants(self, intervals: tuple[Interval, ...], digits: int | None) -> Iterator[ConstantEnds]:
-        """Yield lower and upper ends of the least K of K·eps-privacy by each method, the cheapest method first.
-
-        Raises Undecided.
-        """
+        """Yield bounds of the least K of K·eps-privacy by each method, the cheapest method first. Raises Undecided."""
         if self._at_once is not None:
             yield self._at_once.constant(intervals, digits)
         if self._is_listed and self.finite_outputs:
@@ -588,7 +591,7 @@ _VERDICTS = {
 
 
 def _require_same_inputs(programs: Sequence[Program]) -> None:
-    """Raise ValueError if the inputs, or what is required of them, differ between `programs`."""
+    """Raise ValueError if the names, types or requirements of inputs differ between `programs`."""
     first, *others = programs
     wanted = [(slot.name, slot.type) for slot in first.core.input_slots]
     for other in others:
@@ -605,10 +608,7 @@ def _require_same_inputs(programs: Sequence[Program]) -> None:
 
 
 def _required(program: Program) -> object:
-    """Return the `requires` condition of `program` as text, with the values of the constants in it.
-
-    The result is None without one.
-    """
+    """Return the `requires` condition of `program` as text, with the values of its constants; None without one."""
     requires = program.core.requires
     if requires is None:
         return None

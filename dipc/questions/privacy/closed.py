@@ -68,9 +68,9 @@ else:
 
 
 def worst_sets(summands: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:
-    """Return the sets of positions of functions that are positive at some eps of the intervals, without the empty set.
+    """Return, for each eps, the set of the indices of the functions that are positive there; each different set once.
 
-    Roots of the functions are not considered as eps. Raises LimitReached.
+    Roots of the functions are not considered as eps, and the empty set is left out. Raises LimitReached.
     """
     numerators = [fraction_of(function)[0] for function in summands]
     functions = list(dict.fromkeys(f for f in numerators if not f.is_zero()))
@@ -90,7 +90,10 @@ _SAMPLES = tuple(map(Fraction, ("1/10", "1", "10")))
 
 @frozen
 class Excess:
-    """The function Σ_S (p - e^budget·p') for the `answers` S at a pair; no answers for the function 0."""
+    """The excess Σ_S (p - e^budget·p') of the set S of `answers` at a pair, as a function of eps.
+
+    Empty for the function 0.
+    """
 
     value: Closed
     pair: tuple[int, int]
@@ -103,9 +106,9 @@ _NONE = Excess(ExpPoly.ZERO, (0, 0), ())
 def pieces_of(
     greatest: Sequence[Excess], interval: Interval, digits: int, limits: Limits
 ) -> list[tuple[EndPoint, EndPoint, Excess]]:
-    """Divide `interval` into parts, each with its ends and the one of `greatest`, or 0, that is the least delta there.
+    """Divide `interval` into parts, on each of which one excess is the greatest: return (start, end, excess) for each.
 
-    Raises LimitReached if there are too many parts.
+    The excess 0 is always included. Raises LimitReached if there are too many parts.
     """
     every = [*greatest, _NONE]
     if len(every) > _MOST:
@@ -134,10 +137,10 @@ def pieces_of(
 def supremum_of(
     greatest: Sequence[Excess], intervals: Sequence[Interval], digits: int, limits: Limits
 ) -> tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]:
-    """Return the supremum of the least delta: an enclosure, whether it is attained, the place, and the function there.
+    """Return (enclosure of the supremum of the least delta over eps, whether it is attained, its place, the excess).
 
-    The function is None if the supremum is 0. Raises LimitReached, and Undecided if a function is only a bound of a
-    delta and has no supremum.
+    The excess is None if the supremum is 0. Raises LimitReached, and Undecided if a function is only a bound of a delta
+    and has no supremum.
     """
     best: tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]
     best = (Fraction(0), Fraction(0)), True, "everywhere", None
@@ -161,7 +164,7 @@ def supremum_of(
 
 
 def _greatest_at(every: Sequence[Excess], sample: Fraction, limits: Limits) -> Excess:
-    """Return the greatest excess at the eps `sample`, the first of several that are equal there."""
+    """Return the greatest of the excesses at the eps `sample`, the first of several that are equal there."""
     best, *others = every
     for each in others:
         numerator, _ = fraction_of(each.value - best.value)
@@ -187,7 +190,7 @@ class ClosedLaws(TableLaws):
     def decide(self, claim: PrivacyClaim) -> Answer:
         """Decide `claim`.
 
-        If delta is 0, single answers suffice, and answers with the same two functions are one obligation.
+        If delta is 0, single answers suffice, and answers with equal pairs of probabilities are one obligation.
         """
         asked: list[tuple[tuple[int, int], tuple[int, ...] | None]] = (
             [(couple.pair, (couple.answer,)) for couple in couples(self.table, self.pairs)]
@@ -226,7 +229,7 @@ class ClosedLaws(TableLaws):
         return reason
 
     def _excesses(self, pair: tuple[int, int], claim: PrivacyClaim) -> list[Closed]:
-        """Return the function p - e^budget·p' of each answer. Raises Undecided if a probability is not known."""
+        """Return the excess p - e^budget·p' of each single answer. Raises Undecided if a probability is not known."""
         scale = claim.scale
         return [
             self.table.closed(first) - scale * self.table.closed(second) for first, second in self.table.at_pair(pair)
@@ -242,7 +245,7 @@ class ClosedLaws(TableLaws):
         return ClosedForm(ours), ClosedForm(theirs * claim.scale + claim.delta.value)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:
-        """Return the largest loss at `eps`, with the first output that has it."""
+        """Return the largest privacy loss at `eps`, with the first output that has this loss."""
         best: tuple[Couple, Closed, Closed, Ends] | None = None
         for couple in couples(self.table, self.pairs):
             first, second = self.table.closed(couple.first), self.table.closed(couple.second)
@@ -332,5 +335,5 @@ class ClosedLaws(TableLaws):
 
 
 def laws_of(subject: Subject, table: LawTable, pairs: Pairs) -> TableLaws:
-    """Return `table` as an object that answers questions: EnclosedLaws if some probabilities have no closed form."""
+    """Return the laws of `table` at `pairs`: ClosedLaws, or EnclosedLaws if some probabilities have no closed form."""
     return (enclosed.EnclosedLaws if table.is_enclosed else ClosedLaws)(subject, table, pairs)

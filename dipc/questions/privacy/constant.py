@@ -71,11 +71,11 @@ _EXITS, _PAIRS, _GRID = 12, 8, 81
 
 @frozen
 class LossBounds:
-    """Bounds of the privacy loss, in multiples of eps.
+    """Bounds of the privacy loss, in multiples of eps: an upper bound, and candidates that give lower bounds.
 
-    The loss is at most `proved`·eps for every eps > 0; None if nothing is proved, and `reason` says why. The candidates
-    are probabilities of outputs at some of the pairs. If there is an `unbounded` candidate, no K·eps bounds the loss:
-    the candidate's second probability tends to 0 as the move of its pair grows.
+    The loss is at most `proved`·eps for every eps > 0; if that is None nothing is proved, and `reason` says why. If
+    there is an `unbounded` candidate, no K·eps bounds the loss: the candidate's second probability tends to 0 as the
+    move of its pair grows.
     """
 
     proved: Fraction | None
@@ -85,7 +85,7 @@ class LossBounds:
 
 
 def bounds_of_runs(parts: Sequence[tuple[LossBounds, int]]) -> LossBounds:
-    """Return bounds for several runs of several programs; `parts` has the bounds for one run and the number of runs.
+    """Return bounds of the loss of several runs of several programs; `parts` has (bounds for one run, number of runs).
 
     Losses of runs add up, exactly so if all runs have the same output. For several programs there is no lower bound.
     """
@@ -164,7 +164,7 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
 
 
 def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine: Engine) -> LossBounds:
-    """Return bounds of the loss of the program `original`, which clips its inputs to a `box`, for all adjacent inputs.
+    """Return bounds of the loss of `original`, a program that clips its inputs to a `box`, for all adjacent inputs.
 
     Candidates in the box are measured for the program without clamps, which has the same laws there. Raises Undecided.
     """
@@ -211,7 +211,7 @@ def _is_impossible(candidate: Candidate) -> bool:
 def _starts_in(
     box: Clipped, costly: Costly, integers: frozenset[int]
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
-    """Yield noises with inputs, both by key, and a pair of inputs in the box with the move of a costly exit.
+    """Yield (noises and inputs by key, input, adjacent input) for pairs in the box with the costly exit's move.
 
     Each pair is yielded in both directions.
     """
@@ -233,7 +233,10 @@ def _starts_in(
 
 
 def _at_corners(box: Clipped, within: Neighborhood) -> Pairs | None:
-    """Return adjacent inputs among the ends of the box and points one move inside; None if there are none, or many."""
+    """Return adjacent inputs, of which one is a corner of the box or one move from it.
+
+    None if there are none, or too many.
+    """
     values: list[Sequence[Fraction]] = []
     for slot, side in zip(box.program.core.input_slots, box.ranges, strict=True):
         ends = [end for end in (side.low, side.high) if end is not None]
@@ -265,7 +268,7 @@ def bounds_for_every_pair(program: Program, within: Neighborhood, engine: Engine
 
 
 def _nearby(program: Program, within: Neighborhood, engine: Engine) -> tuple[Candidate, ...]:
-    """Return candidates at pairs around comparisons of inputs without noise, and at pairs of a small grid.
+    """Return candidates at pairs around comparisons of inputs without noise, and at pairs of a small grid of inputs.
 
     If outputs are not finite, the candidates are intervals of outputs far from all inputs of the grid.
     """
@@ -284,7 +287,7 @@ def _beyond_guards(
     engine: Engine,
     among: Pairs | None,
 ) -> LossBounds:
-    """Return bounds of the loss if exits depend on comparisons of the inputs without noise, as with clamped inputs.
+    """Return bounds of the loss of a program that compares inputs without noise, as with clamped inputs.
 
     A pivot, one noise whose shift depends on the others, must serve all exits with the same likeness. Raises
     OutsideFragment if some exits have no pivot.
@@ -304,7 +307,7 @@ def _beyond_guards(
 
 
 def _far_intervals(program: Program, within: Neighborhood) -> Iterator[Candidate]:
-    """Yield candidates at the pairs of a small grid, with intervals of real outputs beyond all inputs of the grid.
+    """Yield candidates at the pairs of a small grid of inputs, with intervals of real outputs beyond the grid.
 
     There are none unless all outputs are real.
     """
@@ -329,7 +332,7 @@ _MOVES = tuple([Fraction(4**k) for k in range(7)])
 
 
 def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -> Iterator[Candidate]:
-    """Yield candidates for an output that is possible at an input and tends to 0 as one input moves away.
+    """Yield candidates that show an unbounded loss: outputs whose probability tends to 0 as one input moves away.
 
     The probability of an exit tends to 0 along a direction d of the inputs if one of its slacks A·N + s(u) >= 0
     decreases along d, as noises are finite. An event about real outputs in given intervals behaves in the same way, if
@@ -365,9 +368,9 @@ def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -
 
 
 def _start_of_ray(program: Program, position: int, sign: Fraction) -> tuple[Fraction, ...] | None:
-    """Return an input from which the input at `position` can move in direction `sign` without end.
+    """Return an input from which the input with index `position` can grow without end, or fall for `sign` -1.
 
-    The result is None if `requires` excludes every such ray.
+    The result is None if `requires` excludes this for every input.
     """
     core = program.core
     if program.allowed is None:
@@ -392,7 +395,7 @@ def allowed_moves(program: Program, within: Neighborhood) -> AllowedMoves | None
 
 
 def only_inputs(program: Program, pairs: Pairs | None) -> Pairs | None:
-    """Return the pairs of `pairs` whose points are both inputs of the program; None if there are none."""
+    """Return those of `pairs` whose points are both inputs of the program; None if there are none."""
     if pairs is None:
         return None
     every = [(pairs.inputs[one], pairs.inputs[two]) for one, two in pairs.ordered]
@@ -401,10 +404,7 @@ def only_inputs(program: Program, pairs: Pairs | None) -> Pairs | None:
 
 
 def _falls(each: AlignedExit, key: int, sign: Fraction) -> bool:
-    """Return True if the probability of the exit tends to 0 as the input `key` moves in the direction `sign`.
-
-    False means that this is not shown.
-    """
+    """Return True only if the probability of the exit tends to 0 as the input `key` grows, or falls for `sign` -1."""
     moved = any(form.coefficient(key) for _, form in each.reals)
     return moved or any(item.coefficient(key) * sign < 0 for item in each.slacks)
 
@@ -412,8 +412,8 @@ def _falls(each: AlignedExit, key: int, sign: Fraction) -> bool:
 def _beside_finite(program: Program, within: Neighborhood, engine: Engine) -> LossBounds:
     """Return bounds of the loss for a program with finite inputs together with real or int ones.
 
-    They cover all values of the finite inputs. When finite inputs differ between adjacent inputs, their move takes part
-    of the distance. Raises Undecided.
+    They hold for all values of the finite inputs. If finite inputs differ between adjacent inputs, their move takes
+    part of the distance. Raises Undecided.
     """
     core = program.core
     slots = core.input_slots
@@ -478,10 +478,10 @@ def _least_bound(
     program: Program,
     joined: Sequence[Sequence[Halfspace]] | None = None,
 ) -> Fraction | None:
-    """Return the largest cost of the `costly` exits, which come in decreasing order of cost; None is infinity.
+    """Return the largest cost of the exits `costly`, which come in decreasing order of cost; None is infinity.
 
     For exits with the same likeness, a pivot that serves them all may cost less than the worst of them; then its cost
-    counts. Raises NotConfirmed.
+    counts. `joined` is as in `_pivoted`. Raises NotConfirmed.
     """
     alike: dict[Hashable, list[Costly]] = {}
     for each in costly:
@@ -586,7 +586,10 @@ def _candidates_at(program: Program, pairs: Pairs, engine: Engine) -> Iterator[C
 
 
 def _grid_pairs(program: Program, within: Neighborhood) -> Pairs | None:
-    """Return adjacent inputs of a small grid; None for a program without real or int inputs, or with too many."""
+    """Return adjacent inputs of a small grid.
+
+    None for a program without real or int inputs, or with too many inputs.
+    """
     core = program.core
     if not core.has_open_inputs:
         return None
@@ -636,7 +639,7 @@ def few_pairs(program: Program, within: Neighborhood) -> Pairs | None:
 
 
 def _at_guards(program: Program, within: Neighborhood) -> Iterator[Pairs]:
-    """Yield pairs of inputs around each comparison of real inputs without noise: on both sides of it, and on it."""
+    """Yield pairs of inputs around each comparison of real inputs without noise: on either side of it, and on it."""
     core = program.core
     if not core.has_real_inputs:
         return
@@ -717,9 +720,9 @@ def _choices(program: Program, among: Pairs | None) -> _Choices:
 
 
 def fitted(choices: _Choices, one: Input, two: Input) -> tuple[Input, Input] | None:
-    """Return a pair of inputs with allowed values near `one` and `two` that differ as those do.
+    """Return two inputs that differ as `one` and `two` do, with allowed values as near as possible to them.
 
-    The result is None if there is none.
+    Else None.
     """
     first, second = list(one), list(two)
     for position, values in enumerate(choices):
@@ -752,9 +755,9 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class Candidate:
-    """The probabilities of an output at an input (`first`) and at an adjacent input (`second`).
+    """An output that may violate privacy: its probabilities at an input (`first`) and at an adjacent input (`second`).
 
-    `balls` are intervals of the real parts of the output.
+    It refutes K·eps-privacy where first > e^{K·eps}·second. `balls` are intervals of the real parts of the output.
     """
 
     input: Texts
@@ -768,7 +771,7 @@ class Candidate:
 def starting_pairs(
     program: Program, costly: Costly, choices: _Choices, moves: AllowedMoves | None = None
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
-    """Yield noises with inputs, both by key, and a pair of inputs with the move of a costly exit.
+    """Yield (noises and inputs by key, input, adjacent input) for pairs that differ by the move of a costly exit.
 
     Each pair is yielded in both directions. With `moves`, both inputs satisfy `requires`.
     """
@@ -789,9 +792,10 @@ def starting_pairs(
 def _allowed_starts(
     costly: Costly, choices: _Choices, moves: AllowedMoves, keys: Sequence[int]
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
-    """Yield pairs as `starting_pairs` does, between inputs that satisfy `requires`.
+    """Yield (noises and inputs by key, input, adjacent input) for pairs of inputs that satisfy `requires`.
 
-    `requires` is a union of convex sets; for each two of them, the pair with the least cost of noises comes first.
+    They differ by the move of the costly exit, in both directions. `requires` is a union of convex sets; for each two
+    of them, the pair with the least cost of noises comes first.
     """
     move = {place: costly.move.get(key, _ZERO) for place, key in enumerate(keys)}
     if not any(move.values()):
@@ -824,9 +828,9 @@ def _towards(start: Mapping[int, Fraction], inner: Mapping[int, Fraction]) -> di
 
 
 def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candidate]:
-    """Yield candidates for all outputs at all pairs, one for each pair of functions.
+    """Yield candidates for all outputs at all pairs, one for each couple of probabilities.
 
-    Those past a limit are left out.
+    Probabilities past a limit are left out.
     """
     for couple in couples(table, pairs):
         try:
@@ -837,7 +841,7 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
 
 
 def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ()) -> Iterator[Mapping[int, Fraction]]:
-    """Yield inputs, with noises, at which the move of a costly exit may start.
+    """Yield inputs and noises, by key, at which the move of a costly exit may start.
 
     The first two put one end of the move at 0. The last one satisfies `inside`, and makes the cost of reaching the exit
     as small as the upper bound allows.
@@ -887,7 +891,7 @@ def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ())
 def near_outputs(
     program: Program, here: AlignedExit, one: Input, two: Input, noises: Mapping[int, Fraction]
 ) -> Iterator[Candidate]:
-    """Yield candidates with intervals of the real and int outputs around those of exit `here` at these `noises`."""
+    """Yield candidates for intervals of real and int outputs around the outputs of exit `here` at these `noises`."""
     slots = program.core.slots
     finite: dict[str, str | None] = {
         slots[slot].name: show_value(value)
@@ -904,9 +908,9 @@ def near_outputs(
 def _within_intervals(
     program: Program, one: Input, two: Input, finite: Texts, middles: Mapping[str, Fraction]
 ) -> Iterator[Candidate]:
-    """Yield the candidate whose real and int outputs are in intervals around `middles`, if there is one.
+    """Yield the candidate with its real and int outputs in intervals around `middles`.
 
-    Its probabilities at the inputs `one` and `two` differ, and the first is not 0. Past a limit there is no candidate.
+    There is none if its probabilities at the inputs `one` and `two` are equal, if the first is 0, and past a limit.
     """
     points = texts(program, one), texts(program, two)
     output = {**finite, **{name: str(middle) for name, middle in middles.items()}}
@@ -918,9 +922,9 @@ def _within_intervals(
 
 
 def _signs(here: AlignedExit, one: Input, two: Input) -> list[int]:
-    """Return the directions, 1 or -1, in which the move from `one` to `two` changes the real outputs.
+    """Return for each real output whether the move from `one` to `two` increases it (1) or decreases it (-1).
 
-    The direction of the first output that changes is 1, and so is that of outputs that do not change.
+    The signs are reversed if the first output that changes decreases; outputs that do not change have 1.
     """
     moved: list[Fraction] = []
     for _, form in here.reals:
@@ -957,11 +961,11 @@ _SAMPLES = tuple(map(Fraction, ("1/100", "1/10", "1", "2", "5", "10", "30")))
 
 @frozen
 class Constant(PrivacyAnswer):
-    """The least constant K of K·eps-privacy, or a lower and an upper end of it.
+    """The least constant K of K·eps-privacy, or a lower and an upper bound of it.
 
     The program is K·eps-private for every K >= `proved`, and for no K < `refuted_below`. `proved` is None if no K is
-    known, and `refuted_below` is None if there is none. `at` is the counterexample, a pair with an output. The ends are
-    equal if the constant is known exactly. `numbers` are the values of a program's constant that the answer covers.
+    known, and `refuted_below` is None if there is none. `at` is the counterexample, a pair with an output. Both bounds
+    are equal if the constant is known exactly. `numbers` are the values of a program's constant that the answer covers.
     """
 
     FIELDS = (
@@ -978,15 +982,15 @@ class Constant(PrivacyAnswer):
 
     @property
     def exact(self) -> bool:
-        """True if both ends are equal."""
+        """True if both bounds are equal."""
         return self.proved == self.refuted_below
 
 
 @frozen
 class ConstantEnds:
-    """The ends of a `Constant`, with the candidate `at` that refutes smaller constants.
+    """The bounds of the least K of K·eps-privacy, as in `Constant`; the candidate `at` refutes smaller constants.
 
-    `reason` says why the ends differ or are infinite.
+    `reason` says why the bounds differ or are infinite.
     """
 
     proved: Fraction | None
@@ -996,7 +1000,7 @@ class ConstantEnds:
 
     @property
     def exact(self) -> bool:
-        """True if both ends are equal."""
+        """True if both bounds are equal."""
         return self.proved == self.refuted_below
 
 
@@ -1007,7 +1011,7 @@ Values = Callable[[Closed, Closed, Sequence[Interval], Limits], Iterator[Fractio
 def refuted_up_to(
     proved: Fraction | None, candidates: Sequence[Candidate], intervals: Sequence[Interval], limits: Limits
 ) -> ConstantEnds:
-    """Return the greatest K such that the candidates refute every smaller constant, as ends without an upper end.
+    """Return the greatest K below which the candidates refute every constant, as a lower bound.
 
     No candidate refutes more than `proved`. If the limits at eps = 0 and infinity refute as much, no eps between is
     tried.
@@ -1026,7 +1030,7 @@ def refuted_ends(
     values: Values | None = None,
     enough: Fraction | None = None,
 ) -> ConstantEnds:
-    """Return the greatest K such that candidates refute every smaller constant, as ends without an upper end.
+    """Return the greatest K below which the candidates refute every constant, as a lower bound.
 
     `values` gives the constants below which a candidate refutes; by default these come from some eps and from limits.
     The search ends at a K >= `enough`.
@@ -1046,10 +1050,10 @@ def refuted_ends(
 def constant_of_candidates(
     candidates: Sequence[Candidate], intervals: tuple[Interval, ...], engine: Engine, digits: int | None = None
 ) -> ConstantEnds:
-    """Return the ends of the constant if the candidates are all outputs at all pairs.
+    """Return the bounds of the least constant if the candidates are all outputs at all pairs.
 
     If the constant is not a limit at eps = 0 or infinity, it is enclosed to `digits` significant digits, or to WIDTH.
-    Raises Undecided if no such ends are found.
+    Raises Undecided if no such bounds are found.
     """
     limits = engine.limits
     at_limits = refuted_ends(candidates, intervals, limits, _limits)
@@ -1104,7 +1108,7 @@ def _has_a_pole(first: Closed, second: Closed, intervals: Sequence[Interval], li
 
 
 def _short(low: Fraction, high: Fraction) -> Fraction:
-    """Return a decimal number with few digits, about in the middle between `low` and `high`."""
+    """Return a decimal with few digits near the middle between `low` and `high`."""
     unit = Fraction(1)
     while 4 * unit > high - low:
         unit /= 10

@@ -136,7 +136,7 @@ _Key = tuple[Value | None, ...]
 
 @frozen
 class _Axis:
-    """A real output y = `factor`·N + `constant` that lies in `span`, for the noise N.
+    """A real output y = `factor`·N + `constant`, with one noise N, restricted to the interval `span`.
 
     Its density is eps·`height`·c·e^{eps·slope·(y - center)} on each piece (span, c, slope) of `pieces`, and 0
     elsewhere.
@@ -183,16 +183,13 @@ def _at_most(high: Fraction | None, bound: Fraction | None) -> bool:
 
 @frozen
 class _Density:
-    """One exit at one input: the real outputs with a density (`axes`), and the probability of all else (`weight`)."""
+    """One exit at one input: its real outputs with a density (`axes`), and the probability of all else (`weight`)."""
 
     weight: Closed
     axes: tuple[_Axis, ...]
 
     def mass(self, program: Program, box: Sequence[_Span], half: Halfspace | None) -> tuple[Closed, Closed]:
-        """Return two factors of the probability that the outputs are in `box` and in `half`.
-
-        The half-space `half` is not considered if it is None.
-        """
+        """Return two factors of the probability that the outputs are in `box` and in `half`, if that is not None."""
         noises: list[Noise] = []
         halves: list[Halfspace] = []
         for position, (axis, span) in enumerate(zip(self.axes, box, strict=True)):
@@ -207,13 +204,16 @@ class _Density:
 
 
 def _behind(axis: _Axis, position: int, sign: int, end: Fraction) -> Halfspace:
-    """Return the half-space sign·(y - end) >= 0 for the output y of `axis`, whose noise has the key `position`."""
+    """Return the half-space y >= end (`sign` 1) or y <= end (-1) for the output y of `axis`.
+
+    The noise of the output has the key `position`.
+    """
     return Halfspace(((position, sign * axis.factor),), sign * (axis.constant - end))
 
 
 @frozen
 class _Cell:
-    """A box of real outputs y, and on it the densities at both inputs, as slopes s and a factor A.
+    """A box of real outputs y, with the densities at both inputs on it, each as slopes s and a factor A.
 
     A density is A·e^{eps·(s·y)}, up to a power of eps. `theirs` is None if the density at the second input is 0. The
     first density is not 0.
@@ -226,9 +226,9 @@ class _Cell:
 
 @frozen
 class OutputSet:
-    """A set of outputs, given by the values in `key` of finite outputs and atoms, and by a region of the real outputs.
+    """A set of outputs: finite outputs and outputs without noise as in `key`, real outputs in a region.
 
-    The real outputs at the positions `moving` lie in the `box`, and in the half-space `half` unless it is None. Other
+    The real outputs with the indices `moving` lie in the `box`, and in the half-space `half` unless it is None. Other
     outputs with densities may have any value.
     """
 
@@ -253,9 +253,9 @@ class OutputSet:
 
 @frozen
 class AnswerAtPair:
-    """An answer with its probabilities at both inputs of a pair, or its densities if the answer is a single value.
+    """An output, or set of outputs, with its probabilities at both inputs of a pair; for a single value, its densities.
 
-    `answer` is in words. If `first` and `second` are probabilities, `outputs` is the set of outputs in question.
+    `answer` is in words. If `first` and `second` are probabilities, `outputs` is the set.
     """
 
     answer: tuple[Value | None, ...]
@@ -273,9 +273,9 @@ _MOST_UNBOUNDED = 24
 
 
 class RealOutputs(Laws):
-    """The laws of a program with real outputs at pairs.
+    """The laws of a program with real outputs at pairs of inputs.
 
-    Each question becomes a question about a table made for it, of greatest ratios or of sets of outputs.
+    Each question is answered by a table made for it, of greatest ratios or of sets of outputs.
     """
 
     def __init__(self, subject: Subject, pairs: Pairs) -> None:
@@ -305,7 +305,7 @@ class RealOutputs(Laws):
         return closed.ClosedLaws(self.subject, *self._table(self._losses)).loss(eps, digits)
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:
-        """Return ends of the supremum of (greatest loss)/eps over the eps of the intervals."""
+        """Return bounds of the supremum of (greatest loss)/eps over the eps of the intervals."""
         return closed.ClosedLaws(self.subject, *self._table(self._losses)).constant(intervals, digits)
 
     def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
@@ -359,7 +359,7 @@ class RealOutputs(Laws):
         return LeastDelta(*about, None, value, True, (eps, eps), where, there)
 
     def _excesses(self, claim: PrivacyClaim, *, above: bool = False, digits: int = _LEFT) -> tuple[TableLaws, Fraction]:
-        """Return the laws of sets of outputs, and the greatest excess that these sets leave out at any pair.
+        """Return the laws of disjoint sets of outputs, and the greatest excess that these sets leave out at any pair.
 
         At each eps, the union of some of the sets is the worst set for the budget, up to the excess left out. This is 0
         unless the claim is about one eps, where `digits` is the precision of the sets.
@@ -408,7 +408,7 @@ class RealOutputs(Laws):
         return UnprovedLoss(f"the enclosure of the least delta near eps = {float(place):.3g} is too wide to decide")
 
     def _delta_in_cells(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
-        """Return the least delta of a `claim` whose worst sets differ for each eps: its supremum, enclosed, and an eps.
+        """Return the least delta of a `claim` whose worst set changes with eps: its supremum, enclosed, and an eps.
 
         The interval of eps with the greatest upper bound is halved, until this bound is little more than the greatest
         delta found at an eps. Raises Undecided.
@@ -443,7 +443,7 @@ class RealOutputs(Laws):
         return LeastDelta(*about, None, ends, None, (place, place), needs, there)
 
     def worst_set(self, one: Input, two: Input, budget: Fraction, eps: Fraction) -> list[AnswerAtPair]:
-        """Return disjoint parts of a set of outputs that is the worst for `budget`·eps at one eps, up to a tiny rest.
+        """Return disjoint parts of a set of outputs that is the worst for `budget`·eps at one eps, up to a tiny error.
 
         Raises Undecided.
         """
@@ -464,9 +464,9 @@ class RealOutputs(Laws):
     # --- tables -------------------------------------------------------------------------------------------
 
     def _table(self, asked: Callable[[Input, Input], Iterable[AnswerAtPair]]) -> tuple[LawTable, Pairs]:
-        """Return a table of the functions that `asked` gives at each pair, and pairs of its rows.
+        """Return a table of the probabilities that `asked` gives at each pair, and pairs of its rows.
 
-        Of several pairs with the same functions only the first is kept; each pair has two rows of its own.
+        Of several pairs with the same probabilities only the first is kept; each pair has two rows of its own.
         """
         numbering = Numbering()
         answers: dict[tuple[tuple[Value | None, ...], int], int] = {}
@@ -503,7 +503,7 @@ class RealOutputs(Laws):
     # --- densities ----------------------------------------------------------------------------------------
 
     def _densities(self, point: Input) -> Mapping[_Key, Sequence[_Density]]:
-        """Return the densities of all exits at the input `point`, by their finite outputs and atoms."""
+        """Return the densities of all exits at the input `point`, by their finite outputs and outputs without noise."""
         if point not in self._known:
             core = self._program.core
             values = dict(zip(core.inputs, point, strict=True))
@@ -545,7 +545,7 @@ class RealOutputs(Laws):
         return tuple(key), _Density(product([*([] if weight is None else [weight]), *measures]), tuple(axes.values()))
 
     def _alike(self, one: Input, two: Input) -> Iterator[_Alike]:
-        """Yield, for each value of finite outputs and atoms at the input `one`, the densities at `one` and at `two`."""
+        """Yield, for each value of finite outputs and outputs without noise, the densities at `one` and at `two`."""
         at_two = self._densities(two)
         for key, ours in self._densities(one).items():
             theirs = at_two.get(key, ())
@@ -600,7 +600,7 @@ class RealOutputs(Laws):
                 yield AnswerAtPair(alike.named(words), first, second, OutputSet(alike.key, alike.moving, box, half))
 
     def _worst(self, cell: _Cell, claim: PrivacyClaim) -> Iterator[_Region]:
-        """Yield regions of `cell` that may be in the worst set.
+        """Yield the regions of `cell` that may be in the worst set, the outputs where the excess is positive.
 
         At each eps the whole region is in the worst set, or no part of it. Raises OutsideFragment if the worst part of
         the cell changes with eps.
@@ -630,7 +630,7 @@ class RealOutputs(Laws):
         def is_never_negative(turn: int, sign: int) -> bool:
             """Return True if sign·(p - e^budget·p') >= 0 for every eps at one corner of the cell.
 
-            With `turn` -1 the ratio p/p' is least at this corner, with 1 greatest.
+            This is the corner with the least ratio p/p' if `turn` is -1, with the greatest if `turn` is 1.
             """
             corner = [_end(span, turn * c)[0] for span, c in zip(cell.box, turned, strict=True)]
             if any(place is None for place in corner):
@@ -661,10 +661,9 @@ class RealOutputs(Laws):
                 yield region
 
     def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> tuple[Fraction, Fraction] | None:
-        """Return numbers between which log(`one`/`other`)/eps lies on the intervals.
+        """Return numbers between which log(`one`/`other`)/eps lies on the intervals; None if none are known.
 
-        The result is None if no numbers are known. For more than one eps they are searched only if supersets of the
-        worst sets are wanted. Raises Undecided.
+        For more than one eps they are searched only if supersets of the worst sets are wanted. Raises Undecided.
         """
         (interval, *more) = intervals
         if interval.is_point and not more:
@@ -726,10 +725,9 @@ def _sum_of_products(products: Sequence[tuple[Closed, Closed]]) -> Closed:
 
 
 def _region(box: tuple[_Span, ...], half: Halfspace) -> _Region | None:
-    """Return the part of a box in a half-space, as a region of the worst set for every eps.
+    """Return the part of a box in a half-space, which is in the worst set for every eps; None if the part is empty.
 
-    The edge of a half-space of one output is an end of that output's span, so the part is a box. The result is None if
-    the part is empty.
+    The edge of a half-space of one output is an end of that output's span, so the part is a box.
     """
     (position, c), *others = half.coefficients
     if others:
@@ -760,10 +758,10 @@ def _united(regions: Sequence[_Region]) -> Iterator[_Region]:
 
 @frozen
 class _Alike:
-    """The exits with the same finite outputs and atoms at two inputs, as densities of their real outputs.
+    """The exits with the same finite outputs and outputs without noise at two inputs, by the densities of real outputs.
 
-    Among the outputs with a density, `moving` are the positions of those whose law differs between the inputs. The
-    others have one law at both inputs, independent of the rest.
+    Among the outputs with a density, `moving` are the indices of those whose law differs between the inputs. The others
+    have one law at both inputs, independent of the rest.
     """
 
     key: _Key
@@ -780,13 +778,13 @@ class _Alike:
                 yield _Cell(box, first, _exponential(self.theirs, box))
 
     def named(self, words: Sequence[str]) -> tuple[Value | None, ...]:
-        """Return an answer with `words` for the outputs that move, and "any" for other outputs with a density."""
+        """Return an answer with `words` for the outputs whose law differs, and "any" for others with a density."""
         said = dict(zip(self.moving, words, strict=True))
         dense = iter(range(len(self.key)))
         return tuple([said.get(next(dense), "any") if value is _DENSE else value for value in self.key])
 
     def names(self, slots: Sequence[Slot]) -> list[str]:
-        """Return the names of the outputs that move."""
+        """Return the names of the outputs whose law differs between the inputs."""
         dense = [slot.name for slot, value in zip(slots, self.key, strict=True) if value is _DENSE]
         return [dense[position] for position in self.moving]
 
@@ -877,7 +875,7 @@ def _exponential_at(slopes: Sequence[Fraction], places: Sequence[Fraction]) -> E
 
 
 def _end(span: _Span, turned: Fraction) -> tuple[Fraction | None, str]:
-    """Return the y in `span` at which `turned`·y is greatest, or None if it is unbounded, and words for y."""
+    """Return the y in `span` at which `turned`·y is greatest, as a number and in words; None if it is unbounded."""
     low, high = span
     if not turned:
         return (high if low is None else low), _words(span)
@@ -931,7 +929,7 @@ def _point(eps: Fraction) -> Interval:
 
 
 def _middle(cell: Interval) -> Fraction:
-    """Return an eps at which to halve `cell`; without an upper end, twice the lower end, or 1 if that is 0."""
+    """Return an eps that halves the interval `cell`; without an upper end, twice the lower end, or 1 if that is 0."""
     if cell.upper is None:
         return 2 * cell.lower or _ONE
     return (cell.lower + cell.upper) / 2
@@ -946,7 +944,7 @@ def _halves(cell: Interval) -> tuple[Interval, Interval]:
 
 
 def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = None) -> Pairs:
-    """Return pairs of adjacent real or int inputs, both orders of each, that are the worst of all pairs.
+    """Return pairs of adjacent real or int inputs, in both orders, among which the worst of all pairs is.
 
     For each loss, divergence or delta one of these pairs attains the largest value. The inputs of a program that clips
     them are in a `box`. Raises OutsideFragment if no pairs are known to do so, and LimitReached.
@@ -1002,7 +1000,7 @@ def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = No
 
 
 def _farthest_in(box: Clipped, centers: Sequence[Affine], within: Neighborhood) -> tuple[Input, Input] | None:
-    """Return a pair of inputs of the box that moves every center as far as any pair does; None if there is none."""
+    """Return two inputs of the box whose move changes every center as much as any move; None if there are none."""
     place = {slot: position for position, slot in enumerate(box.program.core.inputs)}
     forms = [{place[slot]: c for slot, c in center.inputs} for center in centers]
     moves = extreme_moves([], forms, box.ranges, within, box.integers, box.program.limits)
@@ -1016,10 +1014,9 @@ def _farthest_in(box: Clipped, centers: Sequence[Affine], within: Neighborhood) 
 
 
 def _farthest(moves: AllowedMoves, centers: Sequence[Affine], inputs: Sequence[int]) -> tuple[Input, Input] | None:
-    """Return a pair of inputs that satisfy `requires` and move every center as far as any pair does.
+    """Return two inputs that satisfy `requires` and whose move changes every center as much as any move; else None.
 
-    The result is None if there is none. All pairs that differ by the same move have the same laws, up to a translation
-    of the outputs.
+    All pairs that differ by the same move have the same laws, up to a translation of the outputs.
     """
     place = {slot: position for position, slot in enumerate(inputs)}
     extreme = moves.extreme
@@ -1050,7 +1047,7 @@ def _inputs_of(state: ExitState) -> bool:
 
 
 def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neighborhood) -> Pairs:
-    """Return a pair, in both orders, for each two cells of inputs that contain adjacent inputs. Raises LimitReached.
+    """Return one adjacent pair, in both orders, for each two cells of inputs that contain one. Raises LimitReached.
 
     In a cell, all comparisons of inputs have the same results.
     """
@@ -1094,8 +1091,8 @@ def _greatest_move(
 ) -> dict[int, Fraction] | None:
     """Return a move of the inputs that is the worst of all moves, or None if none is known to be.
 
-    It moves every center as far as any move does, or it moves one center so far that no other move is easier to detect.
-    The noises around the `centers` have the laws and rates `laws`; the inputs in `whole` move by integers.
+    It changes every center as much as any move, or it changes one center so much that no other move is easier to
+    detect. The noises around the `centers` have the laws and rates `laws`; the inputs in `whole` move by integers.
     """
     moved = [center for center in centers if center]
     if within.distance is Distance.L1:

@@ -65,8 +65,8 @@ _Move = tuple[tuple[int, ...], tuple[Fraction, ...], tuple[Fraction, ...]]
 class SumLaw:
     """The law of S = Σ k_i·t_i/σ_i² in units of 1/`scale`: masses by value, and the total mass `left` out of them.
 
-    The k_i are noises, the t_i moves of the outputs, and the σ_i deviations. S moves by `shift` from the first input of
-    the pair to the second. The masses are not normalized beyond their enclosures.
+    The k_i are noises, the t_i moves of the outputs, and the σ_i deviations. At the second input of the pair S is
+    greater by `shift`. The masses are not normalized beyond their enclosures.
     """
 
     scale: int
@@ -87,9 +87,9 @@ class SumLaw:
             return max(_ZERO, dyadic((low - error).lower())), dyadic((high + error).upper())
 
     def edge(self, factor: flint.arb) -> tuple[int, flint.arb, flint.arb]:
-        """Return the greatest value of S with a mass at the first input of more than `factor` times that at the second.
+        """Return the greatest value of S whose mass at the first input is more than `factor` times that at the second.
 
-        The probabilities that S is at most this value follow, at the first input and at the second.
+        Return also the probabilities of at most this value at the first and at the second input.
         """
         with precision(_BITS, 1):
             none = flint.arb(0)
@@ -188,7 +188,7 @@ class SeveralDiscreteLaws(GaussianLaws):
         return PrivacyCounterexample(sides, eps, ends, allowed, claim.is_pure)
 
     def _half_space_of(self, move: _Move, edge: Fraction) -> dict[str, str]:
-        """Return as text the outputs with Σ k_i·t_i/v_i <= `edge`, for noises k, moves t and variances v."""
+        """Return, as text, the set of outputs with Σ k_i·t_i/v_i <= `edge`, for noises k, moves t and variances v."""
         center = dict(zip(self.subject.program.core.inputs, move[1], strict=True))
         weights = [(each, t / each.variance) for t, each in zip(move[0], self.mechanism.outputs, strict=True) if t]
         bound = edge + sum((weight * each.center(center) for each, weight in weights), _ZERO)
@@ -202,7 +202,7 @@ class SeveralDiscreteLaws(GaussianLaws):
         return self._laws[key]
 
     def _convolved(self, shifts: Sequence[int], eps: Fraction) -> SumLaw:
-        """Return the law of the sum S that `SumLaw` describes, for one move of the outputs by `shifts`.
+        """Return the law of the sum S of `SumLaw` when the outputs move by `shifts`.
 
         Raises LimitReached for too many values.
         """

@@ -130,8 +130,8 @@ class EnclosedLaws(TableLaws):
     def _are_constant(self) -> bool:
         """True if each probability is the same number for every eps.
 
-        With the budget K·eps the least delta then never grows with eps, as p - e^{K·eps}·p' never does. If K or each p'
-        is 0, the least delta is the same for every eps.
+        For a budget K·eps the least delta then never grows with eps, as p - e^{K·eps}·p' never does. If K or each p' is
+        0, the least delta is the same for every eps.
         """
         shares = [share for bound in self.table.bounds.values() for share in bound.shares]
         weights: list[Closed] = [share.weight for share in shares if share.weight is not None]
@@ -150,7 +150,7 @@ class EnclosedLaws(TableLaws):
         return self.of_set(ours), self.of_set(theirs, power(claim.budget), claim.delta.value)
 
     def _positive(self, number: int, eps: Fraction, digits: int) -> Ends:
-        """Return an enclosure of the probability `number` to `digits` significant digits.
+        """Return an enclosure of the probability with index `number` to `digits` significant digits.
 
         Raises Undecided if it is too small.
         """
@@ -163,7 +163,7 @@ class EnclosedLaws(TableLaws):
         raise OutsideFragment("a probability is too small to be enclosed")
 
     def of_set(self, numbers: Sequence[int], factor: ExpPoly | None = None, more: Closed | None = None) -> EnclosedForm:
-        """Return the function `factor`·Pr[one of the answers `numbers`] + `more` of eps."""
+        """Return `factor`·Pr[an answer with an index in `numbers`] + `more` as a function of eps."""
         shares = [share for number in numbers for share in self._shares(number, 1)]
         if factor is not None:
             shares = [Share(factor if each.weight is None else factor * each.weight, each.events) for each in shares]
@@ -257,7 +257,7 @@ class EnclosedLaws(TableLaws):
 
     @staticmethod
     def _most(least: Iterable[ExpPoly]) -> ExpPoly:
-        """Return the sum of the positive parts of the functions whose negatives are `least`."""
+        """Return Σ max(0, -f), in an upper bound, over the functions f in `least`."""
         return sum((_positive_part(-each) for each in least), ExpPoly.ZERO)
 
     def _holds(self, most: ExpPoly, claim: PrivacyClaim, interval: Interval) -> bool:
@@ -295,7 +295,7 @@ class EnclosedLaws(TableLaws):
         return self._functions[number]
 
     def _series(self, number: int, center: Fraction) -> tuple[flint.arb_series, flint.arb]:
-        """Return the Taylor series of a probability at `center`, and a bound of its absolute value nearby.
+        """Return the Taylor series at `center` of the probability with index `number`, and a bound of its size.
 
         The bound is valid on a complex disk around `center`.
         """
@@ -309,7 +309,7 @@ class EnclosedLaws(TableLaws):
         return self._expanded[key]
 
     def polynomials(self, pair: tuple[int, int], budget: Fraction, cell: Ends) -> list[Polynomial]:
-        """Return a polynomial on a cell for each f_o = p_o - e^{budget}·p'_o, with a bound of its error.
+        """Return, for each answer o, a polynomial for p_o - e^{budget}·p'_o on a cell of eps, with an error bound.
 
         Raises Undecided.
         """
@@ -343,7 +343,7 @@ class EnclosedLaws(TableLaws):
 
 
 class LawsOnCell(EnclosedLaws):
-    """The laws of a table of closed forms on one interval of eps with positive ends.
+    """The laws of a table of closed forms, on one interval of eps with positive ends.
 
     Taylor polynomials of the second order give upper bounds. These prove claims and bound suprema; they refute nothing.
     """
@@ -390,7 +390,7 @@ def _second_order(expansions: Sequence[flint.arb_series]) -> _SecondOrder:
 
 
 def _expansions(value: Closed, cell: Ends) -> list[flint.arb_series]:
-    """Return the Taylor series of `value` at the center of the cell, and one that encloses those at all its points."""
+    """Return the Taylor series of `value` at the center of the cell, and one that encloses those at all its eps."""
     center, radius = (flint.arb(to_fmpq((cell[0] + sign * cell[1]) / 2)) for sign in (1, -1))
     return [_series_at(value, place) for place in (center, flint.arb(center, abs(radius)))]
 
@@ -416,7 +416,7 @@ def _quotient(above: flint.arb_series, below: flint.arb_series) -> flint.arb_ser
 
 
 def _range_of(function: _SecondOrder, radius: flint.arb) -> tuple[flint.arb, flint.arb]:
-    """Return a lower and an upper bound of `function` on the cell with this `radius`."""
+    """Return a lower and an upper bound of `function` on an interval around its center with this `radius`."""
     value, slope, half = function
     spread = abs(slope) * radius
     low = value - spread + min(half.lower(), flint.arb(0)) * radius**2
@@ -452,7 +452,7 @@ _FINEST = Fraction(1, 2**60)
 
 
 class LawsAtOneEps(EnclosedLaws):
-    """The laws of a table whose answers are defined at one eps alone, as the worst sets of outputs there.
+    """The laws of a table whose answers, worst sets of outputs, are defined for one eps only.
 
     A counterexample gives probabilities at this eps, not as functions of eps.
     """
@@ -485,9 +485,9 @@ def _starting_at(start: Fraction) -> Interval:
 
 
 def _cells(lower: Fraction, upper: Fraction) -> Iterator[Ends]:
-    """Yield cells that cover the range from `lower` to `upper`, with powers of one ratio as ends.
+    """Yield intervals that cover the range from `lower` to `upper`, with powers of one ratio as ends.
 
-    All pairs have the same cells, so that series can be used again.
+    All pairs have the same intervals, so that series can be used again.
     """
     left = _ONE
     while left > lower:
@@ -508,9 +508,9 @@ _TINY = 20_000
 
 
 def _first_open(delta: Polynomial, functions: Sequence[Polynomial], halvings: int) -> Fraction | None:
-    """Return a point of [-1, 1] at which delta is not proved to be at least the sum of the functions' positive parts.
+    """Return a point of [-1, 1] at which it is not proved that `delta` >= Σ max(0, f) over `functions`.
 
-    The result is None if there is no such point.
+    None without any.
     """
     total, slack = delta[0], -delta[1]
     for polynomial, error in functions:
@@ -559,10 +559,10 @@ def _range(polynomial: flint.arb_poly) -> tuple[flint.arb, flint.arb]:
 
 
 def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends, Fraction, Needed]:
-    """Return an enclosure of the supremum of the least delta, an eps, and the outputs that need delta there.
+    """Return (enclosure of the supremum of the least delta, an eps, the outputs that need delta there).
 
-    At this eps, delta is at least the lower end. The pair and cell with the greatest bound is halved, until the bound
-    is little more than a delta found at some eps. Raises Undecided.
+    At this eps, delta is at least the lower end. The pair and interval with the greatest bound is halved, until the
+    bound is little more than a delta found at some eps. Raises Undecided.
     """
     places = samples(claim.intervals)
     places += [end for i in claim.intervals for end in (i.lower, i.upper) if end is not None and end in i]

@@ -62,7 +62,7 @@ _NO_SHIFT = "on some path through the loop no shift of the noises makes up for e
 
 @frozen
 class _Loop:
-    """The program as one loop or selection, or the reason why not all of its paths are known.
+    """The program as one loop or selection, with all its paths, or the reason why not all of them are known.
 
     With `goes_on`, a claim that is refuted for some number of queries is refuted for every greater one.
     """
@@ -76,7 +76,7 @@ class _Loop:
 
     @staticmethod
     def uniform(text: LoopText, single: OneLoop) -> _Loop:
-        """Build from a program with one loop.
+        """Read a program with one loop.
 
         If rates are constant and each output belongs to one query, a claim refuted for one number is refuted for every
         greater one. The outputs of the first queries then have the same law for all numbers.
@@ -92,7 +92,7 @@ class _Loop:
 
     @staticmethod
     def selecting(text: LoopText, selection: SelectionLoop, *, real: bool) -> _Loop:
-        """Build from a program that selects an index from queries.
+        """Read a program that selects an index from queries.
 
         If all queries are `real`, the values of further queries may be as small as desired.
         """
@@ -101,7 +101,7 @@ class _Loop:
 
 
 class EveryNumber:
-    """The privacy of a program for all adjacent real inputs and every value of the constant `parameter`."""
+    """The privacy of a program for all adjacent real inputs and every m, the value of the constant `parameter`."""
 
     def __init__(
         self,
@@ -151,9 +151,9 @@ class EveryNumber:
         return Numbers(self.parameter, self.least)
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
-        """Decide `claim` for every number.
+        """Decide `claim` for every m.
 
-        PRIVATE is proved for every number at once; NOT_PRIVATE has a number, a pair, an output and an eps.
+        PRIVATE is proved for every m at once; NOT_PRIVATE has an m, a pair, an output and an eps.
         """
         cost, reason = self.cost
         bound = None if cost is None else cost.supremum
@@ -180,7 +180,7 @@ class EveryNumber:
         )
 
     def _worth_trying(self, budget: Fraction) -> Iterator[int]:
-        """Yield numbers that may refute `budget`: the least ones, and the first ones for which shifts cost more."""
+        """Yield values of m that may refute `budget`: the least ones, and the first ones for which shifts cost more."""
         first = range(self.least, self.least + _SINGLY)
         yield from self._in_turn(first)
         cost, _ = self.cost
@@ -189,9 +189,9 @@ class EveryNumber:
         yield from self._in_turn(range(costly[0], min(costly[0] + _SINGLY, later.stop)) if costly else range(0))
 
     def constant(self, eps: GivenEps) -> Constant:
-        """Return the least K such that the program is K·eps-private for every number, or the least K for each number.
+        """Return the least K such that the program is K·eps-private for every m, or the least K for each m.
 
-        A lower bound holds at one number, and at all greater ones if further iterations are like the first.
+        A lower bound holds at one m, and at all greater ones if further iterations are like the first.
         """
         cost, reason = self.cost
         bound = None if cost is None else cost.supremum
@@ -242,7 +242,7 @@ class EveryNumber:
         return replace(most, proved=bound, reason=reason, numbers=replace(numbers, each=each, below=below))
 
     def refuted_from(self, constants: Mapping[int, Constant]) -> tuple[LoopBound, ...]:
-        """Return growing lower bounds of the constant, from the greatest key of `constants` on.
+        """Return lower bounds of the constant that grow with m, valid from the greatest key of `constants` on.
 
         There is one function, or one for each remainder; the result is empty if none are known.
         """
@@ -276,7 +276,7 @@ class EveryNumber:
         return ()
 
     def _worst(self, number: int, constant: Constant) -> list[Candidate]:
-        """Return a few candidates for `number` whose loss for large eps is as great as `constant` reports."""
+        """Return a few candidates at m = `number` whose loss for large eps is as great as `constant` says."""
         every = self.question_for(number).bounds().candidates
         least = constant.refuted_below
         return [
@@ -287,7 +287,7 @@ class EveryNumber:
         ][:_MOST_WORDS]
 
     def _of_one_iteration(self, cost: LoopCost | None) -> LoopCost | None:
-        """Return the least constant for each number if iterations are independent; None if it is not known.
+        """Return the least constant for each m if iterations are independent; None if it is not known.
 
         The law of n iterations is a product of n laws of one iteration, so the loss is the sum of their losses. If one
         input differs, it is the loss of one iteration. For L1, several inputs may move a little and lose as much
@@ -328,11 +328,12 @@ class EveryNumber:
         return exact if known or (cost is not None and cost.bounds == exact.bounds) else None
 
     def _attained_for_all_rates(self, program: Program, rates: Mapping[Fraction, RationalFunction]) -> RationalFunction:
-        """Return a lower bound of the constant of one iteration for every number; `program` has marks for its `rates`.
+        """Return a lower bound of the constant of one iteration, as a function of m.
 
-        For rates r, E(u', r) - Σ r·|x| is a lower bound, where E(u', r) is the least cost of noises that reach an
-        output at u', and x are noises that reach it at the adjacent u (see `LeastCosts`). E is concave in r, and
-        proportional to r. So it is at least the sum of its values with one rate each, all others 0.
+        `program` has a mark for each of `rates`. For rates r, E(u', r) - Σ r·|x| is a lower bound, where E(u', r) is
+        the least cost of noises that reach an output at u', and x are noises that reach it at the adjacent u (see
+        `LeastCosts`). E is concave in r, and proportional to r. So it is at least the sum of its values with one rate
+        each, all others 0.
         """
         best = RationalFunction.constant(0)
         with suppress(Undecided):
@@ -359,7 +360,7 @@ class EveryNumber:
 
     @cached_property
     def cost(self) -> tuple[LoopCost | None, str | None]:
-        """The bound of the loss for each number, and None; or None, and the reason why none is known."""
+        """(a bound of the loss as a function of m, None), or (None, the reason why none is known)."""
         cost, reason = self._cost_of_shifts
         if cost is None and (of_one := self._of_one_iteration(None)) is not None:
             return of_one, None
@@ -367,7 +368,7 @@ class EveryNumber:
 
     @cached_property
     def _cost_of_shifts(self) -> tuple[LoopCost | None, str | None]:
-        """The cost of shifts of the noises, and None; or None, and the reason why it is not known."""
+        """(the cost of shifts of the noises as a function of m, None), or (None, the reason why it is not known)."""
         loop = self._loop
         if isinstance(loop, str):
             return None, loop
@@ -383,7 +384,7 @@ class EveryNumber:
         return best
 
     def _cost_of_moves(self, loop: _Loop, moves: Neighborhood) -> tuple[LoopCost | None, str | None]:
-        """Return the cost of shifts of the noises for these `moves`, or None and the reason why it is not known."""
+        """Return (the cost of shifts for moves within `moves`, None), or (None, the reason why it is not known)."""
         if moves.distance is Distance.HAMMING:
             return None, GROWS
         try:
@@ -404,7 +405,7 @@ class EveryNumber:
         return cost, None if cost is not None else _NO_SHIFT
 
     def _cost_of_selection(self, text: LoopText, selection: SelectionLoop, moves: Neighborhood) -> LoopCost:
-        """Return the cost of shifting the selected value's noise by as much as two queries can move towards each other.
+        """Return the cost of shifting the selected value's noise by as much as two queries can approach each other.
 
         The value v is selected where X_v exceeds all others, and is still selected after this shift.
         """
@@ -446,7 +447,7 @@ class EveryNumber:
             return undecided.reason
 
     def _in_ranges(self, text: LoopText) -> LoopText:
-        """Return `text` with clipped inputs limited to their ranges; the widths of the ranges now bound `_moves`.
+        """Return `text` with clipped inputs limited to their ranges, whose widths bound the moves from then on.
 
         Under each distance no input moves farther than the greatest width. The moves of HAMMING add up to at most its
         radius times this width, and for radius 1 and equal widths no other moves are included.
@@ -470,10 +471,10 @@ class EveryNumber:
         return text.with_tree(clipping.tree)
 
     def _until(self, cost: LoopCost | None, bound: Fraction | None) -> Sequence[int]:
-        """Return the numbers to decide one by one.
+        """Return the values of m to decide singly.
 
-        They are the first few, the first number from which on no plan costs less than `bound`, and some that follow the
-        first few.
+        They are the first few, the first one from which on no plan of shifts costs less than `bound`, and some that
+        follow the first few.
         """
         first = range(self.least, self.least + _SINGLY)
         if cost is not None and bound is not None:
@@ -505,7 +506,7 @@ def _greatest_later(bounds: Sequence[RationalFunction], last: int) -> RationalFu
 
 
 def _reaches(grows: Sequence[LoopBound], bounds: Sequence[LoopBound], last: int) -> bool:
-    """Return True if, for all numbers from `last` on, some function of `grows` is at least each of `bounds`."""
+    """Return True if, for all m from `last` on, some function of `grows` is at least each of `bounds`."""
     if not grows:
         return False
     return all(
@@ -517,7 +518,7 @@ def _reaches(grows: Sequence[LoopBound], bounds: Sequence[LoopBound], last: int)
 
 
 def _translated(candidate: Candidate, by: Fraction) -> Candidate:
-    """Return `candidate` with its intervals of real outputs moved by `by`; its two functions are not adapted."""
+    """Return `candidate` with its intervals of real outputs moved by `by`, but with its old probabilities."""
     return replace(candidate, balls={name: (low + by, high + by) for name, (low, high) in candidate.balls.items()})
 
 
@@ -539,9 +540,7 @@ def check_privacy_for_all(
     """Decide privacy with delta 0 for all adjacent real inputs and every value of the constant `parameter`.
 
     The values start at the first index of the loop, or at `least` if it is greater. `budget` is a multiple of eps, by
-    default eps.
-
-    Raises DiagnosticError for an unknown constant, and for options that cannot be read.
+    default eps. Raises DiagnosticError for an unknown constant, and for options that cannot be read.
     """
     program = as_program(program)
     engine = Engine(program.measurer, program.limits)

@@ -104,7 +104,7 @@ class NormalOutput:
 
 @frozen
 class GaussianMechanism:
-    """The normal outputs of a program, with deviations in multiples of unit/eps, or of `unit` if they are `fixed`."""
+    """A program with normal outputs, whose deviations are multiples of unit/eps, or of `unit` if they are `fixed`."""
 
     outputs: tuple[NormalOutput, ...]
     unit: Real
@@ -160,17 +160,17 @@ class GaussianMechanism:
     def square(self, move: Mapping[int, Fraction]) -> Fraction:
         """Return (μ·unit/eps)² for `move`, or (μ·unit)² if the deviations are fixed.
 
-        The laws at both inputs differ like two normal laws of variance 1 whose means are μ apart.
+        μ is the distance of the laws at both inputs: they differ like two normal laws of variance 1 with means μ apart.
         """
         return sum((each.shift(move) ** 2 / each.variance for each in self.outputs), _ZERO)
 
     def mean(self, square: Fraction, eps: Fraction) -> flint.arb:
-        """Return the distance μ of the laws for the result of `square`, as a ball with FLINT's current precision."""
+        """Return the distance μ of the laws at both inputs from `square`, as a ball with FLINT's current precision."""
         ball = flint.arb(to_fmpq(square)).sqrt() / self.unit.ball()
         return ball if self.fixed else ball * flint.arb(to_fmpq(eps))
 
     def delta(self, square: Fraction, budget: Fraction, eps: Fraction) -> Ends:
-        """Return an enclosure of the least delta for the budget `budget`·eps, at the move with this `square`."""
+        """Return an enclosure of the least delta for the budget `budget`·eps, for the move whose `square` is given."""
         if not square:
             return _ZERO, _ZERO
         if self.whole:
@@ -231,7 +231,7 @@ def _phi(x: flint.arb) -> flint.arb:
 
 
 class GaussianLaws(Laws):
-    """The laws of a Gaussian mechanism at an adjacent pair whose `move` moves the outputs most."""
+    """The laws of a Gaussian mechanism at the adjacent pair whose `move` changes the outputs most."""
 
     def __init__(
         self, subject: Subject, mechanism: GaussianMechanism, move: Mapping[int, Fraction], where: OutputsAtPair
@@ -267,7 +267,7 @@ class GaussianLaws(Laws):
         return GaussianLaws(subject, mechanism, best[1], where)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
-        """Return the loss at `eps`: infinite, unless no output moves."""
+        """Return the loss at `eps`, which is infinite unless no output moves."""
         value, text, place = (None, "inf", "far out") if self.square else ((_ZERO, _ZERO), "0", "any")
         output = dict.fromkeys(self.subject.program.outputs, place)
         return Loss(*self.subject.asked, eps, value, self.where.input, self.where.adjacent, output, text)
@@ -308,11 +308,11 @@ class GaussianLaws(Laws):
         return super().listed()
 
     def worst(self, interval: Interval) -> Fraction | None:
-        """Return the end of `interval` at which, or near which, the least delta is greatest; None is infinity."""
+        """Return the end of `interval` where the least delta has its supremum; None is infinity."""
         return interval.lower if self.mechanism.fixed else interval.upper
 
     def supremum(self, claim: PrivacyClaim) -> tuple[Ends, Fraction | None, bool]:
-        """Return an enclosure of the supremum of the least delta, the eps of the supremum, and whether it is attained.
+        """Return (enclosure of the supremum of the least delta, its eps, whether it is attained).
 
         The eps None is infinity.
         """
@@ -323,9 +323,9 @@ class GaussianLaws(Laws):
         return max(result, key=lambda each: (each[1] is None, each[0][0]))
 
     def _needed(self, budget: Fraction, interval: Interval) -> tuple[Ends, Fraction | None]:
-        """Return the least delta at the worst end of `interval`, and this end.
+        """Return the least delta at the end of `interval` where it is greatest, and this end.
 
-        Raises OutsideFragment if the worst eps is not known.
+        Raises OutsideFragment if that end is not known.
         """
         if self.mechanism.whole and not self.mechanism.fixed and self.square and not interval.is_point:
             raise OutsideFragment(
@@ -380,9 +380,9 @@ class GaussianLaws(Laws):
         return None
 
     def _edges(self, budget: Fraction, eps: Fraction) -> Iterator[tuple[Fraction, flint.arb, flint.arb, flint.arb]]:
-        """Yield the edges of the candidates for the worst set, with the probabilities below at both inputs, and e^b.
+        """Yield (edge, probability below it at the first input, at the second, e^b) for candidates for the worst set.
 
-        Below an edge the outputs are more likely at the first input. Edges are in units of μ, the distance of the laws,
+        The worst set is a half-space, the outputs below the edge. Edges are in units of μ, the distance of the laws,
         from the first input towards the second; b is the budget.
         """
         if self.mechanism.whole:
@@ -397,7 +397,7 @@ class GaussianLaws(Laws):
             yield edge, *probabilities
 
     def _half_space(self, edge: Fraction) -> Texts:
-        """Return the outputs below `edge` as text.
+        """Return the set of outputs below `edge` as text.
 
         The edge is measured from the noiseless outputs at the first input towards those at the second.
         """

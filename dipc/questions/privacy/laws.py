@@ -63,7 +63,7 @@ _MOST_BUDGET, _BISECTED = 2**12, 12
 class DeltaPiece(Record):
     """One closed form of the least delta, valid from `lower` to `upper`.
 
-    `where` is a pair, with a set of outputs, that needs this delta; None if delta is 0.
+    `where` is a pair with a set of outputs that needs this delta; None if delta is 0.
     """
 
     FIELDS = "from=lower to=upper delta *where"
@@ -76,11 +76,11 @@ class DeltaPiece(Record):
 
 @frozen
 class LeastDelta(PrivacyAnswer):
-    """The least delta for a budget, over `pairs` ordered pairs.
+    """The least delta for a budget, over `pairs` ordered pairs of inputs.
 
     `pieces` are its closed forms in the order of eps; None if there are too many. `supremum` is an enclosure of its
-    supremum, which it attains or approaches at `place`: an enclosed eps, 0 or `inf`. `at` is a single eps, if one was
-    given, with delta there and delta's closed form, None if probabilities have none.
+    supremum, which it attains or approaches at `place`: an enclosed eps, 0 or `inf`. If a single eps was given, `at` is
+    (this eps, delta there, delta's closed form or None).
     """
 
     FIELDS = (
@@ -98,13 +98,13 @@ class LeastDelta(PrivacyAnswer):
 
     @property
     def value_at(self) -> dict[str, object] | None:
-        """The single eps with the least delta there, for JSON; None if no eps was given."""
+        """The given eps with the least delta there, for JSON; None if no eps was given."""
         return None if self.at is None else dict(zip(("eps", "value", "delta"), self.at, strict=True))
 
 
 @frozen
 class Subject:
-    """The subject of a question: the `program`, in a composition its first one, and the first fields of each answer."""
+    """The `program` of a privacy question, in a composition the first one, and the first fields of each answer."""
 
     program: Program
     asked: tuple[str, str, str, int | None]
@@ -113,7 +113,7 @@ class Subject:
 
 
 class Laws(ABC):
-    """The laws of one kind of output at pairs of inputs; each kind is a subclass.
+    """The laws of one kind of output at pairs of inputs, with methods that answer privacy questions about them.
 
     Every method raises Undecided if it cannot give an exact answer, and past a limit. It raises DiagnosticError if the
     question is about pairs that cannot be listed.
@@ -151,9 +151,9 @@ class Laws(ABC):
         return _ZERO, _ONE
 
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
-        """Enclose the least budget, a number, at which `delta` > 0 is enough at `eps`; None is infinity.
+        """Enclose the least number b such that e^b and `delta` > 0 satisfy the claim at `eps`; None is infinity.
 
-        Bisection finds it, since the least delta falls as the budget grows.
+        Bisection finds it, since the least delta falls as the budget b grows.
         """
 
         def needed(budget: Fraction) -> Ends:
@@ -187,7 +187,7 @@ class Laws(ABC):
         eps: Fraction,
         digits: int,
     ) -> Renyi:
-        """Return the largest Rényi divergence D of `order` over all pairs, from `moments`, pairs with e^((order-1)·D).
+        """Return the largest Rényi divergence D of `order` over all pairs; `moments` has pairs with e^((order-1)·D).
 
         A moment is None if it is infinite. Among pairs whose enclosures overlap the first is named.
         """
@@ -209,9 +209,9 @@ class Laws(ABC):
         return Renyi(*self.subject.asked, order, eps, value, form, *pairs.texts(program, worst))
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:  # noqa: ARG002
-        """Return ends of the least K such that the program is K·eps-private on the intervals.
+        """Return bounds of the least K such that the program is K·eps-private on the intervals.
 
-        If `digits` is given, the ends agree to this many significant digits.
+        If `digits` is given, the bounds agree to this many significant digits.
         """
         raise OutsideFragment("the constant is known only for outputs that can be listed, or by shifts of the noises")
 
@@ -242,7 +242,7 @@ class Needed:
 class TableLaws(Laws):
     """The laws of outputs that can be listed: a table of their probabilities at the inputs of `pairs`.
 
-    Pairs and answers are given by their positions in the table.
+    Inputs of a pair and answers are given by their indices in the table.
     """
 
     def __init__(self, subject: Subject, table: LawTable, pairs: Pairs) -> None:
@@ -256,7 +256,7 @@ class TableLaws(Laws):
     def sides(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
     ) -> tuple[Probability, Probability]:
-        """Return the probability of the set `answers` at the first input of `pair`, and the greatest one allowed."""
+        """Return the probability of the set `answers` at the first input of `pair`, and the greatest allowed one."""
 
     @abstractmethod
     def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:
@@ -264,7 +264,7 @@ class TableLaws(Laws):
 
     @abstractmethod
     def needing(self, claim: PrivacyClaim) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
-        """Yield pairs with sets of answers that need the greatest delta."""
+        """Yield pairs, each with a set of answers, that need the greatest delta."""
 
     def outputs_at(self, pair: tuple[int, int], answers: Iterable[int]) -> OutputsAtPair:
         """Return the set `answers` at `pair`, as texts of the inputs and outputs."""
@@ -307,7 +307,7 @@ class TableLaws(Laws):
     # --- at one eps -----------------------------------------------------------------------------------
 
     def value(self, number: int, eps: Fraction, bits: int) -> Ends:
-        """Return an enclosure, 2^-`bits` wide, of the probability with this `number` in the table at `eps`.
+        """Return an enclosure, 2^-`bits` wide, of the probability with the index `number` at `eps`.
 
         Raises Undecided.
         """
@@ -355,7 +355,7 @@ class TableLaws(Laws):
         return low, high
 
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
-        """Return the least budget for `delta` at `eps`, enclosed; None is infinity.
+        """Return an enclosure of the least budget for `delta` at `eps`; None is infinity.
 
         Sets of answers with the greatest ratios p/p' of probabilities give a lower bound. A slightly greater budget is
         accepted as an upper bound if its delta is small enough.
@@ -396,7 +396,7 @@ ASK_PAIRS = "give inputs that can be enumerated, or the pairs of a file"
 
 
 class ShiftLaws(Laws):
-    """The laws at pairs for which `known` computes bounds of the loss by shifts of noises.
+    """Laws of which only bounds of the loss are known, by shifts of noises; `known` computes the bounds.
 
     If the pairs are too many or infinitely many, questions that need a list of pairs are refused. `unknown` is then the
     reason why no pair is known to be the worst.
@@ -440,7 +440,7 @@ class ShiftLaws(Laws):
         return replace(ends, proved=bounds.proved, reason=None if is_exact else bounds.reason)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
-        """Return the loss of a candidate if it is as large as shifts of the noises allow, and so the largest."""
+        """Return the loss of a candidate that is as large as shifts of the noises allow, and so the largest."""
         with suppress(Undecided):
             proved = self.bounds.proved
             for each in self.bounds.candidates if proved is not None else ():

@@ -105,10 +105,10 @@ class InputForm:
 
 @frozen
 class Change:
-    """The change of a form when noises are shifted and inputs move.
+    """The change of a form of noises and inputs when noises are shifted and inputs move.
 
-    `noises` are the form's terms in the noises: first those alive at the head, then those drawn since. The inputs
-    contribute the form `here` before the move and `there` after it.
+    `noises` are the form's terms in the noises: first those carried over from earlier iterations, then those drawn
+    since. The inputs contribute the form `here` before the move and `there` after it.
     """
 
     noises: tuple[tuple[int, Fraction], ...]
@@ -116,7 +116,7 @@ class Change:
     there: InputForm
 
     def contribution(self, move: Move) -> Fraction:
-        """Return the part of the change that comes from `move`."""
+        """Return the part of the change that comes from the inputs' `move`."""
         return self.there.value_at(move.there) - self.here.value_at(move.here)
 
     @property
@@ -131,11 +131,11 @@ Cell = tuple[Halfspace, ...]
 
 @frozen
 class LoopPath:
-    """A path through one iteration to the head number `goal`, or from the loop to the exit (`goal` None).
+    """A path through one iteration to the head with index `goal`, or from the loop to the exit (`goal` None).
 
-    `slacks` are the changes that may not be negative, `outputs` those that must be 0. Before the path `alive` noises
-    are alive. `drawn` has the laws and rates of the noises drawn on it, and `means` the changes of their means.
-    `carried` has the numbers of those noises that are alive at the goal.
+    `slacks` are the changes that may not be negative, `outputs` those that must be 0. `alive` is the number of noises
+    drawn before the path and compared later. `drawn` has the laws and rates of the noises drawn on the path, and
+    `means` the changes of their means. `carried` has the indices of those noises that are compared after the goal.
 
     If inputs are compared without noise, the path leads from inputs `names` in the first of `cells` to inputs in the
     second.
@@ -160,7 +160,7 @@ class LoopPath:
 
 @frozen
 class Unmatched:
-    """Two cells of inputs for which some path through one has no matching path through the other.
+    """Two cells of inputs such that some path through the first has no matching path through the second.
 
     The cells are about the inputs `names` of an iteration. They must not contain adjacent inputs, or there is no bound.
     """
@@ -172,7 +172,7 @@ class Unmatched:
 
 @frozen
 class LoopPaths:
-    """All paths of a uniform program, whose loop begins at `low`.
+    """All paths of a uniform program, whose loop begins at the index `low`.
 
     `inputs` are those that all iterations share. With `gives_answers_at_the_exit`, no output belongs to an iteration.
     """
@@ -184,7 +184,7 @@ class LoopPaths:
     gives_answers_at_the_exit: bool
 
     def from_head(self, head: int | None) -> tuple[LoopPath, ...]:
-        """Return the paths from `head`, or from the beginning of the program (None)."""
+        """Return the paths from the head with index `head`, or from the beginning of the program (None)."""
         return self.steps.before if head is None else (*self.steps.iterations[head], *self.steps.endings[head])
 
     @property
@@ -229,9 +229,9 @@ class OneLoop:
         return int(self.loop.low.value)
 
     def instance(self, number: int) -> tuple[Program, ast.For, frozenset[str], int]:
-        """Return the program for one `number` of queries, with the loop, its arrays and its number of iterations.
+        """Return the program for m = `number`, with the loop, its arrays and its number of iterations.
 
-        Raises NotUniform if the program for this number is refused.
+        Raises NotUniform if the program for this m is refused.
         """
         return self.text.instance(number), self.loop, self.arrays, number - self.low + 1
 
@@ -250,7 +250,7 @@ _Answers = tuple[tuple[int, object], ...]
 
 @frozen
 class _Run:
-    """A run through an iteration, at the inputs of a cell that the `guards` describe."""
+    """A run through an iteration, at the inputs of the cell that the `guards` describe."""
 
     guards: tuple[Constraint, ...]
     answers: _Answers
@@ -258,7 +258,7 @@ class _Run:
 
 
 class PathRuns(LoopRuns[State, LoopPath]):
-    """The paths of the program for one number, which must have more iterations than are needed to reach every head."""
+    """The paths of the program for one m, which must have more iterations than are needed to reach every head."""
 
     _keeps_means = False
 
@@ -292,7 +292,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
     def _paths(self, start: State, goal: int | None, following: int, iteration: int | None) -> Iterator[LoopPath]:
         """Yield the paths from `start` to the instruction `goal`, or to the exit (None).
 
-        The instruction is the head of iteration `following`.
+        The goal is the head of iteration `following`.
         """
         runs = [
             self._run(start, end, following, iteration) for end in self._runs(self._own.flow, stripped(start), goal)
@@ -322,7 +322,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
                 yield from (replace(path, names=names, cells=(one, two)) for path in beside)
 
     def _of_names(self, half: Halfspace, names: Sequence[str], iteration: int | None) -> Halfspace:
-        """Return the half-space `half` with inputs numbered by their positions in `names`."""
+        """Return the half-space `half` with inputs numbered by their indices in `names`."""
         if any(not self._is_at(slot, iteration) for slot, _ in half.coefficients):
             raise NotUniform("a value that depends on the input of one iteration is used in another")
         terms = {names.index(self._name(slot)): c for slot, c in half.coefficients}
@@ -378,7 +378,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
 
 
 def _matches(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | str:
-    """Return the path of each run of `ours` to its match in `theirs`, or the reason why a run has no match."""
+    """Return the path of each run of `ours` to a matching run of `theirs`, or the reason why a run has no match."""
     left = list(theirs)
     result = []
     for run in ours:
@@ -438,14 +438,14 @@ OF_EXTREMUM = "the noise of the selected value is shifted by as much as the extr
 
 @frozen
 class LoopBound:
-    """A bound, as a function of the number of queries, for the numbers with remainder `rest` modulo `modulus`."""
+    """A bound, as a function of m, for the m with remainder `rest` modulo `modulus`."""
 
     ratio: RationalFunction
     modulus: int = 1
     rest: int = 0
 
     def is_about(self, number: int) -> bool:
-        """Return True if the bound is for this `number`."""
+        """Return True if the bound is for m = `number`."""
         return number % self.modulus == self.rest
 
 
@@ -454,12 +454,12 @@ _MODULUS = 12
 
 
 def by_rest(bounds: Sequence[LoopBound]) -> list[list[RationalFunction]]:
-    """Return the functions that bound the loops, for each remainder modulo the common multiple of all moduli."""
+    """Return the list of functions among `bounds` that apply to each remainder of m modulo the common modulus."""
     return [[each.ratio for each in bounds if each.is_about(n)] for n in range(lcm(*(each.modulus for each in bounds)))]
 
 
 def bounds_text(bounds: Sequence[LoopBound], parameter: str, least: int) -> str:
-    """Return the greatest of the `bounds` for each number >= `least` as text, with `parameter` as the number's name."""
+    """Return the greatest of the `bounds` for each m >= `least` as text, with `parameter` as the name of m."""
     texts = [_greatest_text(_greatest(ratios, least), parameter) for ratios in by_rest(bounds)]
     if len(set(texts)) == 1:
         return texts[0]
@@ -470,7 +470,7 @@ def bounds_text(bounds: Sequence[LoopBound], parameter: str, least: int) -> str:
 
 
 def _greatest(ratios: Sequence[RationalFunction], least: int) -> list[RationalFunction]:
-    """Return the functions that may be greater than all others for some number >= `least`."""
+    """Return the functions that may be greater than all others for some m >= `least`."""
     kept: list[RationalFunction] = []
     for place, ratio in enumerate(ratios):
         others = (*kept, *ratios[place + 1 :])
@@ -486,10 +486,10 @@ def _greatest_text(ratios: Sequence[RationalFunction], parameter: str) -> str:
 
 @frozen
 class LoopCost:
-    """A bound of the loss for every number of queries from `least` on.
+    """A bound of the loss for every m from `least` on.
 
-    The loss is at most eps times the greatest of the `bounds` for the number. Some numbers may have better plans:
-    `alone` gives the bound of such a plan for one number; None if none exists.
+    The loss is at most eps times the greatest of the `bounds` for m. Some m may have better plans of shifts: `alone`
+    gives the bound of such a plan for one m; None if none exists.
     """
 
     bounds: tuple[LoopBound, ...]
@@ -499,19 +499,19 @@ class LoopCost:
 
     @staticmethod
     def greatest(ratios: Iterable[RationalFunction], least: int, proof: str = OF_SHIFTS) -> LoopCost:
-        """Build the cost that is the greatest of the functions `ratios`."""
+        """Build the cost that is the greatest of the functions `ratios` of m."""
         kept = _greatest(list(dict.fromkeys(ratios)), least)
         return LoopCost(tuple([LoopBound(ratio) for ratio in kept]), least, proof=proof)
 
     def value_at(self, number: int) -> Fraction:
-        """Return the greatest of the bounds for one `number`."""
+        """Return the greatest of the bounds for m = `number`."""
         return max((bound.ratio.value_at(number) for bound in self.bounds if bound.is_about(number)), default=_ZERO)
 
     @property
     def supremum(self) -> Fraction | None:
-        """A bound for all numbers together; None if none exists, or none is known.
+        """A bound for all m together; None if none exists, or none is known.
 
-        It covers the first few numbers by the plan of each, and the others by the functions.
+        It covers the first few m by the plan of each, and the others by the functions.
         """
         most = end = _ZERO
         for number in range(self.least, self.least + _FIRST):
@@ -528,17 +528,17 @@ class LoopCost:
 
     @property
     def is_constant(self) -> bool:
-        """True if the bound is the same for every number."""
+        """True if the bound is the same for every m."""
         return len({bound.ratio for bound in self.bounds}) == 1 and self.bounds[0].ratio.constant_value() is not None
 
     def text(self, parameter: str) -> str:
-        """Return the bound as text, with `parameter` as the name of the number."""
+        """Return the bound as text, with `parameter` as the name of m."""
         return bounds_text(self.bounds, parameter, self.least)
 
 
 @frozen
 class _Place:
-    """A head, None before the loop, and whether the moves so far have `spent` the distance of the inputs."""
+    """The index of a head, None before the loop, and whether moves so far have `spent` the inputs' distance."""
 
     head: int | None
     spent: bool
@@ -546,7 +546,7 @@ class _Place:
 
 @frozen
 class _Step:
-    """A path for one extreme move of the inputs, from one place to another, or to the exit (`goal` None)."""
+    """A path with an extreme move of the inputs, from one place to another, or to the exit (`goal` None)."""
 
     start: _Place
     path: LoopPath
@@ -559,9 +559,8 @@ def loop_cost(
 ) -> LoopCost | None:
     """Return the cost of the cheapest plan of shifts found, for all adjacent real inputs.
 
-    The result is None if no plan gives a bound. The distance is not HAMMING, and all rates are positive from `least`
-    on. Raises NotUniform for adjacent inputs whose paths do not match, LimitReached past the limit of paths,
-    NotConfirmed.
+    None if no plan gives a bound. `within` is not HAMMING, and all rates are positive from m = `least` on. Raises
+    NotUniform for adjacent inputs whose paths do not match, LimitReached past the limit of paths, NotConfirmed.
     """
     for each in paths.unmatched:
         if not isinstance(solution(_pairs(each.names, each.cells, within)), Infeasible):
@@ -604,8 +603,8 @@ def loop_cost(
 def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, least: int) -> LoopCost | None:
     """Return the cost of shifting the one noise that is compared with an extremum of others; None for other loops.
 
-    The extremum is the greatest, or least, of the noisy values in all iterations. The distance is not HAMMING, and all
-    rates are positive from `least` on.
+    The extremum is the greatest, or least, of the noisy values in all iterations. `within` is not HAMMING, and all
+    rates are positive from m = `least` on.
     """
     if len(paths.steps.before) != 1 or len(paths.steps.iterations) != 1 or paths.unmatched:
         return None
@@ -634,10 +633,10 @@ def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, l
 
 
 def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
-    """Return the position, among the noises drawn in an iteration, of the noise that competes with the extremum `kept`.
+    """Return the index, among the noises drawn in an iteration, of the noise compared with the carried noise `kept`.
 
-    The extremum is the greatest noisy value so far, on all `iterations`, or on all of them the least. The result is
-    None if the paths do anything else.
+    The carried noise is that of the greatest value so far, in all `iterations`, or in all of them the least. The result
+    is None if the paths do anything else.
     """
     directions: set[tuple[int, bool]] = set()
     for path in iterations:
@@ -655,9 +654,9 @@ def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
 
 
 def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
-    """Return the number -a/b such that all `ends` are multiples of one form a·B + b·T, or constants.
+    """Return -a/b if all `ends` are multiples of one form a·B + b·T, or constants; else None.
 
-    The result is None if none exists. B and T are the noises at the positions `kept` and `moved`.
+    B and T are the noises with the indices `kept` and `moved`.
     """
     ratios: set[Fraction] = set()
     for change in ends:
@@ -672,7 +671,7 @@ def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
 
 
 def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, within: Neighborhood) -> Fraction:
-    """Return the greatest shift of a noise: that of its mean, plus `ratio` times the greatest move of a candidate."""
+    """Return the greatest shift of a noise: the move of its mean plus `ratio` times a candidate's greatest move."""
     own = dict(moved.here.coefficients)
     each = [dict(change.here.coefficients) for change in candidates]
     if within.distance is Distance.LINF:
@@ -721,9 +720,9 @@ def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple
 
 
 def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[Move, bool]]:
-    """Yield extreme moves of the inputs of one index, each with whether the distance is spent; for L1 one input moves.
+    """Yield extreme moves of the inputs of one iteration, each with whether the distance is spent.
 
-    Raises NotUniform, NotConfirmed.
+    For L1 one input moves. Raises NotUniform, NotConfirmed.
     """
     ends = (within.radius, -within.radius)
     if within.distance is Distance.LINF:
@@ -745,10 +744,10 @@ def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[
 
 
 def _pairs(names: Sequence[str], cells: tuple[Cell, Cell], within: Neighborhood | None) -> list[Halfspace]:
-    """Return half-spaces for pairs of inputs, one from each of two cells, whose moves are at most the radius.
+    """Return half-spaces for two adjacent inputs, one from each of two cells.
 
-    The inputs of the first cell have the keys 2·i, those of the second 2·i + 1, for positions i in `names`. With None
-    for the distance both inputs are equal.
+    The inputs of the first cell have the keys 2·i, those of the second 2·i + 1, for indices i in `names`. With None for
+    `within` both inputs are equal.
     """
     system = []
     for side, cell in enumerate(cells):
@@ -761,7 +760,7 @@ def _pairs(names: Sequence[str], cells: tuple[Cell, Cell], within: Neighborhood 
 
 
 def _by_place(change: Change, names: Sequence[str]) -> Halfspace:
-    """Return the part of `change` that the moves contribute, over the keys of `_pairs`.
+    """Return the part of `change` that the moves contribute, as a form over the keys of `_pairs`.
 
     Inputs that all iterations share are left out.
     """
@@ -774,10 +773,9 @@ def _by_place(change: Change, names: Sequence[str]) -> Halfspace:
 
 
 def _corners(path: LoopPath, within: Neighborhood) -> list[Move] | None:
-    """Return the corners of the set of adjacent inputs in the cells of `path`, as moves.
+    """Return the corners of the set of adjacent inputs in the cells of `path`, as moves; None if moves alone matter.
 
-    The result is None if the changes depend on moves alone, and the set has no corners. Raises NotUniform if changes
-    are unbounded.
+    Then the set has no corners. Raises NotUniform if changes are unbounded.
     """
     names = path.names
     assert path.cells is not None, "inputs are compared"
@@ -800,7 +798,7 @@ def _corners(path: LoopPath, within: Neighborhood) -> list[Move] | None:
 
 
 def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
-    """Raise NotUniform if the changes of two cells differ on their common boundary."""
+    """Raise NotUniform if a change has different values in two cells on their common boundary."""
     closed = [half.closure() for half in _pairs(path.names, cells, None)]
     if isinstance(solution(closed), Infeasible):
         return
@@ -826,7 +824,7 @@ class _Outline:
     period: int | None
 
     def numbers(self, low: int) -> tuple[int, int]:
-        """Return the numbers of queries of such paths, in a loop that begins at `low`, as a modulus and a remainder."""
+        """Return the (modulus, remainder) of the m for which there are such paths, in a loop that begins at `low`."""
         modulus = self.period or 1
         return modulus, (self.count + low - 1) % modulus
 
@@ -866,10 +864,10 @@ def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
 
 
 def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, int], int]:
-    """Return, for each place of a strongly connected component, the number of iterations of a path from `start` to it.
+    """Return the number of iterations of a path from `start` to each place of a strongly connected component.
 
-    A second result is the period: numbers of iterations of all paths to a place differ by its multiples. It is 0 if
-    there is one path.
+    Return also the period: numbers of iterations of all paths to a place differ by its multiples. It is 0 if there is
+    one path.
     """
     after, pending = {start: 0}, [start]
     while pending:
@@ -888,8 +886,8 @@ def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, in
 def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> RationalFunction:
     """Return the function c(m) such that a shift of the noise by t costs at most c(m)·eps·|t|.
 
-    With `rates`, `rate` is a mark for the noise's rate. Raises Missing if the law has no such cost, and OutsideFragment
-    for noise with a greatest value, which a shift would exceed.
+    With `rates`, `rate` is a mark for the noise's rate, which is a function of m. Raises Missing if the law has no such
+    cost, and OutsideFragment for noise with a greatest value, which a shift would exceed.
     """
     if law.greatest is not None:
         raise OutsideFragment(f"shifts of {law.name} noise in a loop are not covered")
@@ -902,9 +900,9 @@ def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> RationalFunctio
 
 @frozen
 class _Units:
-    """Functions of the number of queries, such that each cost of a shift is a multiple of one of them.
+    """Functions of m such that each cost of a shift is a multiple of one of them.
 
-    `of_drawn` has, for a law and a rate or mark, the position of its function and the multiple.
+    `of_drawn` has, for a law and a rate or mark, the index of its function and the multiple.
     """
 
     functions: tuple[RationalFunction, ...]
@@ -932,7 +930,7 @@ class _Units:
 
 @dataclass(slots=True)
 class _Plan:
-    """The linear program for a plan; `unknowns` numbers them by their meaning."""
+    """The linear program whose solution is a plan of shifts; `unknowns` numbers its unknowns by their meaning."""
 
     units: _Units
     low: int
@@ -940,10 +938,9 @@ class _Plan:
     system: list[Halfspace] = field(default_factory=list)
 
     def bound(self, steps: Sequence[_Step], number: int) -> RationalFunction | None:
-        """Return a bound of the cost of all runs with these steps, as a function of the number of queries.
+        """Return a bound of the cost of all runs with these steps, as a function of m; None if no plan gives a bound.
 
-        It is the least bound of this kind at `number`. The result is None if no plan gives a bound. Raises
-        NotConfirmed.
+        It is the least bound of this kind at m = `number`. Raises NotConfirmed.
         """
         units = range(len(self.units.functions))
         for unit in units:

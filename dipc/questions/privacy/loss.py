@@ -56,10 +56,9 @@ IMPOSSIBLE = 0
 class LawTable:
     """The output laws of a program at several inputs: one row for each input, one column for each answer.
 
-    An entry is the number of a probability in `forms`: a function of eps, or a text that says why the function is not
-    known. Equal functions have one number. Each text has its own number, as one reason may belong to different
-    functions. The `answers` are all that occur at some input. `bounds` encloses the probabilities without a closed
-    form, by number.
+    An entry is the index of a probability in `forms`: a function of eps, or a text that says why the function is not
+    known. Equal functions have one index. Each text has its own index, as one reason may belong to different functions.
+    The `answers` are all that occur at some input. `bounds` encloses the probabilities without a closed form, by index.
     """
 
     names: tuple[str, ...]
@@ -74,14 +73,14 @@ class LawTable:
         return bool(self.bounds)
 
     def closed(self, number: int) -> Closed:
-        """Return the function with this `number`. Raises Undecided if the function is not known."""
+        """Return the probability with this index. Raises Undecided if it is not known."""
         form = self.forms[number]
         if not isinstance(form, ClosedForm):
             raise Undecided(str(form))
         return form.value
 
     def at_pair(self, pair: tuple[int, int]) -> Iterator[tuple[int, int]]:
-        """Return for each answer the numbers of its probabilities at both inputs of `pair`."""
+        """Return, for each answer, the indices of its probabilities at both inputs of `pair`."""
         return zip(self.rows[pair[0]], self.rows[pair[1]], strict=True)
 
     def texts(self, answer: int) -> dict[str, str | None]:
@@ -91,9 +90,9 @@ class LawTable:
 
 
 class Numbering:
-    """The numbers of functions, given in the order in which functions are added.
+    """Indices of functions, given in the order in which functions are added.
 
-    Equal functions have one number, and the zero function has 0.
+    Equal functions have one index, and the zero function has 0.
     """
 
     def __init__(self) -> None:
@@ -101,7 +100,7 @@ class Numbering:
         self.forms: list[ClosedForm | EnclosedForm | str] = [*self._numbers]
 
     def number(self, form: ClosedForm | EnclosedForm | str) -> int:
-        """Return the number of `form`; a text, which says why a function is not known, gets a new number."""
+        """Return the index of `form`; a text, which says why a function is not known, gets a new index."""
         known = None if isinstance(form, str) else self._numbers.get(form)
         if known is not None:
             return known
@@ -178,7 +177,7 @@ class _Tails:
     rate: Fraction | None
 
     def values(self) -> list[_Answered]:
-        """Return all single values, then both tails: each with the answer's value and the factor of its probability."""
+        """Return all values within the bound, then both tails, each with the factor of its probability."""
         every: list[_Answered] = [(Fraction(o), Fraction(o), ExpPoly.ONE) for o in range(-self.bound, self.bound + 1)]
         if self.rate is None:
             return every
@@ -224,7 +223,7 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
 
 @frozen
 class _Here:
-    """An exit that is reached at an input; `values` has the values of the real and int inputs."""
+    """An exit that is reached at an input; `values` has the real and int inputs."""
 
     state: ExitState
     values: Mapping[int, Fraction]
@@ -252,7 +251,7 @@ def _value(state: ExitState, slot: Slot) -> Value:
 
 
 def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) -> _Tails:
-    """Return the range beyond which the probabilities of the int output `slot` are geometric.
+    """Return the tails of the int output `slot`: the range beyond which its probabilities are geometric.
 
     `taken` collects the exits with the noises that outputs consist of. Raises Undecided if the tails are not geometric.
     """
@@ -295,7 +294,7 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
 
 
 def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
-    """Return the pairs, but only the first of those with the same couples of probabilities in any order of answers."""
+    """Return `pairs` without those with the couples of probabilities of an earlier pair, in any order of answers."""
     known: set[tuple[tuple[int, int], ...]] = set()
     result: list[tuple[int, int]] = []
     for i, j in pairs.ordered:
@@ -312,7 +311,7 @@ DIGITS = 20
 
 @frozen
 class Loss(PrivacyAnswer):
-    """The largest loss log(p/p') at `eps` over all pairs and outputs, and the pair and output where it occurs.
+    """The largest privacy loss log(p/p') at `eps` over all pairs and outputs, and the pair and output that have it.
 
     `value` encloses the loss; None is infinity. `text` is the loss as the logarithm of a closed form in eps.
     """
@@ -390,7 +389,7 @@ def _log(first: Closed, second: Closed, eps: Fraction, digits: int, ratio: Ends)
 
 @frozen
 class Couple:
-    """The numbers of the two different probabilities of an answer at a pair, and the first such pair and answer."""
+    """The probabilities of an answer at a pair, which differ, as indices; with the first such pair and answer."""
 
     first: int
     second: int
@@ -401,7 +400,7 @@ class Couple:
 def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
     """Yield the couples of probabilities that can violate a claim, in the order of the pairs.
 
-    A probability of 0, and one that is equal at both inputs, never exceeds what a claim allows.
+    Answers of probability 0, or with equal probabilities at both inputs, never violate one.
     """
     known: set[tuple[int, int]] = set()
     for i, j in pairs.ordered:
@@ -424,7 +423,7 @@ def at_most(probability: Closed, allowed: Closed, intervals: tuple[Interval, ...
 
 @frozen
 class Renyi(PrivacyAnswer):
-    """The largest Rényi divergence of an `order` at `eps` over all pairs, and the pair where it occurs.
+    """The largest Rényi divergence of an `order` at `eps` over all pairs, and the pair that has it.
 
     `value` encloses the divergence D; None is infinity. `moment` is e^((order-1)·D) of this pair, as a function of eps
     or for one eps only.
@@ -472,17 +471,17 @@ class Rho(PrivacyAnswer):
 
     @property
     def proved(self) -> Ends | None:
-        """The ends of ρ as decimals of at most 30 digits, rounded outward; exact ends are not changed."""
+        """Decimals of at most 30 digits below and above ρ; ρ itself twice if it is known exactly."""
         return None if self.value is None else outward_ends(self.value)
 
     @property
     def exact(self) -> bool:
-        """True if both ends are equal."""
+        """True if ρ is known exactly."""
         return self.value is None or self.value[0] == self.value[1]
 
 
 def outward_ends(value: Ends) -> Ends:
-    """Return the ends themselves if they are equal, else decimal numbers outside of them."""
+    """Return the bounds in `value` rounded outward to decimals; unchanged if they are equal."""
     return value if value[0] == value[1] else outward(*value, 30)
 
 

@@ -60,7 +60,7 @@ _MOST_BUDGET, _DIGITS = 2**30, 12
 
 @frozen
 class _Part:
-    """One program with `runs` runs at a pair, and the couples (p, p') of probabilities of its outputs."""
+    """One program and its number of runs, with the couples (p, p') of probabilities of its outputs at a pair."""
 
     runs: int
     couples: tuple[tuple[Closed, Closed], ...]
@@ -73,7 +73,7 @@ def _part(table: LawTable, runs: int, pair: tuple[int, int]) -> _Part:
 
 @frozen
 class _Atom:
-    """Outputs of one run with one loss: enclosures of p, p' and the loss, and p/p' as a function of eps."""
+    """The outputs of one run with one privacy loss: enclosures of p, p' and the loss, and p/p' as a function of eps."""
 
     p: flint.arb
     q: flint.arb
@@ -83,7 +83,7 @@ class _Atom:
 
 @frozen
 class _Run:
-    """One of `runs` runs at a pair and an eps: its outputs with finite losses, and the probability of all of these."""
+    """One of `runs` equal runs at a pair and an eps: its outputs with finite losses, and their total probability."""
 
     runs: int
     atoms: list[_Atom]
@@ -98,7 +98,7 @@ class _Run:
 
 @frozen
 class _Gridded:
-    """The distribution of the loss of one of `runs` runs: `masses` on the points `start` + j·step."""
+    """The distribution of the loss of one of `runs` equal runs: `masses` on the points `start` + j·step."""
 
     runs: int
     start: flint.arb
@@ -107,7 +107,10 @@ class _Gridded:
 
 @frozen
 class _Grid:
-    """The distributions of the losses on a grid of step `step`; `width` and `mean` are the w and m of the lemma."""
+    """The distributions of the losses on a grid of step `step`.
+
+    `width` and `mean` are the w and m of the module's lemma.
+    """
 
     step: flint.arb
     runs: list[_Gridded]
@@ -176,10 +179,10 @@ def _quotient(one: Factored, two: Factored) -> Factored:
 
 
 def _multiple(one: Factored, two: Factored) -> Fraction | None:
-    """Return an r with log(`one`) = r·log(`two`) as functions of eps, None if none is found; `two` is not 1.
+    """Return the r with log(`one`) = r·log(`two`) as functions of eps, or None if none is found; `two` is not 1.
 
     The base has no relations, so rates and exponents are multiples one by one. Signs are left out, since the functions
-    are positive at the eps that is asked about.
+    are positive at the eps of the question.
     """
     rates: list[tuple[Fraction | int, Fraction | int]] = [(one.rate, two.rate)]
     places = [*rates, *zip(one.exponents, two.exponents, strict=True)]
@@ -194,7 +197,7 @@ def _multiple(one: Factored, two: Factored) -> Fraction | None:
 
 
 def _on_lattice(runs: Sequence[_Run], digits: int) -> _Grid | None:
-    """Return a grid that has all losses, if their differences within each run are multiples of one number.
+    """Return a grid that contains all losses, if their differences within each run are multiples of one number.
 
     The result is None if no such number is found, and if the grid has too many points.
     """
@@ -220,7 +223,7 @@ def _on_lattice(runs: Sequence[_Run], digits: int) -> _Grid | None:
 
 
 def _on_points(run: _Run, points: Sequence[int]) -> _Gridded:
-    """Return `run` with the losses of its outputs at `points` of a grid."""
+    """Return `run` with the losses of its outputs at the grid points with the indices `points`."""
     least = min(points, default=0)
     masses = [flint.arb(0)] * (max(points, default=0) - least + 1)
     for atom, point in zip(run.atoms, points, strict=True):
@@ -230,7 +233,7 @@ def _on_points(run: _Run, points: Sequence[int]) -> _Gridded:
 
 
 def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
-    """Return a grid with each output divided into two with losses on it."""
+    """Return a grid on which each output is split between the two grid points around its loss."""
     step = Fraction(2) ** floor(log2(_reach(runs, digits) / _POINTS or 1.0))
     width = mean = _ZERO
     gridded = []
@@ -254,16 +257,16 @@ def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
 
 
 def _reach(runs: Sequence[_Run], digits: int) -> float:
-    """The approximate length of the interval that has the loss of all runs, up to a probability of 10^-`digits`.
+    """The approximate length of an interval that contains the loss of all runs but for a probability of 10^-`digits`.
 
-    By Hoeffding's inequality.
+    Hoeffding's inequality gives it.
     """
     whole = sum(run.runs * run.spread for run in runs)
     return min(whole, sqrt(sum(run.runs * run.spread**2 for run in runs) * 2 * (digits + 1) * log(10)))
 
 
 def _power(masses: flint.arb_poly, exponent: int, least: float) -> tuple[int, flint.arb_poly]:
-    """Return the polynomial `masses`^`exponent` with both ends cut, and the exponent of its first coefficient."""
+    """Return the polynomial `masses`^`exponent` with small ends cut off, and the exponent of its first coefficient."""
     offset, result = 0, flint.arb_poly([flint.arb(1)])
     for bit in f"{exponent:b}":
         less, result = _cut(result * result, least)
@@ -275,7 +278,7 @@ def _power(masses: flint.arb_poly, exponent: int, least: float) -> tuple[int, fl
 
 
 def _cut(masses: flint.arb_poly, least: float) -> tuple[int, flint.arb_poly]:
-    """Return `masses` without as many coefficients at both ends as add up to `least`, and the number cut at the start.
+    """Return `masses` without coefficients at both ends that add up to at most `least`, and how many were cut first.
 
     Raises LimitReached if too many are left.
     """
@@ -294,8 +297,8 @@ class _Sum:
     """The distribution of the loss of all runs at a pair: masses on the points `start` + j·`step`.
 
     `zeroth` and `first` are the sums of the masses a and of a·e^-loss from each point on. `infinite` is the probability
-    of an infinite loss, `rest` that of the losses that were cut. `precision` is that of the balls in bits. If outputs
-    were divided, `width` and `mean` are the w and m of the lemma for all `runs`; `width` is 0 if none was divided.
+    of an infinite loss, `rest` that of the losses that were cut off. `precision` is that of the balls in bits. If
+    outputs were split, `width` and `mean` are the w and m of the lemma for all `runs`; `width` is 0 if none was split.
     """
 
     start: flint.arb
@@ -310,7 +313,7 @@ class _Sum:
     mean: Fraction = _ZERO
 
     def excess(self, budget: Fraction) -> Ends:
-        """Return an enclosure of E[max(0, 1 - e^(`budget` - loss))] over the finite losses that were not cut."""
+        """Return an enclosure of E[max(0, 1 - e^(`budget` - loss))] over the finite losses that were not cut off."""
         with flint.ctx.workprec(self.precision):
             b = flint.arb(to_fmpq(budget))
             place = (b - self.start) / self.step
@@ -337,12 +340,15 @@ class _Sum:
 
 
 class UnlistedRuns(Laws):
-    """The laws of all outputs of many runs; questions at one eps are answered by enclosures, others refused."""
+    """The laws of all outputs of many runs; questions at one eps are answered by enclosures, others are refused."""
 
     def __init__(
         self, subject: Subject, parts: Sequence[tuple[LawTable, int]], pairs: Pairs, refusal: LimitReached
     ) -> None:
-        """Keep the laws `parts` of one run of each program, with its number of runs; `refusal` forbids a list."""
+        """Keep `parts`, the laws of one run of each program and its number of runs.
+
+        `refusal` says why there is no table.
+        """
         super().__init__(subject)
         self._parts, self._pairs, self._refusal = parts, pairs, refusal
         self._sums: dict[tuple[Fraction, int], list[_Sum]] = {}
@@ -429,7 +435,7 @@ class UnlistedRuns(Laws):
 
     @cached_property
     def _parts_of_pairs(self) -> list[list[_Part]]:
-        """The programs at each pair, pairs with equal couples of probabilities once."""
+        """The programs with their runs at each pair; pairs with equal couples of probabilities occur once."""
         known: dict[object, list[_Part]] = {}
         for i, j in self._pairs.ordered:
             key = tuple([tuple(sorted(zip(table.rows[i], table.rows[j], strict=True))) for table, _ in self._parts])

@@ -40,7 +40,7 @@ Move = Mapping[int, Fraction]
 class _PairSet:
     """The pairs (u, u + d) with u in a set A, u + d in a set B, and the move d in a set P.
 
-    `system` has the half-spaces over the positions of u, `count` in number, and then those of d.
+    `system` has the half-spaces over u, whose `count` keys come first, and d.
     """
 
     system: tuple[Halfspace, ...]
@@ -53,7 +53,7 @@ class _PairSet:
 
     @cached_property
     def inside(self) -> Mapping[int, Fraction] | None:
-        """A pair in the set, which satisfies strict half-spaces strictly; None if there is none."""
+        """A pair in the interior as far as half-spaces are strict; None if there is none."""
         found = solution(self.system, range(2 * self.count))
         return None if isinstance(found, Infeasible) else found
 
@@ -126,7 +126,7 @@ class AllowedMoves:
     # --- sets of pairs ------------------------------------------------------------------------------------
 
     def both_inside(self, first: int, moved: int) -> list[list[Halfspace]]:
-        """Return systems of half-spaces whose union has the pairs of allowed inputs u and u + d.
+        """Return systems of half-spaces whose union is the set of pairs (u, u + d) of inputs that satisfy `requires`.
 
         The keys of u begin at `first`, those of d at `moved`.
         """
@@ -137,13 +137,13 @@ class AllowedMoves:
 
     @cached_property
     def _pairs(self) -> list[_PairSet]:
-        """All non-empty sets of pairs, with real numbers as inputs."""
+        """All nonempty sets of pairs of inputs, with real numbers as inputs."""
         count = self._count
         every = [_PairSet((*both, *ball), count) for both in self.both_inside(0, count) for ball in self._balls()]
         return [pairs for pairs in every if pairs.inside is not None]
 
     def _balls(self) -> Iterator[list[Halfspace]]:
-        """Yield convex sets whose union has all moves to adjacent inputs.
+        """Yield convex sets whose union is the set of moves to adjacent inputs.
 
         For HAMMING there is one set for each choice of the inputs that move.
         """
@@ -182,7 +182,7 @@ class AllowedMoves:
 
     @cached_property
     def extreme(self) -> tuple[Move, ...] | None:
-        """Moves among which a convex cost has its supremum over all moves; for int inputs, all moves.
+        """Moves on which a convex cost has the supremum that it has on all moves; for int inputs, all moves.
 
         The moves of real inputs may be limits of moves. The result is None if the moves are unbounded, have too many
         corners, or are those of real and int inputs together. Raises LimitReached for too many moves of int inputs.
@@ -234,7 +234,7 @@ class AllowedMoves:
     # --- pairs that make a move -----------------------------------------------------------------------------
 
     def making(self, move: Move) -> Iterator[tuple[Input, Input]]:
-        """Yield pairs of allowed inputs that differ by `move`, or nearly so if no pair differs by it exactly."""
+        """Yield pairs of allowed inputs that differ by `move`, or approximately so if no pair differs by it exactly."""
         count = self._count
         shift = {count + place: step for place, step in move.items()}
         found = False
@@ -269,7 +269,7 @@ class AllowedMoves:
     # --- pairs in general -------------------------------------------------------------------------------------
 
     def allows(self, one: Input, two: Input) -> bool:
-        """Return True if both are inputs of the program."""
+        """Return True if `one` and `two` are inputs of the program."""
         return is_input(self._program, one) and is_input(self._program, two)
 
 
@@ -278,6 +278,6 @@ def _renamed(item: Halfspace, first: int) -> Halfspace:
 
 
 def _at_sum(item: Halfspace, first: int, moved: int) -> Halfspace:
-    """Return the half-space `item` at the moved inputs u + d; the keys of u begin at `first`, those of d at `moved`."""
+    """Return the half-space `item` at u + d; the keys of u begin at `first`, those of d at `moved`."""
     terms = {first + place: c for place, c in item.coefficients} | {moved + place: c for place, c in item.coefficients}
     return Halfspace(sorted_terms(terms), item.constant, item.strict)

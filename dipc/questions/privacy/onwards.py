@@ -59,7 +59,7 @@ _Letter = str | tuple[Fraction, Fraction] | None
 
 
 def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int) -> RationalFunction | None:
-    """Return a lower bound of the constant for `number` queries and for every number greater by a multiple of `period`.
+    """Return a lower bound of the constant for m = `number`, and for every m greater by a multiple of `period`.
 
     The bound comes from the output of `candidate` by repeating the outputs of `period` consecutive iterations. Of all
     such blocks the one with the fastest growth is chosen. The result is None if no bound is known.
@@ -88,7 +88,7 @@ def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int)
 
 
 def _unit(single: OneLoop) -> RationalFunction | None:
-    """Return a function of which all rates are multiples: 1 if rates are numbers, None if there is none."""
+    """Return a function of m of which all rates are multiples: 1 if rates are numbers, None if there is none."""
     rates = single.text.rates
     if rates is None:
         return ONE
@@ -106,9 +106,9 @@ def _renamed(form: Affine, names: Mapping[int, int]) -> Affine:
 
 
 class _Word(PathRuns):
-    """An output of a program for one number of queries, at one of the two inputs of a candidate.
+    """An output of a program for one m, at one of the two inputs of a candidate, as a word of iterations.
 
-    The output is a word whose letters are the outputs of single iterations.
+    Its letters are the outputs of single iterations.
     """
 
     def __init__(
@@ -148,10 +148,7 @@ class _Word(PathRuns):
         return weights.possible(edge.weight) and exponent_of(weights.closed(edge.weight)) == 0
 
     def _by_slot(self, names: Iterable[str]) -> dict[int, str]:
-        """Return the candidate's `names` by slot.
-
-        Elements of the candidate's arrays are those of the loop's arrays, in order.
-        """
+        """Return the candidate's `names` by slot; elements of its arrays are those of the loop's arrays, in order."""
         slots: dict[str, list[int]] = {}
         for slot in self._core.slots:
             slots.setdefault(slot.name.partition("[")[0], []).append(slot.index)
@@ -161,7 +158,7 @@ class _Word(PathRuns):
         return {slot: name for array, own in mine.items() for slot, name in zip(slots[array], own, strict=False)}
 
     def _reached(self) -> Iterator[dict[Key, State]]:
-        """Yield for each iteration the heads, by key, that runs with the outputs of all earlier iterations reach.
+        """Yield, for each iteration, the heads by key that runs with the word's earlier outputs reach.
 
         The last iteration is one in which some run may end.
         """
@@ -175,9 +172,9 @@ class _Word(PathRuns):
             heads = {self._key(end): end for end in ends}
 
     def _ends(self, start: State, first: int, last: int) -> list[State]:
-        """Return the ends of runs that give the outputs of iterations `first` to `last`.
+        """Return the final states of runs from `start` that give the outputs of iterations `first` to `last`.
 
-        The runs begin at `start`, the head of iteration `first`.
+        The state `start` is the head of iteration `first`.
         """
         result = []
         for state in self._runs(self._own.flow, stripped(start), self._own.head(last + 1)):
@@ -203,7 +200,7 @@ class _Word(PathRuns):
         return letter is None if isinstance(value, Mark) else value_text(value) == letter
 
     def _forms(self, end: State, letters: range, *, ended: bool = False) -> list[Affine]:
-        """Return the forms that are not negative on a run with the word's outputs in the iterations `letters`.
+        """Return the forms that are not negative on a run to `end` with the word's outputs in the iterations `letters`.
 
         If the run has `ended`, the outputs at the exit are included.
         """
@@ -218,7 +215,7 @@ class _Word(PathRuns):
     def _least(
         self, end: State, known: Collection[int], forms: Sequence[Affine], unit: RationalFunction
     ) -> Fraction | None:
-        """Return the least Σ rate·|N| over the noises N that a run draws, with none of the `forms` negative.
+        """Return the least Σ rate·|N| over the noises N that a run to `end` draws, with no form negative.
 
         The result is None if the forms have no common point. Noises that are `known` before the run are left out.
         """
@@ -247,10 +244,10 @@ class _Word(PathRuns):
     def cost_apart(
         self, block: int, period: int, unit: RationalFunction, total: Fraction
     ) -> tuple[Fraction, Fraction] | None:
-        """Return the least Σ rate·|N| of noises N in a repeated block of iterations, and in all others together.
+        """Return the least Σ rate·|N| over noises N in a repeated block of iterations, and over those in all others.
 
-        They are valid for all runs that give the outputs of the block any number of times. `total` is the sum for the
-        word itself. The result is None if they are not known.
+        The two are valid for all runs that repeat the block any number of times. `total` is the sum for the word
+        itself. The result is None if they are not known.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         heads = self._heads_of(block, period)
@@ -284,7 +281,7 @@ class _Word(PathRuns):
         return least, total - least if keeps_noises else min(costs["before"]) + min(costs["after"])
 
     def cost_repeated(self, block: int, period: int, unit: RationalFunction) -> tuple[Fraction, Fraction] | None:
-        """Return the Σ rate·|N| of noises N in a block of iterations that a run can repeat, and in the rest of the run.
+        """Return Σ rate·|N| of the noises N in a block of iterations that a run can repeat, and in the rest of the run.
 
         The run is the cheapest of this kind; None if there is none.
         """
@@ -318,8 +315,8 @@ class _Word(PathRuns):
     def _heads_of(self, block: int, period: int) -> dict[Key, State] | None:
         """Return the heads, by key, before a repeated block of iterations from which a run can end with the word.
 
-        The noises of a head are those at its first occurrence. The result is None if a run may end in the block, or if
-        a head that only the block leads to has noises which the block draws.
+        A head's noises are those of its first occurrence. The result is None if a run may end in the block, or if a
+        head that only the block leads to has noises which the block draws.
         """
         if block >= len(self._heads):
             return None
@@ -347,9 +344,9 @@ class _Word(PathRuns):
         return {key: start for key, start in heads.items() if key in live}
 
     def _endings(self, start: State, letters: range) -> list[State]:
-        """Return the ends of runs from `start` with the word's outputs in the last iterations and at the exit.
+        """Return the final states of runs from `start` with the word's outputs in `letters` and at the exit.
 
-        `letters` are the numbers of these iterations.
+        `letters` are the indices of the last iterations.
         """
         flow, begun = self._own.flow, stripped(start).with_label(self._own.head(letters.start))
         through = [begun] if not letters else list(self._runs(flow, begun, self._own.head(letters.stop)))
@@ -369,9 +366,9 @@ class _Word(PathRuns):
         ]
 
     def _needed(self, heads: Mapping[Key, State], block: int, period: int) -> Mapping[Key, list[Affine]]:
-        """Return for each head the forms that are not negative there on all runs that end with the word.
+        """Return, for each head, the forms that are not negative there on all runs that end with the word.
 
-        The noises are numbered by their positions among those alive at the head.
+        The noises are numbered by their indices among those that later iterations read.
         """
         needed: dict[Key, list[Affine]] = {}
         after = range(block + period, self.count)
@@ -398,9 +395,9 @@ class _Word(PathRuns):
         block: int,
         period: int,
     ) -> Iterator[tuple[State, list[Halfspace]]]:
-        """Yield a head with the conditions on a run from it to the exit, or to another head.
+        """Yield (head, conditions) for each run from a head to the exit, or through the block to another head.
 
-        Runs to another head go through one block of iterations; the `needed` conditions of that head are included.
+        For a run to another head the `needed` conditions of that head are included.
         """
         for key, start in heads.items():
             for end in endings[key]:
@@ -483,7 +480,7 @@ class LeastCosts:
                     raise OutsideFragment("costs are those of Laplace and one-sided noise")
 
     def reaching(self, output: Candidate, inputs: Texts, rates: OwnRates, *, likely: bool) -> Reached | None:
-        """Return the least cost at which `output` is reached at `inputs` with these `rates`; None if it is not reached.
+        """Return the least cost of noises that give `output` at `inputs` with these `rates`; None if none do.
 
         With `likely`, only exits count that have a positive probability there.
         """
@@ -503,7 +500,7 @@ class LeastCosts:
     def _system(self, each: AlignedExit, output: Candidate, values: Sequence[Fraction]) -> list[Halfspace] | None:
         """Return half-spaces of the noises with which the exit `each` is reached and gives `output`.
 
-        The result is None if it gives another.
+        None if it gives another.
         """
         balls = self._balls(each, output)
         point = {each.first_input + position: value for position, value in enumerate(values)}

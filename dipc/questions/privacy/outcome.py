@@ -51,7 +51,7 @@ class PrivacyClaim:
 
     If delta contains min, max or abs, `piecewise` is the whole function and `pieces` are claims with one closed form
     each. Their intervals cover those of the claim, and may overlap where two forms meet. The claim holds if all pieces
-    hold. `delta` is then the delta of the first piece.
+    hold. `delta` is then the delta of the first piece. e^(budget·eps) is multiplied by `ratio`.
     """
 
     budget: Fraction
@@ -65,7 +65,7 @@ class PrivacyClaim:
 
     @property
     def scale(self) -> ExpPoly:
-        """The function of eps by which the claim multiplies the second probability: e to the power of the budget."""
+        """The factor e^budget of the second probability in the claim, as a function of eps."""
         return power(self.budget) * self.ratio
 
     @property
@@ -217,7 +217,7 @@ def _read_delta(
 def _with_powers_of_eps(
     expression: ClaimExpression, constants: Mapping[str, Parametric], eps: Fraction
 ) -> ClaimExpression:
-    """Replace each `exp` of a rational number at the single `eps` by an equal exp(q*eps) with a rational q.
+    """Replace each exp(r) with rational r, at the single `eps`, by the equal exp(q*eps) with a rational q.
 
     Arguments that are multiples of eps already are not changed. At eps = 1/2, exp(-4) becomes exp(-8*eps), which is
     exact.
@@ -307,7 +307,7 @@ class PrivacyVerdict(StrEnum):
 
 @frozen
 class OutputsAtPair(Record):
-    """A set of outputs at a pair of adjacent inputs, all with values by name."""
+    """A set of outputs at a pair of adjacent inputs; inputs and outputs have their values by name."""
 
     FIELDS = "input adjacent outputs"
 
@@ -362,7 +362,7 @@ class PrivacyCounterexample(Record):
 
     @property
     def several(self) -> tuple[Texts, ...] | None:
-        """The outputs, or None for a claim with delta 0."""
+        """The outputs that refute a claim with delta > 0; None for a claim with delta 0."""
         return None if self.pure else self.outputs
 
     @property
@@ -379,22 +379,22 @@ def counterexample_of(
 ) -> PrivacyCounterexample:
     """Return the counterexample to `claim` that a failed obligation gives, with its `sides`.
 
-    The obligation bounds the allowed value from below by the probability: its required value is the probability, and
-    the probability that it measured is the allowed value.
+    The obligation states that the allowed value is at least the probability. So the value it requires is the
+    probability, and the value it measured is the allowed one.
     """
     return PrivacyCounterexample(sides, failure.eps, failure.required, failure.probability, claim.is_pure, balls)
 
 
 @frozen
 class Proved:
-    """The answer that a claim holds. `by` names the proof for all real inputs; None if pairs are listed."""
+    """The result that a claim holds. `by` names the proof for all real inputs; None if pairs are listed."""
 
     by: str | None
 
 
 @frozen
 class UnprovedLoss:
-    """The answer that a claim is neither proved nor refuted, with the reason."""
+    """The result that a claim is neither proved nor refuted, with the reason."""
 
     reason: str
 
@@ -405,7 +405,7 @@ Answer = Proved | PrivacyCounterexample | UnprovedLoss
 
 @frozen
 class Numbers(Record):
-    """The values of a program's constant `parameter`, from `least` on, that an answer covers.
+    """The values of a program's constant, from `least` on, that an answer covers; `parameter` is its name.
 
     A refuted claim fails `at` one value; with `onwards`, also at all greater values. `each` is a K of K·eps-privacy for
     each value, written as a function of the value if it varies. With `exact`, no smaller K suffices. Otherwise this is
@@ -426,7 +426,7 @@ class Numbers(Record):
 
 @frozen
 class PrivacyAnswer(Record):
-    """The first fields of all privacy answers: the program, and the adjacent inputs that the answer covers.
+    """The fields that all privacy answers begin with: the program, and the adjacent inputs that the answer covers.
 
     `pairs` counts the ordered pairs; None for all adjacent real inputs. `about` says in words which inputs are covered,
     `adjacency` which of them are adjacent.

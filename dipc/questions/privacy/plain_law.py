@@ -35,7 +35,7 @@ _Choice = tuple[Fraction, tuple[Fraction, ...]]
 
 
 def plain_release(program: Program) -> Program | None:
-    """Return a program that adds one Laplace noise to a form of the inputs and has the law of `program`'s output.
+    """Return a program that adds one Laplace noise to a form of the inputs and has the output law of `program`.
 
     The result is None if `program` draws at most one noise, or has another law.
     """
@@ -62,10 +62,7 @@ def plain_release(program: Program) -> Program | None:
 
 
 def _choice(exit_: Exit, output: int) -> tuple[Affine, _Choice] | None:
-    """Return the form of the inputs that an exit releases, with its weight and noises.
-
-    The result is None if the exit does anything else.
-    """
+    """Return the form of the inputs that an exit releases, with the exit's weight and noises; None for other exits."""
     state, value = exit_.state, exit_.state.outputs[output]
     if state.constraints.items or state.guards.items or not isinstance(value, Affine):
         return None
@@ -89,7 +86,7 @@ def _choice(exit_: Exit, output: int) -> tuple[Affine, _Choice] | None:
 
 
 def _laplace_rate(choices: Sequence[_Choice]) -> Fraction | None:
-    """Return the r for which the noise of all choices together has a Laplace law of rate r, or None."""
+    """Return the r for which the mixture of all choices is Laplace noise of rate r, or None if it is not."""
     degree = sum(len(squares) for _, squares in choices) + 1
     for square in sorted({square for _, squares in choices for square in squares}):
         points = [Fraction(point) for point in range(1, degree + 2)]
@@ -103,7 +100,7 @@ def _characteristic(choices: Sequence[_Choice], x: Fraction) -> Fraction:
 
 
 def _releasing(program: Program, form: Affine, rate: Fraction) -> Program:
-    """Return the program with the same inputs and output that adds Laplace noise of this `rate` to `form`."""
+    """Return the program with the inputs and output of `program` that adds Laplace noise of this `rate` to `form`."""
     core = program.core
     names = {slot.index: slot.name for slot in core.slots}
     terms = [f"({c})*{names[slot]}" for slot, c in form.inputs]

@@ -92,7 +92,7 @@ class ProfilePoint(Record):
 
 @frozen
 class Atom(Record):
-    """The outputs with one privacy loss log(p/p') at a pair, and their probability.
+    """The outputs with one privacy loss log(p/p') at a pair, with their probability.
 
     `loss` encloses the loss; None is infinity. `probability` encloses the probability p of these outputs at the first
     input of the pair, at one eps. `form` is p for every eps; None if it has no closed form.
@@ -120,7 +120,7 @@ class LossDistribution(Record):
     atoms: tuple[Atom, ...]
 
     def rounded(self, step: Fraction) -> tuple[dict[int, float], float]:
-        """Return the probabilities of the losses in multiples of `step`, and the probability of an infinite loss.
+        """Return the probabilities of the losses, in multiples of `step`, and the probability of an infinite loss.
 
         Losses are rounded up, and probabilities up to the next float. Each delta computed from them is at least the
         exact delta, up to rounding errors of that computation.
@@ -137,7 +137,7 @@ class LossDistribution(Record):
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """The arguments of `dp_accounting.pld.pld_pmf.create_pmf`; keys of `loss_probs` are integers."""
+        """The keyword arguments of `dp_accounting.pld.pld_pmf.create_pmf`; keys of `loss_probs` are integers."""
         probabilities, infinite = self.rounded(_FINEST)
         return {
             "loss_probs": probabilities,
@@ -182,23 +182,23 @@ class Profile(PrivacyAnswer):
 
 @frozen
 class Theorems:
-    """The composition theorems for this number of `runs`, each with a loss of at most `loss`."""
+    """The composition theorems for several runs, each with a loss of at most `loss`."""
 
     runs: int
     loss: Fraction
 
     @property
     def basic(self) -> Fraction:
-        """A budget for which the runs together are private with delta 0."""
+        """A budget for which all runs together are private with delta 0."""
         return self.runs * self.loss
 
     def advanced(self, delta: Fraction) -> float:
-        """Return a budget for which the runs together are private with `delta` > 0, as a float for display."""
+        """Return a budget for which all runs together are private with `delta` > 0, as a float for display."""
         each = float(self.loss)
         return each * math.sqrt(2 * self.runs * math.log(1 / delta)) + self.runs * each * math.expm1(each)
 
     def advanced_delta(self, budget: Fraction) -> float:
-        """Return a delta for which the runs together are private with `budget`, as a float for display."""
+        """Return a delta for which all runs together are private with `budget`, as a float for display."""
         each = float(self.loss)
         rest = float(budget) - self.runs * each * math.expm1(each)
         return math.exp(-(rest**2) / (2 * self.runs * each**2)) if rest > 0 and each else float(rest <= 0)
@@ -301,10 +301,7 @@ def _float_up(value: Fraction) -> float:
 
 @frozen
 class Composition:
-    """Independent runs of programs at the same pairs of adjacent inputs.
-
-    Each method is about all their outputs together.
-    """
+    """Independent runs of programs at pairs of adjacent inputs; each method is about all their outputs together."""
 
     question: PrivacyQuestion
 

@@ -43,7 +43,7 @@ class Factored:
 
 
 class FactorBase:
-    """Pairwise coprime functions over which given functions are products, with their values at one eps.
+    """Pairwise coprime functions b_j such that given functions are products of their powers.
 
     An element that divides a denominator of a given function is positive for every eps > 0.
     """
@@ -59,7 +59,7 @@ class FactorBase:
         self._ends: dict[tuple[int, Fraction, int], Ends] = {}
 
     def factored(self, value: Closed) -> Factored:
-        """Return `value`, one of the given functions, as a product over the base."""
+        """Return `value`, one of the given functions, as a product of powers."""
         above, below = fraction_of(value)
         over, exponents = self._divided(above)
         under, others = self._divided(below)
@@ -134,7 +134,7 @@ class FactorBase:
 
 
 def _normalized(element: ExpPoly) -> ExpPoly:
-    """Return `element` times the unit that makes its least term 1·eps^k or -1·eps^k and its value at 1 positive.
+    """Return `element` times the c·e^{q·eps} that makes its least term ±1·eps^k and its value at 1 positive.
 
     An element without roots eps > 0 becomes positive.
     """
@@ -144,7 +144,7 @@ def _normalized(element: ExpPoly) -> ExpPoly:
 
 
 class RunsForm(ClosedForm):
-    """The probability of an answer of several runs: a product over `base` that is multiplied out when it is read."""
+    """The probability of an answer of several runs: a product over `base` that is multiplied out when first used."""
 
     __slots__ = ("_base", "_form")
 
@@ -203,7 +203,7 @@ def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
 
 
 def _powers(form: Factored, most: int) -> tuple[Factored, list[Fraction]]:
-    """Return `form`, and the powers of its coefficient up to `most`, each the one before it times the coefficient."""
+    """Return `form`, and the powers 0 to `most` of its coefficient."""
     powers = [_ONE]
     for _ in range(most):
         powers.append(powers[-1] * form.coefficient)
@@ -213,7 +213,10 @@ def _powers(form: Factored, most: int) -> tuple[Factored, list[Fraction]]:
 def _joint(
     powers: Sequence[tuple[Factored, list[Fraction]] | None], counts: Sequence[int], orders: int
 ) -> Factored | None:
-    """Return `orders`·Π p_i^(k_i) for the k_i of `counts`; None if it is zero. A p_i that is zero has no powers."""
+    """Return `orders`·Π p_i^(k_i) for the k_i of `counts`, from the `powers` of each p_i; None if it is zero.
+
+    A p_i that is zero has no powers.
+    """
     coefficient, rate, exponents = Fraction(orders), Fraction(0), None
     for power, k in zip(powers, counts, strict=True):
         if not k:
@@ -266,14 +269,14 @@ def _kinds(table: LawTable) -> list[_Kind]:
 
 
 def _table(name: str, said: Sequence[str], rows: Sequence[Sequence[Closed]]) -> LawTable:
-    """Return the table with the probabilities `rows` of answers named `said`; equal probabilities get one number."""
+    """Return the table with the probabilities `rows` of answers named `said`; equal probabilities get one index."""
     numbering = Numbering()
     numbered = [tuple([numbering.closed_number(value) for value in row]) for row in rows]
     return LawTable((name,), tuple([(each,) for each in said]), tuple(numbering.forms), tuple(numbered))
 
 
 def _counts(runs: int, kinds: int) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Yield all tuples of `kinds` numbers >= 0 that add up to `runs`, each with the number of orders of such outputs.
+    """Yield each tuple of `kinds` numbers >= 0 that add up to `runs`, with the number of orders of such outputs.
 
     A binomial coefficient is computed from the one before it.
     """
