@@ -7,7 +7,7 @@ distance to disagreement is dd(u) = inf { d(u, u') : det(u') != det(u) }, exactl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -40,6 +40,7 @@ from dipc.chain.state import (
 from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool, value_of
 from dipc.frozen import LazyModule, frozen
+from dipc.program.grid import InputGrid, TooMuch, answers, distances, gap, members
 from dipc.program.metric import InputSet, Metric, Norm, Point, inner_point
 from dipc.program.nearby import NearbyRun
 from dipc.program.nearness import AllOf, AnyOf, Formula, all_of, opposite, place_notes
@@ -186,6 +187,8 @@ class Ideal:
         self._to_program_output = dict(zip(lowered.outputs, core.outputs, strict=True))
         self._to_ideal = {slot: own for own, slot in self._to_program.items()}
         self._regions: dict[tuple[Value, ...], tuple[Region, ...] | LimitReached] = {}
+        #: det by the number of an input in the grid, once `list_answers` has computed it.
+        self._listed: list[tuple[Value, ...] | None] | None = None
         #: With how many states all regions for these finite inputs were looked for.
         self._tried: dict[tuple[Value, ...], int] = {}
 
@@ -398,6 +401,8 @@ class Ideal:
 
         Raises DiagnosticError if det is undefined there, LimitReached for a run that is too long.
         """
+        if self._listed is not None and (listed := self._listed[self._grid.number(inputs)]) is not None:
+            return listed
         result = None if self._run is None else self._run.outputs(inputs)
         if result is not None:
             return result
@@ -405,6 +410,58 @@ class Ideal:
             return execute(self.flow, inputs, self.program.limits.states)
         except Unassigned as missing:
             raise DiagnosticError(undefined(self.program.core, missing.name, inputs)) from None
+
+    @cached_property
+    def _grid(self) -> InputGrid:
+        """All inputs of a program whose inputs are all finite."""
+        slots = self.program.core.slots
+        return InputGrid([finite_values(slots[slot]) for slot in self.program.core.inputs])
+
+    @cached_property
+    def _everywhere(self) -> Mapping[tuple[Value, ...], int] | None:
+        """The inputs that satisfy `requires`, by det there, as sets of the grid.
+
+        None for programs with real or int inputs and for too many inputs, and if det is undefined at one of them.
+        """
+        if self.symbolic_inputs or self._grid.size > _MOST_GRID or self._run is None:
+            return None
+        allowed = self.program.allowed
+        if allowed is None:
+            with suppress(TooMuch):
+                return answers(self.flow, self._grid)
+        if self._grid.size > _MOST_AT_ONCE:
+            return None
+        found: dict[tuple[Value, ...], bytearray] = {}
+        with suppress(DiagnosticError, Undecided):
+            for number, inputs in enumerate(product(*self._grid.choices)):
+                if allowed is None or allowed.allows(inputs):
+                    here = found.setdefault(self.values(inputs), bytearray(self._grid.size // 8 + 1))
+                    here[number >> 3] |= 1 << (number & 7)
+            return {answer: int.from_bytes(here, "little") for answer, here in found.items()}
+        return None
+
+    def list_answers(self) -> None:
+        """Compute det at all finite inputs at once, if possible, so that `values` looks it up."""
+        if self._everywhere is not None:
+            self._listed = [None] * self._grid.size
+            for answer, inputs in self._everywhere.items():
+                for number in members(inputs):
+                    self._listed[number] = answer
+
+    def distances(self, norm: Norm) -> Callable[[Sequence[Value]], Fraction | None] | None:
+        """Return dd, for the norm, as a function of an input that satisfies `requires`, computed for all at once.
+
+        The result is None where that is too much work, and for programs whose inputs are not all finite.
+        """
+        if self._everywhere is None:
+            return None
+        classes: dict[_Key, int] = {}
+        for answer, inputs in self._everywhere.items():
+            key = _key((), tuple(self.metric.decisive(answer)))
+            classes[key] = classes.get(key, 0) | inputs
+        with suppress(TooMuch):
+            return distances(self._grid, norm, list(classes.values()))
+        return None
 
     def answer(self, inputs: Sequence[Cell]) -> tuple[Cell, ...]:
         """Return det at one input as cells of this ideal's pool; raise as `values` does."""
@@ -570,13 +627,13 @@ _MOST_NEAR = 1_000
 #: The number of regions from which on distances are found segment by segment, and the most sets outside a segment.
 _MANY_REGIONS, _MOST_OUTSIDE = 64, 64
 
-#: The most combinations of finite inputs whose distances are found at once.
-_MOST_AT_ONCE = 100_000
+#: dd is found for all finite inputs at once after this many looks at one input, or this share of all, if that is more.
+_FEW_LOOKS, _LOOKS_SHARE = 200, 32
+
+#: The most inputs of a grid, and the most that are run one by one.
+_MOST_GRID, _MOST_AT_ONCE = 4_000_000, 100_000
 
 _Key = tuple[tuple[type, ...], tuple[Value, ...], tuple[type, ...], tuple[Value, ...]]
-
-#: Answers with their distances, the nearest first.
-_Answers = tuple[tuple[Fraction, _Key], ...]
 
 
 class Distances:
@@ -599,7 +656,8 @@ class Distances:
         self._boxes = 0
         #: How many inputs were looked at, of a program with finite inputs alone; once they were many, dd of all.
         self._looked = 0
-        self._everywhere: Mapping[tuple[Value, ...], Fraction | None] | None = None
+        self._tried_everywhere = False
+        self._everywhere: Callable[[Sequence[Value]], Fraction | None] | None = None
 
     def dd(self, inputs: Sequence[Value], answer: Sequence[Value] | None = None) -> Fraction | None:
         """Return the distance to disagreement of the input u, None for infinity; `answer` is det(u), if it is known."""
@@ -665,66 +723,22 @@ class Distances:
         """Return dd of the input `own`, with the right answer `answer`, for a program whose inputs are all finite.
 
         Inputs are examined one after the other, the nearest first. After some time dd is computed for all inputs at
-        once, which examines each input once for each coordinate.
+        once, whose cost for one input is that of few examined ones.
         """
+        if self._everywhere is not None:
+            return self._everywhere(own)
         decisive = self._ideal.metric.decisive
         count = prod(len(finite_values(slot)) for slot in self._finite)
         for away, inputs in self._around(own):
-            if self._everywhere is None and self._looked > count * len(own) and count <= _MOST_AT_ONCE:
-                self._looked = 0
-                with suppress(DiagnosticError, Undecided):  # where det is not defined for all of them
-                    self._everywhere = self._transformed([finite_values(slot) for slot in self._finite])
-            if self._everywhere is not None:
-                return self._everywhere[own]
+            if self._looked > max(_FEW_LOOKS, count // _LOOKS_SHARE) and not self._tried_everywhere:
+                self._tried_everywhere = True
+                self._everywhere = self._ideal.distances(self._norm)
+                if self._everywhere is not None:
+                    return self._everywhere(own)
             self._looked += 1
             if not all(map(same_value, decisive(self._ideal.values(inputs)), decisive(answer))):
                 return away
         return None
-
-    def _transformed(self, choices: Sequence[Sequence[Value]]) -> Mapping[tuple[Value, ...], Fraction | None]:
-        """Return dd of each combination of the values `choices`, coordinate by coordinate.
-
-        The distance of two inputs is combined from those of their coordinates, one by one (`Norm.combined`), so that
-        the nearest input with each answer is found by moving one coordinate after the other. The two nearest answers
-        are kept for each input. The nearest answer that differs from a given one is among them, also after each move,
-        as no move makes a distance smaller. Values that violate `requires` have no answer.
-        """
-        decisive = self._ideal.metric.decisive
-        allowed = self._ideal.program.allowed
-        answers: dict[tuple[Value, ...], _Answers] = {}
-        own: dict[tuple[Value, ...], _Key] = {}
-        for inputs in product(*choices):
-            if allowed is not None and not allowed.allows(inputs):
-                answers[inputs] = ()
-                continue
-            answer = tuple(decisive(self._ideal.values(inputs)))
-            own[inputs] = _key(answer, ())
-            answers[inputs] = ((_ZERO, own[inputs]),)
-        for position, values in enumerate(choices):
-            apart = {
-                (one, other): self._norm.combined([gap(a, b)])
-                for one, a in enumerate(values)
-                for other, b in enumerate(values)
-            }
-            before = answers
-            answers = {}
-            for rest in product(*choices[:position], *choices[position + 1 :]):
-                line = [(*rest[:position], value, *rest[position:]) for value in values]
-                distances = [before[inputs] for inputs in line]
-                for index, inputs in enumerate(line):
-                    nearest: dict[_Key, Fraction] = {}
-                    for other, each in enumerate(distances):
-                        step = apart[index, other]
-                        for away, key in each:
-                            total = self._norm.combined([away, step]) if away and step else away or step
-                            if key not in nearest or total < nearest[key]:
-                                nearest[key] = total
-                    ranked = sorted(((away, key) for key, away in nearest.items()), key=itemgetter(0))
-                    answers[inputs] = tuple(ranked[:2])
-        return {
-            inputs: next((away for away, key in answers[inputs] if key != own_key), None)
-            for inputs, own_key in own.items()
-        }
 
     def _dd_alone(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Fraction | None:
         """Return how far the real and int inputs have to move for another answer, with these finite inputs.
@@ -887,10 +901,3 @@ class Distances:
 def _key(finite: tuple[Value, ...], answer: tuple[Value, ...]) -> _Key:
     # True and the number 1 are equal, but not the same value.
     return tuple(map(type, finite)), finite, tuple(map(type, answer)), answer
-
-
-def gap(one: Value, other: Value) -> Fraction:
-    """Return the distance of two values of one input: |x - x'| for numbers; for others 1 if they differ, else 0."""
-    if isinstance(one, Fraction) and isinstance(other, Fraction):
-        return abs(one - other)
-    return _ZERO if same_value(one, other) else _ONE

@@ -241,6 +241,9 @@ def _mistake(source: SourceText, span: Span, message: str, *notes: str) -> Diagn
 
 _DD = frozenset({"dd"})
 
+#: From this many inputs on, det is computed at all of them at once.
+_MANY_INPUTS = 1_000
+
 #: The number of rows between two calls of a progress function.
 _PROGRESS_ROWS = 256
 
@@ -306,6 +309,8 @@ def _rows(inputs: FiniteInputs | ListedInputs, ideal: ideals.Ideal) -> Iterator[
     distances = ideals.Distances(ideal)
     match inputs:
         case FiniteInputs():
+            if inputs.count > _MANY_INPUTS:
+                ideal.list_answers()
             for values in inputs.among_allowed(ideal.program):
                 answer = ideal.values(values)
                 dd = _distance_cell(ideal.pool, distances.dd(values, answer))

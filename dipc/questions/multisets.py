@@ -27,7 +27,8 @@ from math import comb, factorial, prod
 from dipc.algebra.limits import LimitReached
 from dipc.chain.state import finite_values, same_value
 from dipc.frozen import frozen
-from dipc.program.ideal import Ideal, gap
+from dipc.program.grid import gap
+from dipc.program.ideal import Ideal
 from dipc.program.inputs import FiniteInputs
 from dipc.program.interchange import interchangeable
 from dipc.program.metric import Norm

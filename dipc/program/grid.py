@@ -1,0 +1,448 @@
+"""All inputs of a program with finite inputs at once: det and dd(u), with sets of inputs as the bits of integers.
+
+An `InputGrid` numbers the inputs in lexicographic order. A set of inputs is an integer that has the bit n for the input n, so
+that unions, intersections and moves along one input are operations on integers of the size of the grid.
+
+**det.** `answers` runs a deterministic program at all inputs together: a slot has a set of inputs for each of its
+values. An instruction is executed once for all inputs that reach it.
+
+**dd.** Let the answers be numbered in binary. Two inputs have different answers exactly if their numbers differ in some
+digit. So dd(u) <= r exactly if, for some digit, an input with the other digit is at most r from u. The inputs at most r
+from a set are the union of moves of the set: in the largest difference all inputs move by at most r, one input after
+the other. In the sum of differences, a set moves by s along one input from where it was at r - s.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+from dipc.chain.flow import Flow
+from dipc.chain.state import same_value
+from dipc.frozen import frozen
+from dipc.program.metric import Norm
+from dipc.text import core as operations
+from dipc.text.ast import COMPARED, CompareOp
+from dipc.text.core import (
+    AffineExpr,
+    Apply,
+    AssignAffine,
+    AssignComparison,
+    AssignDom,
+    Branch,
+    BranchComparison,
+    Const,
+    DomExpr,
+    DomOp,
+    Instruction,
+    IntType,
+    Jump,
+    Read,
+    ReadElement,
+    Target,
+    Value,
+)
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: The most machine words that the operations for one grid may read.
+_MOST_WORDS = 4_000_000_000
+
+#: The most instructions that are executed: a loop may be endless at some input.
+_MOST_STEPS = 100_000
+
+#: The most distances that are examined.
+_MOST_LEVELS = 4_096
+
+
+class TooMuch(Exception):
+    """The work for all inputs at once is too much, or fails at some input."""
+
+
+def gap(one: Value, other: Value) -> Fraction:
+    """Return the distance of two values of one input: |x - x'| for numbers; for others 1 if they differ, else 0."""
+    if isinstance(one, Fraction) and isinstance(other, Fraction):
+        return abs(one - other)
+    return _ZERO if same_value(one, other) else _ONE
+
+
+class InputGrid:
+    """All combinations of values of some inputs, numbered in lexicographic order, the last input fastest."""
+
+    def __init__(self, choices: Sequence[Sequence[Value]]) -> None:
+        """Number the combinations of `choices`, which has the different values of each input."""
+        self.choices = tuple(map(tuple, choices))
+        self.size = prod(map(len, self.choices))
+        strides, stride = [], 1
+        for values in reversed(self.choices):
+            strides.append(stride)
+            stride *= len(values)
+        self.strides = tuple(reversed(strides))
+        self.everything = (1 << self.size) - 1
+        self._offsets = [
+            {value: place * stride for place, value in enumerate(values)}
+            for values, stride in zip(self.choices, self.strides, strict=True)
+        ]
+        self._words = 0
+
+    def number(self, inputs: Sequence[Value]) -> int:
+        """Return the number of the combination `inputs`."""
+        return sum([offsets[value] for offsets, value in zip(self._offsets, inputs, strict=True)])
+
+    def slab(self, position: int, places: Iterable[int]) -> int:
+        """Return the set of inputs whose value at `position` has one of the `places` among its choices."""
+        stride, period = self.strides[position], self.strides[position] * len(self.choices[position])
+        ones = (1 << stride) - 1
+        block = 0
+        for place in places:
+            block |= ones << place * stride
+        return block * (self.everything // ((1 << period) - 1))
+
+    def charge(self, operations: int) -> None:
+        """Count `operations` on sets. Raises TooMuch past the limit."""
+        self._words += operations * (1 + self.size // 64)
+        if self._words > _MOST_WORDS:
+            raise TooMuch
+
+
+def members(inputs: int) -> Iterator[int]:
+    """Yield the numbers in the set `inputs`, in increasing order."""
+    digits = bin(inputs)[:1:-1]
+    place = digits.find("1")
+    while place >= 0:
+        yield place
+        place = digits.find("1", place + 1)
+
+
+# --- det at all inputs ------------------------------------------------------------------------------------------------
+
+#: The inputs of a set by the value that something has there; the sets are disjoint.
+_ByValue = dict[Value, int]
+
+
+def answers(flow: Flow, grid: InputGrid) -> Mapping[tuple[Value, ...], int]:
+    """Return the inputs of `grid` by the outputs of the deterministic program of `flow` there.
+
+    Raises TooMuch if the program fails or leaves an output unassigned at some input, and for too much work.
+    """
+    run = _RunOfAll(flow, grid)
+    run.finish()
+    result: dict[tuple[Value, ...], int] = {(): grid.everything}
+    for slot in flow.program.outputs:
+        grid.charge(len(result) * len(run.slots[slot]))
+        result = {
+            (*known, value): both
+            for known, inputs in result.items()
+            for value, there in run.slots[slot].items()
+            if (both := inputs & there)
+        }
+    if sum(inputs.bit_count() for inputs in result.values()) != grid.size:
+        raise TooMuch
+    return result
+
+
+class _RunOfAll:
+    """The run of a deterministic program at all inputs of a grid; an input where a slot is unassigned is in no set."""
+
+    def __init__(self, flow: Flow, grid: InputGrid) -> None:
+        self._flow, self._grid = flow, grid
+        program = flow.program
+        self.slots: list[_ByValue] = [
+            {} if slot.initial is None else {slot.initial: grid.everything} for slot in program.slots
+        ]
+        for position, (slot, values) in enumerate(zip(program.inputs, grid.choices, strict=True)):
+            self.slots[slot] = {value: grid.slab(position, (place,)) for place, value in enumerate(values)}
+
+    def finish(self) -> None:
+        """Run to the end at all inputs. Raises TooMuch."""
+        waiting, steps = {self._flow.entry: self._grid.everything}, 0
+        while waiting:
+            label = min(waiting)
+            inputs = waiting.pop(label)
+            if label == self._flow.exit_label:
+                return  # It is the last label, so that no inputs wait elsewhere.
+            steps += 1
+            if steps > _MOST_STEPS:
+                raise TooMuch
+            for follow, there in self._executed(label, self._flow.program.instructions[label], inputs):
+                if there:
+                    waiting[follow] = waiting.get(follow, 0) | there
+
+    def _executed(self, label: int, instruction: Instruction, inputs: int) -> Iterator[tuple[int, int]]:
+        """Execute `instruction` at `inputs`; yield the labels that follow, each with the inputs that go there."""
+        landing = self._flow.landing
+        self._grid.charge(1)
+        match instruction:
+            case AssignDom(target=target, value=expr):
+                self._assign(target, self._value(expr, inputs), inputs)
+            case AssignAffine(target=target, value=expr):
+                self._assign(target, self._sum(expr, inputs), inputs)
+            case AssignComparison(target=target, difference=difference, op=op):
+                self._assign(target, self._compared(difference, op, inputs), inputs)
+            case Branch(condition=condition, then=then, otherwise=otherwise):
+                yield from self._branches(self._value(condition, inputs), landing[then], landing[otherwise])
+                return
+            case BranchComparison(difference=difference, op=op, then=then, otherwise=otherwise):
+                yield from self._branches(self._compared(difference, op, inputs), landing[then], landing[otherwise])
+                return
+            case Jump(target=goal):
+                yield landing[goal], inputs
+                return
+            case _:
+                raise TooMuch
+        yield landing[label + 1], inputs
+
+    def _branches(self, condition: _ByValue, then: int, otherwise: int) -> Iterator[tuple[int, int]]:
+        for value, there in condition.items():
+            yield (then if value else otherwise), there
+
+    def _assign(self, target: Target, values: _ByValue, inputs: int) -> None:
+        for slot, there in self._targets(target, inputs):
+            keep = self._kept(slot)
+            known = {value: rest for value, old in self.slots[slot].items() if (rest := old & ~there)}
+            for value, where in values.items():
+                if both := where & there:
+                    kept = keep(value)
+                    known[kept] = known.get(kept, 0) | both
+            self._grid.charge(len(known) + len(values))
+            self.slots[slot] = known
+
+    def _targets(self, target: Target, inputs: int) -> list[tuple[int, int]]:
+        if target.index is None:
+            (only,) = target.slots
+            return [(only, inputs)]
+        return self._elements(target.slots, target.low, target.index, inputs)
+
+    def _elements(self, slots: Sequence[int], low: int, index: DomExpr, inputs: int) -> list[tuple[int, int]]:
+        result = []
+        for value, there in self._value(index, inputs).items():
+            offset = _number(value) - low
+            if offset.denominator != 1 or not 0 <= offset < len(slots):
+                raise TooMuch
+            result.append((slots[int(offset)], there))
+        return result
+
+    def _kept(self, slot: int) -> Callable[[Value], Value]:
+        """Return a function that returns a value of the slot's type unchanged, and raises TooMuch for others."""
+        declared, domain = self._flow.program.slots[slot].type, self._flow.domains.get(slot)
+
+        def kept(value: Value) -> Value:
+            if domain is not None:
+                if value not in domain:
+                    raise TooMuch
+                return domain[value]
+            if isinstance(declared, IntType) and _number(value).denominator != 1:
+                raise TooMuch
+            return value
+
+        return kept
+
+    # --- expressions ----------------------------------------------------------------------------------
+
+    def _value(self, expr: DomExpr, inputs: int) -> _ByValue:
+        """Return `inputs` by the value of `expr`."""
+        match expr:
+            case Const(value=value):
+                return {value: inputs}
+            case Read(slot=slot):
+                return self._read(slot, inputs)
+            case ReadElement(slots=slots, low=low, index=index):
+                result: _ByValue = {}
+                for slot, there in self._elements(slots, low, index, inputs):
+                    for value, where in self._read(slot, there).items():
+                        result[value] = result.get(value, 0) | where
+                return result
+            case Apply(op=DomOp.AND | DomOp.OR, arguments=arguments):
+                # The right side is evaluated only where the left one does not decide.
+                decisive = expr.op is DomOp.OR
+                decided = 0
+                for argument in arguments:
+                    truth = self._value(argument, inputs)
+                    decided |= truth.get(decisive, 0)
+                    inputs = truth.get(not decisive, 0)
+                return {value: there for value, there in ((decisive, decided), (not decisive, inputs)) if there}
+            case Apply(op=op, arguments=arguments):
+                found: dict[tuple[Value, ...], int] = {(): inputs}
+                for argument in arguments:
+                    values = self._value(argument, inputs)
+                    self._grid.charge(len(found) * len(values))
+                    found = {
+                        (*known, value): both
+                        for known, there in found.items()
+                        for value, where in values.items()
+                        if (both := there & where)
+                    }
+                return _union_by_value((_applied(op, known), there) for known, there in found.items())
+        raise TooMuch
+
+    def _read(self, slot: int, inputs: int) -> _ByValue:
+        values = self.slots[slot]
+        self._grid.charge(len(values))
+        result = {value: both for value, there in values.items() if (both := there & inputs)}
+        if len(values) and sum(there.bit_count() for there in result.values()) == inputs.bit_count():
+            return result
+        if inputs:
+            raise TooMuch
+        return {}
+
+    def _sum(self, expr: AffineExpr, inputs: int) -> _ByValue:
+        """Return `inputs` by the value of Σ coefficient · variable + constant."""
+        total = self._value(expr.constant, inputs)
+        for coefficient, variable in expr.terms:
+            term = self._product(self._value(coefficient, inputs), self._value(variable, inputs))
+            total = self._combined(total, term, lambda one, other: one + other)
+        return total
+
+    def _product(self, one: _ByValue, other: _ByValue) -> _ByValue:
+        return self._combined(one, other, lambda factor, value: factor * value)
+
+    def _combined(
+        self, one: _ByValue, other: _ByValue, operation: Callable[[Fraction, Fraction], Fraction]
+    ) -> _ByValue:
+        self._grid.charge(len(one) * len(other))
+        return _union_by_value(
+            (operation(_number(a), _number(b)), both)
+            for a, there in one.items()
+            for b, where in other.items()
+            if (both := there & where)
+        )
+
+    def _compared(self, difference: AffineExpr, op: CompareOp, inputs: int) -> _ByValue:
+        compare = COMPARED[op]
+        return _union_by_value(
+            (compare(_number(value), _ZERO), there) for value, there in self._sum(difference, inputs).items()
+        )
+
+
+def _union_by_value(values: Iterable[tuple[Value, int]]) -> _ByValue:
+    result: _ByValue = {}
+    for value, there in values:
+        result[value] = result.get(value, 0) | there
+    return result
+
+
+def _applied(op: DomOp, arguments: Sequence[Value]) -> Value:
+    try:
+        return operations.evaluate(op, list(arguments))
+    except ArithmeticError:
+        raise TooMuch from None
+
+
+def _number(value: Value) -> Fraction:
+    assert isinstance(value, Fraction)
+    return value
+
+
+# --- dd at all inputs -------------------------------------------------------------------------------------------------
+
+
+@frozen
+class _Move:
+    """Moves along one input by `distance`: those of the inputs `movable` by `shift` places among all."""
+
+    distance: Fraction
+    shift: int
+    movable: int
+
+    def image(self, inputs: int) -> int:
+        """Return where the movable ones of `inputs` get."""
+        chosen = inputs & self.movable
+        return chosen << self.shift if self.shift >= 0 else chosen >> -self.shift
+
+
+def _moves(grid: InputGrid, position: int) -> list[_Move]:
+    """Return all moves along the input at `position` that change it."""
+    values, stride = grid.choices[position], grid.strides[position]
+    places: dict[tuple[Fraction, int], list[int]] = {}
+    for one, other in product(range(len(values)), repeat=2):
+        if one != other:
+            places.setdefault((gap(values[one], values[other]), (other - one) * stride), []).append(one)
+    grid.charge(len(places))
+    return [_Move(distance, shift, grid.slab(position, chosen)) for (distance, shift), chosen in places.items()]
+
+
+def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> Callable[[Sequence[Value]], Fraction | None]:
+    """Return dd as a function of inputs; `classes` has the inputs of each answer, and inputs in none are not allowed.
+
+    dd(u) is the least distance of the allowed input u from one of another class, None if there is none. Raises TooMuch.
+    """
+    allowed = 0
+    for each in classes:
+        allowed |= each
+    digits = []
+    for digit in range((len(classes) - 1).bit_length()):
+        ones = 0
+        for number, each in enumerate(classes):
+            if number >> digit & 1:
+                ones |= each
+        digits += [(ones, allowed & ~ones), (allowed & ~ones, ones)]
+    levels: list[Fraction] = []
+    level_of = array("H", [0]) * grid.size
+    left = allowed
+    for level, nearby in _reached(grid, norm, [ones for ones, _ in digits]):
+        found = 0
+        for near, (_, others) in zip(nearby, digits, strict=True):
+            found |= near & others
+        found &= left
+        left &= ~found
+        levels.append(level)
+        for number in members(found):
+            level_of[number] = len(levels)
+        if not left:
+            break
+
+    def dd(inputs: Sequence[Value]) -> Fraction | None:
+        found = level_of[grid.number(inputs)]
+        return levels[found - 1] if found else None
+
+    return dd
+
+
+def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple[Fraction, list[int]]]:
+    """Yield all distances between inputs that occur, in increasing order, each with the inputs so near to the `sets`.
+
+    Raises TooMuch.
+    """
+    if not sets:
+        return
+    if norm is Norm.DISCRETE:
+        yield _ONE, [grid.everything if each else 0 for each in sets]
+        return
+    moves = [_moves(grid, position) for position in range(len(grid.choices))]
+    gaps = [sorted({move.distance for move in each}) for each in moves]
+    if norm is Norm.LINF:
+        for level in sorted({each for row in gaps for each in row}):
+            near = [_neighborhood(grid, each, moves, level) for each in sets]
+            yield level, near
+        return
+    sums = {_ZERO}
+    for row in gaps:
+        sums |= {one + other for one in sums for other in row}
+        if len(sums) > _MOST_LEVELS:
+            raise TooMuch
+    levels = sorted(sums)
+    known = [list(sets)]
+    for level in levels[1:]:
+        near = list(known[-1])
+        for move in (move for row in moves for move in row if move.distance <= level):
+            before = known[bisect_right(levels, level - move.distance, 0, len(known)) - 1]
+            grid.charge(3 * len(near))
+            near = [here | move.image(there) for here, there in zip(near, before, strict=True)]
+        known.append(near)
+        yield level, near
+
+
+def _neighborhood(grid: InputGrid, inputs: int, moves: Sequence[Sequence[_Move]], level: Fraction) -> int:
+    """Return the inputs of which each value differs by at most `level` from that of one of `inputs`."""
+    for row in moves:
+        reached = inputs
+        for move in row:
+            if move.distance <= level:
+                grid.charge(3)
+                reached |= move.image(inputs)
+        inputs = reached
+    return inputs
