@@ -1,7 +1,7 @@
 """All inputs of a program with finite inputs at once: det and dd(u), with sets of inputs as the bits of integers.
 
-An `InputGrid` numbers the inputs in lexicographic order. A set of inputs is an integer that has the bit n for the input n, so
-that unions, intersections and moves along one input are operations on integers of the size of the grid.
+An `InputGrid` numbers the inputs in lexicographic order. A set of inputs is an integer that has the bit n for the input
+n, so that unions, intersections and moves along one input are operations on integers of the size of the grid.
 
 **det.** `answers` runs a deterministic program at all inputs together: a slot has a set of inputs for each of its
 values. An instruction is executed once for all inputs that reach it.
