@@ -83,6 +83,9 @@ from dipc.text.diagnostic import Diagnostic
 #: Digits beyond the requested ones up to which the upper and the lower bound of the factor agree.
 _MORE = 14
 
+#: The reason why no factor is known where a claim is always met, but by no multiple of a negative beta.
+_SIGN_OPEN = "beta has irrational numbers, and is not known to be at least 0"
+
 #: Values of eps that are tried first: powers of 2 and numbers between them.
 _GRID = tuple([Fraction(2) ** (k // 4) * (4 + k % 4) / 4 for k in range(-60, 60)])
 
@@ -251,8 +254,8 @@ class Tightest:
     - `places` need f, and all others need less. Several places need the same factor if `proved`; otherwise their
       factors agree to the requested digits.
     - `kappa` is the largest integer with Pr >= 1 - beta/kappa, proved to be the largest. It is 0 if beta itself fails
-      (although f = 0 may suffice, if beta is negative and Pr = 1). None if every kappa holds, as f = 0, and if the
-      factor is not `complete`.
+      (although f = 0 may suffice, if beta is negative and Pr = 1). None if every kappa holds (`holds_for_every_kappa`),
+      and if the largest is not known: the factor is not `complete`, or 1/kappa is between its two ends.
     - `upper` is set if bounds that are not exact need more than all exact probabilities: no factor less than `factor`
       suffices, and `upper` does for all known cases, unless it is infinite or not known. `upper_places` are these
       bounds. There are none if a check proves the claim with `upper` times beta, for the unknown cases as well.
@@ -323,6 +326,11 @@ class Tightest:
         return self.factor is not None and not any(self.factor)
 
     @property
+    def holds_for_every_kappa(self) -> bool:
+        """Whether Pr >= 1 - beta/kappa is proved for every kappa, as the factor 0 suffices."""
+        return self.complete and self.is_zero and self.kappa is None
+
+    @property
     def attained(self) -> bool | None:
         """Whether the factor itself is needed at some eps, not only as a limit; None if that is not known."""
         result = {spot.attained for spot in self.places}
@@ -362,20 +370,28 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
 
 
 def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
-    """The answer for a beta between two others; `least` is the answer for the greater, `most` for the smaller."""
+    """Return the answer for a beta between two others: `least` is for the greater beta, `most` for the smaller beta.
+
+    The factor is complete if the two factors differ by at most two units of the last digit. Otherwise they are its
+    lower and its upper bound.
+    """
+    if least.complete and least.factor is None:
+        return least
     if least.complete and most.complete and least.factor is not None and most.factor is not None:
-        kappa = least.kappa if least.kappa == most.kappa else None
-        digits = least.digits
-        low, high = decimal_cell(least.factor[0], digits), decimal_cell(most.factor[0], digits)
-        return replace(least, factor=(low[0], high[1]), kappa=kappa)
-    upper = most.at_most or (most.factor if most.complete else None)
-    return replace(
-        least,
-        kappa=None,
-        unknown=tuple({each.rows: each for each in (*least.unknown, *most.unknown)}.values()),
-        upper=upper,
-        upper_places=most.upper_places or most.places if upper is not None else (),
-    )
+        if least.is_zero and most.is_zero and least.kappa == most.kappa:
+            return least
+        if least.factor[0] and most.factor[0]:
+            low, high = (decimal_cell(each, least.digits) for each in (least.factor[0], most.factor[0]))
+            if high[1] - low[0] <= 2 * (high[1] - high[0]):
+                kappa = least.kappa if least.kappa == most.kappa else None
+                return replace(least, factor=(low[0], high[1]), kappa=kappa)
+    unknown = {each.rows: each for each in (*least.unknown, *most.unknown)}
+    upper = most.at_most or (most.factor if most.complete and not most.is_zero else None)
+    bounds = most.upper_places or (most.places if most.complete else ())
+    if upper is None and not bounds and not unknown:
+        rows = tuple(sorted({number for each in most.claims.distinct for number in each.rows}))
+        unknown[rows] = UnknownCases(_SIGN_OPEN, rows)
+    return replace(least, kappa=None, unknown=tuple(unknown.values()), upper=upper, upper_places=bounds)
 
 
 def _with_approached_factor(answer: Tightest) -> Tightest:

@@ -61,7 +61,9 @@ class Member(Record):
     def kappa(self) -> str | None:
         """The greatest κ: `0` if beta itself fails, `inf` if every κ holds, None if it is not known."""
         tightest = self.tightest
-        return None if not tightest.complete else "inf" if tightest.kappa is None else str(tightest.kappa)
+        if tightest.kappa is None:
+            return "inf" if tightest.holds_for_every_kappa else None
+        return str(tightest.kappa)
 
     @property
     def places(self) -> list[dict[str, Any]]:
@@ -170,11 +172,11 @@ def _enclosure_text(tightest: Tightest, digits: int | None = None) -> str:
 
 def kappa_text(tightest: Tightest) -> str:
     """Return a sentence with the greatest integer κ for which beta/κ holds, if there is one."""
-    if not tightest.complete:
-        return "the greatest κ for which beta/κ holds is not known"
     claimed = tightest.claims.question.claimed_name
-    if tightest.kappa is None:
+    if tightest.holds_for_every_kappa:
         return f"{claimed}/κ holds for every κ"
+    if tightest.kappa is None:
+        return f"the greatest κ for which {claimed}/κ holds is not known"
     if not tightest.kappa:
         return f"{claimed} itself fails"
     return f"{_kappa_beta(tightest)} holds, {claimed}/{tightest.kappa + 1} does not"
@@ -419,10 +421,10 @@ def _columns(tightest: Tightest) -> list[str]:
             factor, inverse = f"≥ {factor}", f"≤ {inverse}"
         if tightest.at_most is not None:
             factor += f", ≤ {exact(tightest.at_most[1])}"
-    if not tightest.complete:
-        best = "?"
-    elif tightest.kappa is None:
+    if tightest.holds_for_every_kappa:
         best = "every"
+    elif tightest.kappa is None:
+        best = "?"
     else:
         best = f"1/{tightest.kappa}" if tightest.kappa else "none"
     if not tightest.places:
