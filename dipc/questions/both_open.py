@@ -101,12 +101,12 @@ class BothOpenCase(ClassCase):
     def posed_at_inputs(
         self, product: Fraction | None, most: int, nearest: Fraction | None = None
     ) -> Iterator[ProofStep]:
-        """Yield the claim at some inputs of the class and some values of gamma."""
+        """Yield the claim at some inputs of the class and some values of gamma, as proof steps."""
         for gamma in self._gammas():
             yield from self._with_gamma(gamma).posed_at_inputs(product, most, nearest)
 
     def posed_at_one(self, most: int) -> Iterator[ProofStep]:  # noqa: ARG002
-        """Yield nothing: the claim at an input depends on both products with eps at once."""
+        """Yield nothing: at an input the claim depends on both alpha·eps and gamma·eps."""
         yield from ()
 
     def undecided_row(self) -> ClassResult:
@@ -161,9 +161,10 @@ class BothOpenCase(ClassCase):
             yield from _right_and_near(source, convex, halves_of_beta, FREE)
 
     def _halves_of_lesser(self, of_alpha: str | None, of_gamma: str | None) -> Iterator[conditions.Halves]:
-        """Yield f(alpha)/2 and f(gamma)/2 if beta is f(min(alpha, gamma)) and f never grows; their sum is at most beta.
+        """Yield f(alpha)/2 and f(gamma)/2 if beta is f(min(alpha, gamma)) for a nonincreasing f.
 
-        `of_alpha` and `of_gamma` are the texts of f(alpha) and f(gamma), None if beta is another function.
+        Their sum is at most beta. `of_alpha` and `of_gamma` are the texts of f(alpha) and f(gamma), None if beta is
+        another function.
         """
         claim = self.source.claim
         if of_alpha is None or of_gamma is None:
@@ -195,7 +196,7 @@ class BothOpenCase(ClassCase):
     # --- rows -------------------------------------------------------------------------------------------
 
     def _proved(self, rows: Sequence[ClassResult]) -> ClassResult:
-        """Return the class as proved by `rows`.
+        """Return the class as proved, since all of `rows` are.
 
         The values at which its claim is vacuous are known for a single row, or from the limit of beta at infinity.
         """
@@ -235,7 +236,7 @@ class OneGamma(EveryInput):
 
 
 class OneGammaCase(ClassCase):
-    """The claim about one convex class of inputs, proved by the rules of `ClassCase`, or else in two parts."""
+    """The claim about one convex class, proved by the rules of `ClassCase`, or else as the sum of two claims."""
 
     def implying(self) -> Iterator[Sequence[ClassCase]]:
         yield from super().implying()
@@ -261,7 +262,7 @@ class OneGammaCase(ClassCase):
 
 
 def _says(case: ClassCase) -> ClaimScope | None:
-    """Return the values of eps where the least value of beta is below 1, or None if no least value is known."""
+    """Return the eps for which the least value of beta is below 1, or None if no least value is known."""
     least = case.summand.least
     return None if least is None else claim_scope(least, case.claim.intervals, case.source.program.limits)
 
@@ -296,8 +297,8 @@ def _right_and_near(
 ) -> Iterator[list[ClassCase]]:
     """Yield lists of cases; the claim follows if all cases of one list are proved.
 
-    The first case states that the finite outputs are right, with one part of beta. The others state that the other
-    outputs are within gamma, with the other part.
+    The first case states that the finite outputs are right, with one summand of beta. The others state that the other
+    outputs are within gamma, with the other summand.
     """
 
     def case(options: ClaimOptions, exits: Sequence[CenteredExit]) -> ClassCase:
@@ -317,12 +318,12 @@ def _right_and_near(
 
 
 def _single(rows: Sequence[ClassResult]) -> tuple[ClassResult, ...]:
-    """Return the rows, with each row that has parts replaced by its parts."""
+    """Return the rows, with the parts of a row in place of each row that has parts."""
     return tuple(single for row in rows for single in (row.rows or (row,)))
 
 
 def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassEvidence:
-    """Return evidence that the class is proved, marked as not verifiable by the checker, for the reason `beyond`."""
+    """Return evidence that the class is proved, but cannot be verified by the checker, for the reason `beyond`."""
     nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
     why = Farkas(convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
     return ClassEvidence(
@@ -345,7 +346,7 @@ def _all_proved(cases: Sequence[ClassCase]) -> Generator[Obligation | Bound, Dec
 
 
 def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
-    """Return the class refuted by an input, with the gamma for which it is refuted."""
+    """Return the result of an input that refutes the claim, with the `gamma` for which it does."""
     assert isinstance(refuted, ClassResult)
     assert refuted.evidence is not None
     assert isinstance(refuted.evidence.ground, Refuted)
@@ -357,9 +358,9 @@ def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
 
 
 def _exit_sets(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
-    """Yield sets of exits to the answer whose probabilities can be split into a finite part and a part for nearness.
+    """Yield sets of exits in which the finite outputs and the nearness of the others depend on different noises.
 
-    These are all exits in which no noise determines both, if there are several, and each exit alone.
+    These are all exits together, if there are several, and each exit alone.
     """
     alone = [centered_exit for centered_exit in exits if not _shares(centered_exit)]
     if len(alone) > 1:
@@ -384,7 +385,7 @@ def _nearness_alone(centered: CenteredExit) -> CenteredExit:
 
 
 def _only(centered: CenteredExit, *, near: bool) -> tuple[NoiseComponent, ...]:
-    """Return the components of `centered` with the constraints on nearness, or with all other constraints."""
+    """Return the components of `centered` with the constraints on nearness (`near`), or with all other constraints."""
     return tuple(
         [
             part

@@ -107,7 +107,7 @@ def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *,
 
 
 def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Sequence[Constraint]) -> tuple[Affine, bool]:
-    """Return the noise D of the lemma, and whether the error is D itself at all exits.
+    """Return the noise D of the module's lemma, and whether the error at all exits is D itself, not only at most D.
 
     Raises OutsideFragment if there is no D.
     """
@@ -132,7 +132,7 @@ def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Seque
 
 
 def _is_less(gap: Affine, noise: Affine, state: ExitState, guards: Sequence[Constraint]) -> bool:
-    """Return True if |`gap`| <= |`noise`| for all noises that reach the exit, at inputs that satisfy the guards."""
+    """Return True if |`gap`| <= |`noise`| for all noises that reach the exit `state`, at inputs behind the guards."""
     known = [
         halfspace(item.form, _ONE, strict=item.strict)
         for item in (*state.constraints.items, *state.guards.items, *guards)

@@ -185,7 +185,7 @@ class EveryInput(ClassSource):
         return witnesses.Witnesses(self.ideal, Distances(self.ideal), self.options)
 
     def asking(self, options: ClaimOptions) -> EveryInput:
-        """Return the question about the claim of `options` instead."""
+        """Return the question about the same program with the claim of `options`."""
         return EveryInput(self.program, ClassClaim(self.program, options), self)
 
     @property
@@ -197,9 +197,9 @@ class EveryInput(ClassSource):
         return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
 
     def announced(self) -> str | None:
-        """Return a warning that the question takes long if there are very many classes, else None.
+        """Return a warning that the question takes long if there are very many classes.
 
-        The result is also None if a limit is reached before the number of classes is known.
+        Return None otherwise, and if a limit is reached before the number of classes is known.
         """
         if self._may_exchange and classes_up_to_exchange(self.ideal, self.exits, _FEW) is not None:
             return None
@@ -254,7 +254,7 @@ class EveryInput(ClassSource):
 
     @property
     def _may_exchange(self) -> bool:
-        """True if inputs that the program treats alike may be exchanged; `requires` could forbid this."""
+        """True if inputs that the program treats alike may be exchanged, which `requires` could forbid."""
         return self.near is None and self.program.allowed is None and self.program.selected is None
 
     def _convex_classes(self, inputs: InputClass) -> Iterator[ConvexClass]:
@@ -290,7 +290,7 @@ class EveryInput(ClassSource):
                 yield ConvexClass(0, one, piece, side, all_facets(one, own, piece.guards, side))
 
     def _facets(self, inputs: InputClass, inside: Region) -> tuple[tuple[Moving, ...], Sequence[tuple[Moving, ...]]]:
-        """Return the facets of the class for inputs in `inside`, and the choices of facets of other regions."""
+        """Return the facets of the class for inputs in the region `inside`, and choices of other regions' facets."""
         if inputs.sections:
             by_guard = dict(chain.from_iterable(map(self._sides_of, inputs.sections)))
             own = tuple([by_guard[guard] for guard in inputs.region.guards])
@@ -385,10 +385,10 @@ class ClassCase:
         return stated_goal(self.source.setting, self.convex)
 
     def steps(self) -> Sequence[ProofStep]:
-        """Return the obligations of the first rule that applies.
+        """Return the obligations of the first rule that applies, or the one about the least probability if it is known.
 
-        If the least probability is known, the obligation about it. The result is empty if nothing is claimed. Raises
-        Undecided, also if integer distances are open, and DiagnosticError.
+        The result is empty if nothing is claimed. Raises Undecided, also if integer distances are open, and
+        DiagnosticError.
         """
         if self._greatest_dd() is not None or self.goal.empty is not None:
             return ()
@@ -404,7 +404,7 @@ class ClassCase:
         return self._posed_by_implying(self.goal.required.reason or "beta does not depend on distance*eps alone")
 
     def implying(self) -> Iterator[Sequence[ClassCase]]:
-        """Yield lists of claims about the class that together imply this one, each with at most one open distance.
+        """Yield lists of cases about the class that together imply this case, each with at most one open distance.
 
         They are needed if beta is not a function of the open distance times eps. Raises DiagnosticError.
         """
@@ -414,11 +414,14 @@ class ClassCase:
                 yield [self.claiming(replace(self.source.options, beta=beta), self.convex)]
 
     def claiming(self, options: ClaimOptions, convex: ConvexClass) -> ClassCase:
-        """Return the case with the claim of `options` about `convex`, which is this class or a part of it."""
+        """Return the case that asks the claim of `options` about `convex`, which is this class or a part of it."""
         return ClassCase(self.source.asking(options), convex)
 
     def _posed_by_implying(self, reason: str) -> Sequence[ProofStep]:
-        """Return the obligations of claims that imply this one; raise Undecided with `reason` if there are none."""
+        """Return the obligations of claims that imply this case's claim.
+
+        Raise Undecided with `reason` if there are none.
+        """
         for cases in self.implying():
             # A summand of beta alone can lack a limit.
             with suppress(DiagnosticError):
@@ -431,7 +434,7 @@ class ClassCase:
 
     @cached_property
     def summand(self) -> BetaSummand:
-        """The evidence for a proof of a claim with another beta, which implies this one."""
+        """The justification of a proof through another beta, whose claim implies this one."""
         with suppress(DiagnosticError):
             return BetaSummand(self._least_beta())
         return BetaSummand(None)
@@ -447,10 +450,10 @@ class ClassCase:
         return claim.at_number(None).beta
 
     def least_needing(self, needed: Needed, enough: Fraction) -> CoveringProofs:
-        """Return the proofs of the claim that need the least value of a constant that is left open.
+        """Return the proofs of the claim, or of claims that imply it, that need the least value of an open constant.
 
-        They are proofs of this claim, or of others that imply it. `needed` computes the value that one proof needs; the
-        search ends at a value <= `enough`. Raises Undecided and DiagnosticError.
+        `needed` computes the value that one proof needs; the search ends at a value <= `enough`. Raises Undecided and
+        DiagnosticError.
         """
         return self._least_of_implying(least_needing(self.goal, needed, enough), needed, enough)
 
@@ -471,7 +474,7 @@ class ClassCase:
         return best
 
     def _at_most_one(self) -> tuple[Obligation, ...]:
-        """Return the obligation that a multiple of beta is at least 1, if it is needed.
+        """Return the obligation that a multiple of beta is at least 1, if a proof in parts needs it, else nothing.
 
         It is needed if the question is about multiples of beta, and beta is the least of 1 and a sum that is proved in
         parts. A multiple < 1 of beta can be less than that of the sum.
@@ -484,21 +487,25 @@ class ClassCase:
     def is_comparable(self, posed: ProofStep) -> bool:
         """Return True if the amount by which the obligation of `posed` fails shows how good its bound is.
 
-        It does not if the obligation is in another variable than a bound of the goal. Raises Undecided and
+        It does not if the obligation and the goal's bounds have different variables. Raises Undecided and
         DiagnosticError.
         """
         return posed.variable is self.goal.required.variable or not self.goal.lower.bound.shares
 
     @property
     def has_integer_distances(self) -> bool:
-        """True if alpha = dd(u) is open, and an integer. Raises Undecided and DiagnosticError."""
+        """True if the claim is about every distance alpha = dd(u), and dd is an integer.
+
+        Raises Undecided and DiagnosticError.
+        """
         goal = self.goal
         return goal.is_about_integers and self.convex.inputs.integral and bool(goal.required.distances.alpha_rate)
 
     def least_at_distance(self, distance: int, needed: Needed) -> tuple[Sequence[ProofStep], CoveringProofs]:
-        """Return the obligation about the least probability at one integer distance if it is known, else rules.
+        """Return ([the obligation about the least probability at `distance`], no proofs) if that probability is known.
 
-        The rules are those that need the least value of a constant, as in `least_needing`. Raises Undecided.
+        Else return ([], proofs that need the least value of an open constant), as `least_needing` does. Raises
+        Undecided.
         """
         goal = integer_distances.at_distance(self.goal, Fraction(distance))
         first = [self._exactly(proof) for proof in simple_proofs(goal)][:1]
@@ -512,7 +519,7 @@ class ClassCase:
         return bool(self.least_at_distance(distance, lambda _: None)[0])
 
     def proved_from(self, start: int, factor: Fraction, eps: str | None = None) -> Asking[bool]:
-        """Return True if the claim with `factor` times its beta is proved at all integer distances from `start` on.
+        """Return True if the claim, with beta times `factor`, is proved at all integer distances from `start` on.
 
         `eps` is a text of intervals that replace the claim's.
         """
@@ -521,7 +528,7 @@ class ClassCase:
         return established is not None
 
     def is_proved(self, factor: Fraction) -> Asking[bool]:
-        """Return True if the claim with `factor` times its beta is proved by the rules of a check."""
+        """Return True if the claim, with beta times `factor`, is proved by the rules of a check."""
         case = self._scaled_case(factor)
         try:
             proved = yield from case.proved()
@@ -535,9 +542,9 @@ class ClassCase:
         return self.claiming(replace(options, beta=beta, eps=options.eps if eps is None else eps), self.convex)
 
     def steps_far_away(self) -> Iterator[ProofStep]:
-        """Yield limits of the claim at inputs of the class with larger and larger integer distances, as eps falls.
+        """Yield limits of the claim at inputs with growing integer distances alpha, as eps falls and alpha·eps stays.
 
-        They are functions of alpha·eps (see `dipc.rules.far_away`). Nothing is yielded where no limit is known. Raises
+        They are functions of alpha·eps, see `dipc.rules.far_away`. Nothing is yielded where no limit is known. Raises
         Undecided and DiagnosticError.
         """
         claim, distances = self.claim, self.goal.required.distances
@@ -566,7 +573,7 @@ class ClassCase:
         return ProofStep(Obligation(bound, claim.at_number(_ZERO).beta, claim.intervals), Variable.EPS, FarLimit())
 
     def _ray(self) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]] | None:
-        """Return an input of the class and a direction in which dd grows as fast as the distance, or None.
+        """Return an input of the class and a direction in which dd grows as fast as the distance moved, or None.
 
         All inputs on the ray are in the class; infinitely many of them have integers for the int inputs.
         """
@@ -595,7 +602,7 @@ class ClassCase:
     def posed_at_inputs(
         self, product: Fraction | None, most: int, nearest: Fraction | None = None
     ) -> Iterator[ProofStep]:
-        """Yield the claim at some inputs of the class, as rows of a table; whatever they need, the class needs.
+        """Yield the claim at some inputs of the class, as rows of a table; the class holds only if all of them do.
 
         The inputs have least slacks, or nearly: `nearest` is the least share of the way to an inner input. At most
         `most` inputs of each part are used. If a distance is open, its product with some eps is `product`. Raises
@@ -608,10 +615,9 @@ class ClassCase:
                     yield from self.source.witnesses.steps(inputs, gamma)
 
     def posed_at_one(self, most: int) -> Iterator[ProofStep]:
-        """Yield the claim at some inputs whose open distance is 1, as a claim about the variable of the goal.
+        """Yield the claim at some inputs with the open distance 1, where distance·eps is eps, as proof steps.
 
-        The product of this distance with eps is eps. Nothing is yielded if the claim is not about every eps. Raises
-        Undecided and DiagnosticError.
+        Nothing is yielded if the claim is not about every eps. Raises Undecided and DiagnosticError.
         """
         required = self.goal.required
         if not required.distances.is_open:
@@ -627,7 +633,7 @@ class ClassCase:
     def _inputs(
         self, alphas: Sequence[Fraction], most: int, nearest: Fraction | None = None
     ) -> Iterator[Mapping[int, Value]]:
-        """Yield inputs with least slacks, at most `most` of the class and of each of its parts."""
+        """Yield inputs with least slacks for each of `alphas`, at most `most` of the class and of each of its parts."""
         setting = self.source.setting
         subclasses = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]
         for convex in (self.convex, *subclasses):
@@ -683,9 +689,9 @@ class ClassCase:
         return self._unproved(first, failing)
 
     def refuted(self) -> Asking[ClassResult]:
-        """Return the class with an input that refutes the claim, undecided if none is found.
+        """Return the class with an input that refutes the claim, or undecided if none is found.
 
-        No input is searched, and the class is undecided, if the least slacks prove the claim. Raises Undecided and
+        No input is tried, and the class is undecided, if the least slacks prove the claim. Raises Undecided and
         DiagnosticError.
         """
         if self.goal.empty is not None:
@@ -725,7 +731,7 @@ class ClassCase:
     def _witness_distances(
         self, product: Fraction | None, failing: Fraction | None
     ) -> tuple[Sequence[Fraction], Fraction | None]:
-        """Return the values of alpha at which inputs are tried, and a gamma if it is open, else None.
+        """Return the values of alpha at which inputs are tried, and a gamma if gamma is open, else None.
 
         The claim is known to fail if distance·eps is `product`, and for ints at the distance `failing`, unless these
         are None.
@@ -759,9 +765,9 @@ class ClassCase:
         return (yield from self.source.witnesses.first_refuting(proposed, gamma, finite=self._moves))
 
     def _candidates(self, alphas: Sequence[Fraction]) -> Iterator[Iterable[Mapping[int, Value]]]:
-        """Yield inputs near which the probability may be least.
+        """Yield sequences of inputs near which the probability may be least.
 
-        If the claim is not about inputs at the distance alpha itself, the corner depends on alpha, and a few inputs are
+        If the claim is not about inputs at distance alpha itself, the corner depends on alpha, and a few inputs are
         tried for each of the `alphas`.
         """
         goal, slots = self.goal, self.source.ideal.symbolic_inputs
@@ -774,7 +780,7 @@ class ClassCase:
             yield islice(witnesses.candidates(self.convex, goal.requiring(beyond).lower, slots, (alpha,)), _A_FEW)
 
     def _searched(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
-        """Return an input that refutes the claim, or None.
+        """Return an input that refutes the claim, or None if no input tried does.
 
         Only inputs are tried at which floating-point estimates suggest that the claim fails.
         """
@@ -805,7 +811,10 @@ class ClassCase:
         return None
 
     def _claimed(self, gamma: Fraction | None, point: Mapping[int, Fraction]) -> witnesses.PointClaim | None:
-        """Return the claim at the input `point` of the class, None if there is none; `gamma` replaces an open gamma."""
+        """Return the claim at the input `point` of the class, or None if nothing is claimed.
+
+        `gamma` replaces an open gamma.
+        """
         claim, dd, required = self.source.claim, self._distance(point), self.goal.required
         if gamma is not None:
             return None if dd is not None and claim.is_near(dd) else witnesses.PointClaim(gamma, claim.at_gamma(gamma))
@@ -821,7 +830,7 @@ class ClassCase:
         return witnesses.PointClaim(fixed.gamma, fixed.beta)
 
     def _scale_of(self, product: Fraction | None) -> Fraction:
-        """Return a value of the open distance such that `product`/distance is an eps of the claim."""
+        """Return a distance for which `product`/distance is an eps of the claim."""
         goal = self.goal
         if product is None:
             return goal.sample
@@ -839,10 +848,7 @@ class ClassCase:
     # --- the probability itself -------------------------------------------------------------------------
 
     def _exactly(self, proof: Proof) -> ProofStep:
-        """Return the first step of `proof`.
-
-        If its bound is the least probability of the class, the evidence says so.
-        """
+        """Return the first step of `proof`, marked in its evidence if its bound is the class's least probability."""
         goal, posed = proof.goal, proof.first_step
         lower = goal.lower
         if posed.evidence is lower.evidence and lower.attained and lower.corner is not None:
@@ -855,10 +861,7 @@ class ClassCase:
     # --- where the claim is vacuous ---------------------------------------------------------------------
 
     def _with_sayings(self, result: ClassResult, convex: ConvexClass) -> ClassResult:
-        """Return `result` with the values at which its claim is not vacuous.
-
-        A class whose claim is vacuous is accurate, even if it was not decided.
-        """
+        """Return `result` with the values at which its claim is not vacuous; if there are none, as accurate."""
         assert result.note is not None
         nearness = self._greatest_dd()
         if result.note.method is Method.EMPTY or nearness is not None:
@@ -887,7 +890,7 @@ class ClassCase:
         return _vacuous(result, Method.NOTHING)
 
     def _greatest_dd(self) -> Fraction | None:
-        """Return an upper bound of dd on the class if the claim is not about inputs with this dd, else None."""
+        """Return an upper bound of dd on the class, or None if the claim is about inputs with this dd."""
         claim = self.source.claim
         greatest = None if claim.at_distance else self.greatest_anywhere()
         return greatest if greatest is not None and claim.is_near(greatest) else None
@@ -917,7 +920,10 @@ class ClassCase:
         return self._row(Method.NONE, Verdict.UNDECIDED, _Shown.from_goal(goal, first.bound), reason)
 
     def _deciding_grid(self, failing: Fraction | None) -> str:
-        """Return the option that decides int inputs around one of the class, as the end of a sentence, or nothing."""
+        """Return the option that decides int inputs around one of the class, as the end of a sentence.
+
+        Else an empty text.
+        """
         point = next(iter(self._inputs((failing or _ONE,), 1)), None)
         if point is None:
             return ""
@@ -945,7 +951,7 @@ class ClassCase:
         return ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, unverified=beyond)
 
     def _established(self, established: Established) -> ClassResult:
-        """Return the result for this class, or for a part of it, for which the claim is proved."""
+        """Return the result that the claim is proved for this class, or for a part of it."""
         goal = established.goal
         evidence = ClassEvidence(goal.convex.facets, self._certified(established.evidence))
         if isinstance(established.evidence, EmptyClass):
@@ -987,7 +993,7 @@ class ClassCase:
         *,
         of: ConvexClass | None = None,
     ) -> ClassResult:
-        """Return the row of this class, or of the convex class `of`, at its corner if it has one.
+        """Return the report's row for this class, or for the convex class `of`, at its corner if it has one.
 
         The row is for one value of the open distance.
         """
@@ -1039,7 +1045,7 @@ class ClassCase:
 
 @frozen
 class _Shown:
-    """The fields of a row about a goal: the bound that was decided, and the `corner` at which it is the probability."""
+    """The fields of a report's row about a goal: the bound that was decided, and the `corner` that attains it."""
 
     goal: Goal
     bound: ClosedForm | None
@@ -1052,7 +1058,7 @@ class _Shown:
 
 
 def _is_approached(goal: Goal) -> bool:
-    """Return True if probabilities at inputs of the class come arbitrarily close to the bound.
+    """Return True if probabilities at inputs of the class come arbitrarily close to the bound of `goal`.
 
     A corner behind all facets is a limit of inputs of the class, as the class is convex and not empty. Alpha is 0, so
     that the claim is about all of them. With continuous noises the probability is continuous in the inputs.
@@ -1067,7 +1073,7 @@ def _failing_at(first: Decision) -> Fraction | None:
 
 
 def _system(convex: ConvexClass, alpha: Fraction) -> list[Halfspace]:
-    """Return the half-spaces of the inputs of the class that are at least alpha away from other answers.
+    """Return the half-spaces for the inputs of the class at distance at least `alpha` from other answers.
 
     Edges that belong to other classes are excluded.
     """

@@ -101,7 +101,7 @@ def _ends(ends: tuple[Fraction, Fraction]) -> list[str]:
 
 
 def complement(ends: tuple[Fraction, Fraction]) -> tuple[Fraction, Fraction]:
-    """Return an enclosure of 1 - x from an enclosure of x."""
+    """Return the enclosure of 1 - x for the enclosure `ends` of x."""
     return 1 - ends[1], 1 - ends[0]
 
 
@@ -205,7 +205,7 @@ def _row(
 def errors_of(
     program: Erring, engine: Engine, bound: Callable[[Moment], Bound], point: Fraction, *, signed: bool
 ) -> tuple[ClosedForm, tuple[Fraction, Fraction], ClosedForm | None, ClosedForm | None]:
-    """Return the expected error, its value at the eps `point`, and, if errors are `signed`, the bias and the variance.
+    """Return (expected error, its value at the eps `point`, bias, variance); the last two are None unless `signed`.
 
     `bound` returns 1 minus each moment. Raises Undecided.
     """
@@ -232,7 +232,7 @@ def _worst(rows: Sequence[ErrorRow]) -> ErrorRow | None:
 def _is_worst_everywhere(
     worst: ErrorRow, rows: Sequence[ErrorRow], intervals: Sequence[Interval], engine: Engine
 ) -> bool:
-    """Return True if it is proved that no other row has a larger error at any eps."""
+    """Return True if it is proved that no row has a larger error than `worst` at any eps."""
     assert worst.error is not None
     others = {row.error.value for row in rows if row.error is not None} - {worst.error.value}
     try:

@@ -46,7 +46,7 @@ MultisetInput = tuple[Bag, ...]
 
 @frozen
 class Group:
-    """The positions of inputs that may change places, with the values that each input can have, in order."""
+    """The indices of interchangeable inputs, with the values that each of them can have, in order."""
 
     places: tuple[int, ...]
     values: tuple[Value, ...]
@@ -58,7 +58,7 @@ class Group:
 
     @property
     def size(self) -> int:
-        """The number of multisets of values, one value for each position."""
+        """The number of multisets with one value for each input of the group."""
         return comb(len(self.places) + len(self.values) - 1, len(self.places))
 
     def ordered(self, values: Iterable[Value]) -> Bag:
@@ -69,13 +69,16 @@ class Group:
         return tuple(sorted(values, key=lambda value: rank[type(value), value]))
 
     def orders(self, bag: Bag) -> int:
-        """Return the number of different orders of the values in `bag`."""
+        """Return the number of distinct orders of the values in `bag`."""
         repeats = Counter((type(value), value) for value in bag)
         return factorial(len(bag)) // prod(map(factorial, repeats.values()))
 
 
 class Groups:
-    """The groups of inputs, in the order of their first positions."""
+    """The groups of interchangeable inputs, in the order of their first indices.
+
+    A multiset input has one multiset of values for each group, and represents all inputs with these values.
+    """
 
     def __init__(self, groups: Sequence[Group]) -> None:
         self.groups = tuple(groups)
@@ -91,7 +94,7 @@ class Groups:
         return prod(len(group.values) ** len(group.places) for group in self.groups)
 
     def __iter__(self) -> Iterator[MultisetInput]:
-        """Yield all multiset inputs, in the order of their first members."""
+        """Yield all multiset inputs, in the order of the first input that each represents."""
         return product(*[combinations_with_replacement(each.values, len(each.places)) for each in self.groups])
 
     def member(self, bags: MultisetInput) -> tuple[Value, ...]:
@@ -106,7 +109,7 @@ class Groups:
         return prod(group.orders(bag) for group, bag in zip(self.groups, bags, strict=True))
 
     def replaced(self, bags: MultisetInput, most: int) -> set[MultisetInput]:
-        """Return the other multiset inputs that differ from `bags` in at most `most` values over all groups."""
+        """Return the multiset inputs that differ from `bags` in at least 1 and at most `most` values."""
         reached = {bags}
         newest = {bags}
         for _ in range(most):
@@ -126,7 +129,7 @@ class Groups:
                         yield (*bags[:number], changed, *bags[number + 1 :])
 
     def arranged(self, one: Sequence[Value], other: Sequence[Value]) -> tuple[Value, ...]:
-        """Return the values of `other`, ordered in each group to agree with `one` at as many positions as possible."""
+        """Return the values of `other`, ordered within each group to agree with `one` at as many inputs as possible."""
         result = list(other)
         for group in self.groups:
             left = [other[place] for place in group.places]
@@ -147,10 +150,10 @@ class Groups:
 def groups_of(
     program: Program, ideal: Ideal | None, choices: Sequence[Sequence[Value]], *, by_transitions: bool = True
 ) -> Groups | None:
-    """Return the groups of interchangeable inputs with these `choices` of values.
+    """Return the groups of interchangeable inputs with these `choices` of values; None if each group is a single input.
 
-    The result is None if every group is a single input. With an `ideal`, exchanges must also preserve right answers and
-    their distances. Without `by_transitions` only expressions show that inputs are interchangeable.
+    With an `ideal`, exchanges must also preserve right answers and their distances. Without `by_transitions` only
+    expressions are examined to show that inputs are interchangeable.
     """
     core = program.core
     place = {slot: number for number, slot in enumerate(core.inputs)}
@@ -184,7 +187,7 @@ def _ordered(values: Sequence[Value]) -> tuple[Value, ...]:
 
 
 def bag_distance(group: Group, norm: Norm, one: Bag, other: Bag) -> Fraction:
-    """Return the least distance of arrangements of two multisets of one group, in the norm."""
+    """Return the least distance, in the norm, of two inputs of one group with values `one` and `other`."""
     if one == other:
         return _ZERO
     if norm is Norm.DISCRETE:
@@ -196,7 +199,7 @@ def bag_distance(group: Group, norm: Norm, one: Bag, other: Bag) -> Fraction:
 
 
 class MultisetDistances:
-    """The computation of dd for every multiset input of a program whose groups are `groups`."""
+    """A computation of dd for multiset inputs, from det of every multiset input of the program."""
 
     def __init__(self, ideal: Ideal, groups: Groups) -> None:
         """Compute det of every multiset input; raise DiagnosticError if it is undefined at one, and LimitReached."""
@@ -252,7 +255,7 @@ class MultisetDistances:
         return best
 
     def _outwards(self, start: int, height: Fraction) -> Iterator[int]:
-        """Yield the positions of all multiset inputs, those whose heights are nearest to `height` first."""
+        """Yield the indices of all multiset inputs, those whose height is nearest to `height` first."""
         low, high = start - 1, start
         heights = self._heights
         while low >= 0 or high < len(heights):
@@ -269,7 +272,7 @@ class MultisetDistances:
 
 @frozen
 class MultisetClass:
-    """A class of `count` inputs with the same values in each group: one of them as `inputs`, and their det and dd."""
+    """A class of `count` inputs with equal multisets of values: one of them (`inputs`), with their det and dd."""
 
     inputs: tuple[Value, ...]
     answer: tuple[Value, ...]
@@ -279,9 +282,9 @@ class MultisetClass:
 
 @frozen
 class MultisetClasses:
-    """The classes of all combinations of input values.
+    """The classes of all combinations of input values by multisets.
 
-    `alike` has the positions of inputs that may change places, and `values` the values of each input in order.
+    `alike` has the indices of interchangeable inputs, and `values` the values of each input in order.
     """
 
     classes: tuple[MultisetClass, ...]
@@ -294,10 +297,10 @@ LEAST_INPUTS, LEAST_SAVED = 64, 4
 
 
 def multiset_classes(program: Program, inputs: FiniteInputs, *, by_transitions: bool = True) -> MultisetClasses | None:
-    """Return the classes of all `inputs`, or None if multisets do not help.
+    """Return the classes of all `inputs` by multisets, or None if grouping them does not help.
 
-    They help programs whose inputs are all finite, with an `ideal` and with enough inputs that may change places.
-    Raises DiagnosticError if det is undefined at an input, LimitReached past a limit.
+    The inputs must all be finite, the program must have an `ideal`, and enough inputs must be interchangeable. Raises
+    DiagnosticError if det is undefined at an input, LimitReached past a limit.
     """
     core = program.core
     if inputs.count <= LEAST_INPUTS or any(slot.is_symbolic for slot in core.input_slots):

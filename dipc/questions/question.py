@@ -44,7 +44,7 @@ def question(
     table: TableGiven | None = None,
     **given: Unpack[GivenSource],
 ) -> Source:
-    """Return the source of the claim at every row of `table`, or for det at every one of `inputs`.
+    """Return the source of the claim at every row of `table`, or at every one of `inputs` with det as its answer.
 
     The options are those of `check`. With `classes`, inputs with the same obligation are one case, with their number;
     None does this for thousands of inputs. With `as_given`, the declared types of inputs are not changed. `progress` is
@@ -126,10 +126,10 @@ def _enclosed_source(
     source: Callable[[ClaimOptions], Source],
     number: str | None = None,
 ) -> Source:
-    """Return the source for these options, replacing logarithms in the claim.
+    """Return the source for `options`, with rationals in place of logarithms in the claim.
 
     A claim with logarithms is decided by a claim without them, or by two claims without them that enclose it. `source`
-    builds the question for one claim. `number` is the constant that is left open, if there is one.
+    builds the question for one claim. `number` is the constant m of a question about every m.
     """
     core = program.core
     enclosed = enclosed_claim(core, options, () if table is None else table.columns, left_open(core, number))
@@ -146,7 +146,7 @@ def _enclosed_source(
 
 
 def left_open(program: CoreProgram, number: str | None) -> tuple[str, ...]:
-    """Return the constant `number` that is left open, if it is not None, and the constants computed from it."""
+    """Return the constant `number` of a question about every m, and the constants computed from it; empty for None."""
     if number is None:
         return ()
     return (number, *computed_from(parse(program.source).declarations, program.overrides, number))
@@ -314,10 +314,10 @@ def iter_rows(
 
 @frozen
 class ForAll:
-    """The result of `check_for_all`: a report with a row for each small number and one for all from `start` on.
+    """The result of `check_for_all`: a report with a row for each small m and one for all m from `start` on.
 
-    A small number whose claim fails has a row for each class that fails. `least` is the least number of queries that
-    the claim is about.
+    A small m for which the claim fails has a row for each class that fails. `least` is the least m that the claim is
+    about.
     """
 
     report: Report
@@ -374,7 +374,7 @@ class ErrorAsked:
 
 
 def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_rows.ErrorReport:
-    """Return the expected errors that `asked` is about, at every row or for every class of inputs.
+    """Return the expected errors that `asked` is about, for every row or every class of inputs.
 
     Raises DiagnosticError for claims that make no sense.
     """
@@ -414,10 +414,7 @@ def _is_about_all(source: Source) -> bool:
 
 
 def about_errors(program: Program, options: Options) -> tuple[expected_errors.Erring, Options]:
-    """Return `program` as an accuracy question about its expected error, and options with the claim about it.
-
-    The answers of the returned program are right with probability 1 minus their expected error.
-    """
+    """Return `program` as one whose error probability is its expected error, and options with the claim about it."""
     program, inputs = with_selection(program, options.inputs)
     options = replace(options, inputs=inputs)
     erring = (

@@ -49,7 +49,7 @@ else:
 
 @frozen
 class RowResult(Record):
-    """A decided row of the table.
+    """A decided row of the table, or of classes of inputs.
 
     `row` counts data rows from 1. `input` and `output` map names to canonical cell texts (`1/4` for `0.25`);
     unconstrained outputs are absent. `closed_form` is Pr[output within gamma] for every eps > 0, None if a limit was
@@ -91,10 +91,7 @@ class RowResult(Record):
 
     @property
     def beta(self) -> str:
-        """The closed form of beta at this row, with alpha, gamma and the constants substituted.
-
-        Text that SymPy reads.
-        """
+        """The closed form of beta at this row, with alpha, gamma and constants substituted, as text for SymPy."""
         return str(self.beta_form)
 
     @property
@@ -115,7 +112,7 @@ class RowResult(Record):
 
 @frozen
 class Counts:
-    """The number of rows of each kind.
+    """The numbers of accurate, inaccurate, undecided and vacuous rows.
 
     `vacuous` rows are among the accurate ones. Of these, `above_one` counts the rows with beta >= 1 everywhere, and
     `unconstrained` those that state no output.
@@ -153,7 +150,7 @@ class Effort:
 
 @frozen(eq=False)
 class RowOutcome:
-    """The result for a row: the claim there, the probability (None if a limit was reached), and the verdict.
+    """The result for a row: the claim there, the probability (None if a limit was reached), and the decision.
 
     `says` has the values of eps where beta < 1. Equal parts are one object, so that they are compared by identity.
     """
@@ -199,7 +196,7 @@ class RowNames:
 
 
 class DecidedRows(Sequence[RowResult]):
-    """The first rows of a table with their outcomes; each RowResult is built when it is read.
+    """The decided rows of a table from its first row on; each RowResult is built when it is read.
 
     It is equal to any sequence of equal rows.
     """
@@ -229,7 +226,7 @@ class DecidedRows(Sequence[RowResult]):
 
     @property
     def counts(self) -> Counts:
-        """The number of rows of each kind, without building the rows."""
+        """The numbers of accurate, inaccurate, undecided and vacuous rows, without building the rows."""
         numbers = [0] * len(self._outcomes)
         for place in self._numbers:
             numbers[place] += 1
@@ -252,7 +249,7 @@ class DecidedRows(Sequence[RowResult]):
 
     @property
     def scopes(self) -> Iterable[ClaimScope]:
-        """The sets of eps where rows are informative, each different set at least once."""
+        """The sets of eps where beta < 1 at a row, each different set at least once."""
         return [outcome.says for outcome in self._outcomes if outcome.says is not None]
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
@@ -264,7 +261,7 @@ class DecidedRows(Sequence[RowResult]):
 
     @property
     def outcomes(self) -> tuple[Sequence[RowOutcome], Sequence[int]]:
-        """The distinct outcomes, and for each row the position of its outcome among them."""
+        """The distinct outcomes, and for each row the index of its outcome among them."""
         return self._outcomes, self._numbers
 
     def __len__(self) -> int:
@@ -294,7 +291,7 @@ class DecidedRows(Sequence[RowResult]):
 class Exchange:
     """The exchanges of inputs at one row that lead to other inputs with the same obligation.
 
-    Values can be exchanged among the positions of each block; the values at the positions `free` make no difference.
+    Values can be exchanged among the indices of each block; the values at the indices `free` make no difference.
     """
 
     row: int
@@ -304,9 +301,9 @@ class Exchange:
 
 @frozen
 class Product:
-    """All inputs with one of the `values` at each position, which the rows of a report represent.
+    """All combinations of one of the `values` for each input, which the rows of a report represent.
 
-    The inputs at the positions in each tuple of `alike` may change places everywhere.
+    The inputs whose indices are in one tuple of `alike` are interchangeable everywhere.
     """
 
     values: tuple[tuple[str, ...], ...]
@@ -316,7 +313,7 @@ class Product:
 
 @frozen(eq=False)
 class Evidence:
-    """The data that the verdicts of one report rest on.
+    """The evidence for the verdicts of a report on a table: the table, the claim, and its decisions.
 
     If the rows represent more inputs than there are rows, `product` has these inputs.
     """
@@ -432,7 +429,7 @@ class Report(Record):
 
     @property
     def scopes(self) -> Mapping[str, ClaimScope]:
-        """The values where at least one row is informative (beta < 1), by the variable of the row's claim.
+        """The values where beta < 1 for at least one row, by the variable of the row's claim.
 
         The variable is `eps`, or a product with eps such as `alpha*eps`.
         """
@@ -527,7 +524,7 @@ def overall(counts: Counts, interrupted: bool = False) -> Verdict:
 
 
 class Interrupted(Exception):
-    """The check was stopped by Ctrl-C.
+    """Raised if Ctrl-C stopped a check.
 
     `report` has the rows decided so far, which are `done` of `total` (None if unknown).
     """
@@ -545,7 +542,7 @@ NO_UNION_BOUND = "no union bound"
 
 
 class Method(StrEnum):
-    """The way in which a class was decided."""
+    """The way in which a class of inputs was decided."""
 
     CORNER = "corner"
     """One input attains the least probability of the class, and therefore decides it."""
@@ -579,7 +576,7 @@ class Refuted:
 
 @frozen
 class ClassEvidence:
-    """The evidence for one class.
+    """The evidence for one class of inputs.
 
     Every input of the class that the claim is about lies in the `halfspaces`. `ground` is the proof, or the row that
     refutes the claim; None if the class is undecided.
@@ -615,7 +612,7 @@ class DescribedClass:
         return (*guard_texts(self.core, self.guards, self.finite), *moving)
 
     def corner_texts(self, corner: Corner) -> dict[str, str]:
-        """Return the input `corner` of the class for each alpha, as texts in which alpha occurs."""
+        """Return the `corner` of the class, an input that depends on alpha, as texts by name."""
         texts: dict[str, str] = {}
         for slot in self.core.inputs:
             line = slot in corner.base
@@ -626,13 +623,14 @@ class DescribedClass:
 
 @frozen
 class ClassNote(Record):
-    """The additional fields of a row for a whole class of inputs; texts are computed when they are read.
+    """The additional fields of a report's row for a whole class of inputs; texts are computed when they are read.
 
-    `inputs` is the class. It is None for a row about a number of queries, which is described in `numbered`, with det in
-    `output` if it is about one input. `hardest` is the input that decides, None if the proof needs none. `variable` is
-    the variable of the obligation (`alpha*eps`, `gamma*eps` or `eps`), written `eps` in its functions; `intervals` has
-    its values. `closed_form` is the least probability of the class if `exact`, else a lower bound of all its
-    probabilities. The claim for the class is that `closed_form` is at least 1 - `beta_form` for all values.
+    `inputs` is the class. It is None for a row about one m, or about all m from some m on, which is described in
+    `numbered`, with det in `output` if it is about one input. `hardest` is the input that decides, None if the proof
+    needs none. `variable` is the variable of the obligation (`alpha*eps`, `gamma*eps` or `eps`), written `eps` in its
+    functions; `intervals` has its values. `closed_form` is the least probability of the class if `exact`, else a lower
+    bound of all its probabilities. The claim for the class is that `closed_form` is at least 1 - `beta_form` for all
+    values.
     """
 
     FIELDS = "answer where=conditions method exact corner obligation(variable range probability beta)"
@@ -659,14 +657,14 @@ class ClassNote(Record):
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """The number of queries, and the inequalities of the class."""
+        """The values of m, if the row is about some, and the inequalities of the class, as texts."""
         return self.numbered if self.inputs is None else (*self.numbered, *self.inputs.conditions)
 
     where = former_property("where", "conditions")
 
     @property
     def corner(self) -> Mapping[str, str] | None:
-        """The input that decides, as texts in which the open distance occurs; None if there is none."""
+        """The input that decides, as texts that depend on the open distance; None if there is none."""
         return None if self.inputs is None or self.hardest is None else self.inputs.corner_texts(self.hardest) or None
 
     @property
@@ -710,7 +708,7 @@ class ClassResult(RowResult):
 
 
 class ReportedRows(list[RowResult]):
-    """The numbered rows of a report, in the order of the cases; a case can have several rows."""
+    """The rows of a report as they are decided, with their numbers; a case can have several rows."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -762,5 +760,5 @@ def _no_noise(noise: int) -> str:
 
 
 def _line(base: Fraction, slope: Fraction) -> str:
-    """Return the text of base + slope·alpha."""
+    """Return the text of `base` + `slope`·alpha."""
     return affine_text(Affine((), ((0, slope),) if slope else (), base), _no_noise, lambda _: "alpha")

@@ -68,7 +68,7 @@ class TableRows(TableSource):
         return self.probabilities.bound(row.inputs, row.outputs, self.claim.terms(row).gamma)
 
     def outcome(self, terms: Terms, bound: Bound | Undecided) -> Generator[Obligation | Bound, Decision, RowOutcome]:
-        """Decide the outcome of all rows with the claim `terms` and the probability `bound`.
+        """Return the outcome for all rows with the claim `terms` and the probability `bound`.
 
         An Undecided as `bound` is the reason why the probability is not known.
         """
@@ -100,7 +100,7 @@ class TableRows(TableSource):
         return rows, map(rows.append, results_in_order(self._outcomes(), engine))
 
     def _outcomes(self) -> Iterator[Underway[RowOutcome]]:
-        """Yield the outcome of each row, not yet decided; rows with the same claim and bound share one object."""
+        """Yield for each row its outcome as work to be decided; rows with equal claim and bound share one object."""
         known: dict[tuple[int, int], Underway[RowOutcome]] = {}
         alive: list[Bound] = []  # An identity is valid only as long as its object lives.
         rows = iter(self.table.rows)
@@ -154,10 +154,10 @@ _MOST_KINDS = 20_000
 
 @dataclass(slots=True)
 class _Kind:
-    """Bounds with the same beta that differ only in the constants of their half-spaces.
+    """Bounds of one kind: their beta is equal, and they differ only in the constants of their half-spaces.
 
     `one` is an example and `number` counts them. `sides` has the sorted coefficients of each half-space, and `least`
-    the least constant for equal ones.
+    the least constant of half-spaces with these coefficients.
     """
 
     beta: BetaForm
@@ -179,7 +179,7 @@ class _Kind:
 
 
 class LeastBounds:
-    """Bounds that are at most each of many others, for one beta: if the lower bound suffices for the claim, so do all.
+    """A collection of lower bounds, each common to many bounds with one beta: if it suffices, so do all of them.
 
     An event whose half-spaces are those of another one, moved inwards over the same noises, is a subset of it. Bounds
     that differ only in the constants of their half-spaces are therefore at least the one with the least constants. The
@@ -235,7 +235,7 @@ class LeastBounds:
                 self._below[id(kind.beta), id(bound)] = tried
 
     def _shape(self, bound: Bound) -> object:
-        """Return `bound` with all constants of its half-spaces 0."""
+        """Return `bound` with 0 as the constant of each half-space."""
         made_of: list[object] = [bound.constant]
         for share in bound.shares:
             made_of += [id(share.weight), len(share.events)]
@@ -249,7 +249,7 @@ class LeastBounds:
         return known[1]
 
     def below(self, beta: BetaForm, bound: Bound) -> Sequence[Bound]:
-        """Return lower bounds that `bound` shares with others, the least first; none if there are too few others."""
+        """Return lower bounds that `bound` shares with others, the least first; empty if there are too few others."""
         return self._below.get((id(beta), id(bound)), ())
 
 
@@ -317,7 +317,7 @@ class RowCase:
 
 
 class FreeGamma(TableSource):
-    """A table under the claim for every gamma >= 0 and every alpha that belongs to it.
+    """A table under the claim for every gamma >= 0, with an alpha that may depend on gamma.
 
     A row with several ranges of gamma has an obligation for each. The row's verdict is that of all of them together,
     its evidence that of the first one that fails. A cell of the column gamma fixes one gamma instead.
@@ -386,9 +386,9 @@ class FreeGamma(TableSource):
         return sorted({Fraction(0), *self._nearness.distances(row.inputs, row.outputs)})
 
     def _ends(self, row: Row, low: Fraction, high: Fraction | None) -> tuple[Fraction | None, Fraction | None] | None:
-        """Return the suprema of alpha and gamma claimed for low <= gamma < high, or None if nothing is claimed.
+        """Return the suprema of alpha and gamma over low <= gamma < high, or None if nothing is claimed there.
 
-        None as a supremum is infinity.
+        A supremum of None is infinity.
         """
         dd = row.dd.value if row.dd is not None else None
         limit = dd if isinstance(dd, Fraction) else None
@@ -409,7 +409,7 @@ class FreeGamma(TableSource):
 
 @frozen
 class GammaRange:
-    """The claim for a range of gamma, written as `gamma_text`; None is the gamma of the row's own cell."""
+    """The claim for a range of gamma with the text `gamma_text`; None is the gamma of the row's own cell."""
 
     terms: Terms
     gamma_text: str | None

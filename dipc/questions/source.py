@@ -36,7 +36,7 @@ Settling = Generator[Obligation | Bound, Decision, RowResult]
 
 
 class Case(Protocol):
-    """A part of a question: a row, a class of inputs, or a range of numbers.
+    """A part of a question: a row, a class of inputs, or a range of m.
 
     If all of its obligations hold, so does the claim for the case.
     """
@@ -98,7 +98,7 @@ class Source(ABC):
 
     @property
     def numbers(self) -> tuple[str, int] | None:
-        """The constant that is left open, with the least of its values in question; None if no constant is."""
+        """The constant m of a question about every m, with the least value in question; None for other questions."""
         return None
 
     @property
@@ -121,7 +121,10 @@ class Source(ABC):
         """Yield all cases of the question, at least one, in the order of the report."""
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        """Return the rows of the report, and an iterator; each step of it decides a case and adds a row."""
+        """Return the rows of the report, a list that grows, and an iterator.
+
+        Each step of it decides a case and adds its row.
+        """
         rows: list[RowResult] = []
         return rows, map(rows.append, results(self.cases(), engine))
 
@@ -176,7 +179,10 @@ class TableSource(Source):
 
 
 def reported(cases: Iterable[Case], engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-    """Return the rows of a report, and an iterator; each step of it decides a case and adds the case's rows."""
+    """Return the rows of a report, a list that grows, and an iterator.
+
+    Each step of it decides a case and adds its rows.
+    """
     rows = ReportedRows()
     return rows, map(rows.add, results(cases, engine))
 
@@ -194,7 +200,7 @@ LOGARITHMS = f"whether the claim fails depends on the direction in which its log
 
 
 class Enclosed(Source):
-    """A question whose claim lies between two others: that of `source` implies it, and it implies that of `weaker`.
+    """A question whose claim is enclosed: the claim of `source` implies it, and it implies that of `weaker`.
 
     `said` has the texts of the claim's alpha, beta and gamma, as the user wrote them. `between` is the reason why a
     case is undecided if the stronger claim fails and the weaker one does not. `others` are further stronger claims
@@ -315,7 +321,7 @@ def _is_same(one: RowResult, other: RowResult) -> bool:
 
 
 def _by_lesser(row: RowResult) -> RowResult:
-    """Return the row of a class with the remark that its beta is at most the claim's."""
+    """Return the row of a class, noting that it was decided with a beta that is at most the claim's."""
     if not isinstance(row, ClassResult) or row.note is None:
         return row
     return replace(row, note=replace(row.note, lesser=True))

@@ -53,7 +53,7 @@ TOO_MANY = "E1251"
 
 @frozen
 class SymmetryClass:
-    """A class of `count` inputs with the same obligation; `inputs` is one of them.
+    """A class of `count` inputs with one obligation; `inputs` is one of them.
 
     Values are in the order of the program's inputs and outputs; `dd` is None for infinity. The other members result
     from exchanging values inside the `blocks`, and from giving the free inputs other values.
@@ -103,7 +103,7 @@ def input_classes(program: Program, values: Mapping[int, Sequence[Value]], most:
 
 @frozen
 class _Member:
-    """A class whose dd is not computed yet, with its region of the ideal.
+    """A class of inputs before its dd is computed, with its region of the ideal.
 
     `point` has the numeric inputs of its representative.
     """
@@ -117,7 +117,7 @@ class _Member:
 
 
 class _Finder:
-    """The search for the classes of all combinations of input values."""
+    """A search for the classes of all combinations of input values."""
 
     def __init__(
         self, program: Program, executed: Program, values: Mapping[int, Sequence[Value]], most: int | None
@@ -242,7 +242,7 @@ def _too_many(what: str) -> Diagnostic:
 
 
 class ClassDistances:
-    """The computation of dd for one `ideal`; `executed` is the same ideal, possibly with retyped inputs.
+    """A computation of dd for one `ideal`; `executed` is the ideal with retyped inputs, or `ideal` itself.
 
     With `symmetric`, exchanging the values of two numeric inputs in u and in u' never changes d(u, u'), except for
     pairs that `apart` puts infinitely far apart. Then only equal answers count as the same, and only equal answers or
@@ -289,7 +289,7 @@ class ClassDistances:
 def escape(
     guards: Sequence[Constraint], inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """Return the distance from an input to the nearest w that violates some guard; None is infinity.
+    """Return the distance from the input `inputs` to the nearest input w that violates some guard; None is infinity.
 
     The distance of two inputs is the greatest difference of their values. w is in the declared domains. `inputs`
     satisfies all guards. If the guards are those of the only region where det gives some constant answer, the result is
@@ -304,7 +304,7 @@ def escape(
 def _violation_distance(
     guard: Constraint, inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """Return the distance to the nearest input that violates `guard`; None is infinity."""
+    """Return the distance from `inputs` to the nearest input that violates `guard`; None is infinity."""
     terms = guard.form.inputs
     slack = guard.form.evaluate(inputs)
     kinds = {_kind(positions[slot]) for slot, _ in terms}
@@ -331,9 +331,9 @@ def _kind(position: symmetry.Position) -> str:
 def _stepwise(
     guard: Constraint, slack: Fraction, inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """Return the distance to the nearest input that violates `guard` if some inputs have listed domains.
+    """Return the distance from `inputs` to the nearest input that violates `guard`, if some inputs have listed domains.
 
-    Such inputs change the slack in steps, real inputs continuously. None is infinity.
+    Inputs with listed domains change the `slack` of the guard in steps, real inputs continuously. None is infinity.
     """
     slope = sum(
         (abs(coefficient) for slot, coefficient in guard.form.inputs if positions[slot].domain is None), start=_ZERO
@@ -356,7 +356,7 @@ def _stepwise(
 
 
 def _gains(coefficient: Fraction, value: Fraction, domain: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return pairs (radius, how much further the term can fall at this radius), with increasing radii."""
+    """Return pairs (radius, further fall of coefficient·x at this radius around x = `value`), with increasing radii."""
     result: list[tuple[Fraction, Fraction]] = []
     so_far = _ZERO
     for other in sorted(domain, key=lambda other: abs(other - value)):
@@ -465,10 +465,10 @@ ROW_BY_ROW = 5_000
 
 @frozen
 class ClassTable:
-    """All combinations of input values, by classes.
+    """All combinations of input values, as a table with one row for each class.
 
-    `table` has a row for each class, a representative with det and dd, to be checked with `program`. `inputs` is the
-    number of inputs. With `everything` these are all inputs of a program with finite inputs and outputs.
+    A row of `table` is a representative with det and dd, to be checked with `program`. `inputs` is the number of
+    inputs. With `everything` these are all inputs of a program with finite inputs and outputs.
     """
 
     program: Program
@@ -566,9 +566,9 @@ def _product(
 
 
 def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bool = False) -> ClassTable | None:
-    """Return the classes of the inputs if they are decided by classes, or None if they are checked one by one.
+    """Return the classes of the inputs, or None if the inputs are to be checked singly.
 
-    With `classes` True they are decided by classes, with False one by one; with None by classes if there are many
+    With `classes` True the inputs are decided by classes, with False singly; with None by classes if there are many
     inputs and few classes. `inputs` is a value that `parse_inputs` reads, or None for all inputs of a program with
     finitely many. `as_given` is that of `class_table`. Raises DiagnosticError for inputs that cannot be read, and as
     `class_table` does.
@@ -610,9 +610,9 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
 
 
 def with_corollary(report: Report) -> Report:
-    """Return a report on all inputs of a program with finite inputs and outputs as one by Corollary 13 of the paper.
+    """Return the report with the theorem that it proves, Corollary 13 of the paper, if it is about all inputs.
 
-    The corollary is Theorem 12 (or 10, with gamma fixed) at every input.
+    Inputs and outputs must be finite. The corollary is Theorem 12 (or 10, with gamma fixed) at every input.
     """
     theorem = report.theorem
     if theorem is None or theorem.name is None:

@@ -44,7 +44,7 @@ class NoiseLaw:
 
 @frozen
 class NoiseRelation:
-    """The constraint Σ coefficient · X[noise] + form >= 0, or >= -gamma for a near output."""
+    """The constraint Σ coefficient · X[noise] + form >= 0, or >= -gamma if `within`."""
 
     noises: Terms
     form: InputForm
@@ -53,7 +53,7 @@ class NoiseRelation:
 
 @frozen
 class DependentFactor:
-    """Dependent noises with their relations: a factor of the probability."""
+    """Dependent noises with their relations; their probability is a factor of an exit's."""
 
     laws: tuple[NoiseLaw, ...]
     relations: tuple[NoiseRelation, ...]
@@ -61,7 +61,7 @@ class DependentFactor:
 
 @frozen
 class Ending:
-    """An exit as a structure: its probability is the product of the `weight` and the probabilities of all `parts`.
+    """An exit in comparable form: its probability is the product of the `weight` and the probabilities of all `parts`.
 
     The exit is reached if all `guards` hold and the forms `points` are at least -gamma. With `needs_radius`, some part
     depends on gamma.
@@ -77,7 +77,7 @@ class Ending:
 def guard_of(item: Constraint) -> Halfspace:
     """Return a constraint on inputs as a half-space with coefficients of absolute sum 1.
 
-    Equal sets have equal half-spaces.
+    Equal sets of inputs have equal half-spaces.
     """
     terms, constant = _scaled(item.form.inputs, item.form.inputs, item.form.constant)
     return Halfspace(terms, constant, item.strict)
@@ -89,7 +89,7 @@ def guards_of(items: Iterable[Constraint]) -> frozenset[Halfspace]:
 
 
 def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int, InputForm]) -> Ending:
-    """Return the exit `event` as a structure; `centers` has the forms around which near outputs lie, by slot."""
+    """Return the exit `event` in comparable form; `centers` has the forms around which near outputs lie, by slot."""
     return Ending(
         weight,
         guards_of(event.guards),
@@ -185,7 +185,7 @@ def _same_ending(left: Ending, right: Ending) -> bool:
 
 
 def _matched(left: list[_T], right: list[_T], same: Callable[[_T, _T], bool]) -> bool:
-    """Return True if each item of `left` has a partner in `right` for which `same` is True, and none is left over.
+    """Return True if `left` and `right` can be paired so that `same` is True for each pair.
 
     `same` is an equivalence, so that the first partner found is as good as any.
     """
@@ -263,7 +263,7 @@ def _factor(component: ComponentTemplate, centers: Mapping[int, InputForm]) -> D
 
 
 def _off(form: InputForm, center: InputForm, sign: int) -> InputForm:
-    """Return how far the output `form` is above the `center` of the near outputs, or with `sign` -1 below it."""
+    """Return how far the output `form` is above the `center` of the near outputs, or, for `sign` -1, below it."""
     difference = Affine((), *form) - (Affine((), *center) if sign > 0 else -Affine((), *center))
     return difference.inputs, difference.constant
 
@@ -285,7 +285,7 @@ _MOST_COMBINATIONS = 2_000
 
 @frozen
 class RegionFamily:
-    """All regions with the answer of one region.
+    """All regions with one answer.
 
     `guards` has the guards of these regions, for each combination of finite inputs in turn. With `alone`, there is one
     region only and no finite input, and the region's answer is constant. Answers are compared by the outputs that dd(u)
@@ -297,7 +297,7 @@ class RegionFamily:
 
 
 class Families:
-    """The families of regions of one `ideal`."""
+    """A finder of the regions of one `ideal` that have equal answers."""
 
     def __init__(self, ideal: Ideal) -> None:
         self._ideal = ideal
@@ -452,7 +452,7 @@ Domain = tuple[Fraction, ...] | None
 
 @frozen
 class Position:
-    """One numeric input: its candidate values, its declared domain, and whether it is executed as an int."""
+    """One numeric input: its possible values, its declared domain, and whether it is executed as an int."""
 
     slot: int
     values: tuple[Fraction, ...]
@@ -467,7 +467,7 @@ class Position:
 
 @frozen
 class Block:
-    """Input slots that can be exchanged for each other, all with the candidates `values`.
+    """Input slots that are interchangeable, all with the possible `values`.
 
     A `free` block is a single slot on which nothing depends.
     """
@@ -479,7 +479,7 @@ class Block:
 
 @frozen
 class Orbit:
-    """The data that decide which inputs of a region have the same obligation (see the lemma above).
+    """The data that decide which inputs of a region have one obligation.
 
     These are the region's guards, those of all regions with its answer (for each combination of the finite inputs in
     turn), the output forms, the exits, and the metric's condition `apart`.
@@ -534,7 +534,7 @@ def blocks_of(orbit: Orbit, positions: Sequence[Position]) -> tuple[Block, ...]:
 
 
 def singletons(positions: Sequence[Position]) -> tuple[Block, ...]:
-    """Return every position in a block of its own, so that nothing is exchanged."""
+    """Return each of `positions` as a block of its own, so that nothing is exchanged."""
     return tuple(Block((position.slot,), position.values) for position in positions)
 
 
@@ -544,7 +544,7 @@ def representatives(
     """Yield one assignment of values to inputs from each class, if it satisfies `guards`, with the number of members.
 
     A class has all assignments that exchanges inside the blocks turn into each other. The order is fixed. None is
-    yielded after each dead end, so that the caller can count the work.
+    yielded after each failed attempt, so that the caller can count the work.
     """
     fixed = [block for block in _narrowed(blocks, guards) if not block.free]
     order = {slot: position for position, block in enumerate(fixed) for slot in block.slots}
@@ -578,7 +578,7 @@ def _arrangements(values: Sequence[Fraction]) -> int:
 
 
 def _narrowed(blocks: Sequence[Block], guards: Sequence[Constraint]) -> Iterator[Block]:
-    """Yield the blocks without values that are excluded by guards on a single input.
+    """Yield the blocks without the values that a guard on a single input excludes.
 
     Such guards are the same for all slots of a block, as every exchange maps the guards to themselves.
     """

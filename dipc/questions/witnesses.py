@@ -62,7 +62,7 @@ _EPS = tuple(Fraction(2) ** power for power in (-8, -5, -3, -1, 0, 1, 3, 6))
 
 
 def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Sequence[int]) -> Iterator[Point]:
-    """Yield points of `system`, an input for each of `slots`, at which one of the `forms` is nearly least or greatest.
+    """Yield points of `system` at which one of the `forms` is nearly least or greatest, with a value for each slot.
 
     Each point is yielded once, and satisfies strict inequalities strictly.
     """
@@ -80,7 +80,7 @@ def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Seque
 
 
 def _nearer(inside: Mapping[int, Fraction], ends: Sequence[Mapping[int, Fraction]]) -> Iterator[Point]:
-    """Yield the point `inside`, the extreme points `ends`, and points between these and `inside`."""
+    """Yield the points `inside` and `ends`, and points between `inside` and each of `ends`."""
     yield dict(inside)
     for end in ends:
         yield dict(end)
@@ -134,7 +134,7 @@ def _halfspace(form: Affine) -> Halfspace:
 
 @frozen
 class PointClaim:
-    """The claim at one input: gamma, and the required probability 1 - beta(scale·eps) at eps."""
+    """The claim at one input: its gamma, and the required probability 1 - beta(scale·eps) at eps."""
 
     gamma: Fraction
     beta: BetaForm
@@ -214,10 +214,7 @@ def _grid(intervals: Sequence[Interval]) -> list[Fraction]:
 
 @frozen
 class _Guess:
-    """An estimate of the probability of one exit at one input.
-
-    It is computed from the slacks at this input and the scales of the noises, both for eps = 1.
-    """
+    """The slacks of one exit at one input, from which its probability is estimated, at eps = 1."""
 
     #: For each direction of noises its two sides, None without a constraint.
     sides: tuple[tuple[_Side | None, _Side | None], ...]
@@ -241,9 +238,9 @@ class _Guess:
 
 @frozen
 class _Side:
-    """The event X + slack >= 0 for a noise X of this scale at eps = 1.
+    """The event X + slack >= 0 for a noise X with this scale at eps = 1.
 
-    The noise counts as Laplace noise, or as one-sided noise on one `side` of 0: 1 or -1, else 0.
+    `side` is 1 or -1 for one-sided noise; 0 for other noise, which counts as Laplace noise.
     """
 
     slack: float
@@ -283,7 +280,7 @@ def _side(component: NoiseComponent, half: ShiftedHalfspace, point: Mapping[int,
 
 
 def stretched(core: CoreProgram, inputs: Mapping[str, str]) -> Iterator[dict[int, Value]]:
-    """Yield inputs of the program `core` made from `inputs` of the program with fewer queries.
+    """Yield inputs of `core` made from `inputs` of the program with fewer queries.
 
     The last value of each array is repeated, or the first one. Inputs with a value outside its domain are left out.
     """
@@ -316,7 +313,7 @@ _HALVINGS = 8
 
 
 class Witnesses:
-    """The search for inputs of one program that refute one claim."""
+    """A search for inputs of one program that refute one claim."""
 
     def __init__(self, ideal: Ideal, distances: Distances, options: ClaimOptions) -> None:
         self._ideal = ideal
@@ -480,7 +477,7 @@ _MOST_BROKEN = 3
 def near_integers(
     proposed: Iterable[Mapping[int, Fraction]], whole: frozenset[int], within: Sequence[Halfspace]
 ) -> Iterator[dict[int, Fraction]]:
-    """Yield the points `proposed` with integers for the inputs `whole`.
+    """Yield the points `proposed` with integers for the inputs `whole`, if they satisfy all of `within`.
 
     If only a few coordinates are not integers, both neighbours of each are tried. If no combination satisfies all of
     `within`, the nearest integers that do come first. With inputs in `whole`, each point is yielded once.
@@ -533,7 +530,7 @@ def _nearest(
 
 
 def _length(point: Mapping[int, Fraction]) -> int:
-    """Return the key of the unknown that bounds how far the integers are from `point`."""
+    """Return the key of a new unknown, which bounds how far the integers are from `point`."""
     return 1 + max(point)
 
 

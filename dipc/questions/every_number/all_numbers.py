@@ -98,9 +98,9 @@ _UNPROVED = "the union bound over single comparisons is too weak to prove the cl
 
 @frozen
 class _Range:
-    """The numbers of queries in question: all from `least` on.
+    """The m in question, from `least` on, divided into small m and the m that a union bound covers.
 
-    `proof` covers the numbers from `start` on; if it is None, `reason` says why.
+    `proof` covers the m from `start` on; if it is None, `reason` says why.
     """
 
     least: int
@@ -112,7 +112,7 @@ class _Range:
 
 @frozen
 class OtherNumbers:
-    """The verdict for all numbers from `start` on: accurate by the `union` bound, else undecided with the reason."""
+    """The verdict for all m from `start` on: accurate by the `union` bound, else undecided with the reason."""
 
     start: int
     verdict: Verdict
@@ -122,7 +122,7 @@ class OtherNumbers:
 
 @frozen
 class NumberResult(ClassResult):
-    """A decided case: the classes of each number that was decided `singly`, and the result for all `others`."""
+    """The result about every m: the classes of each m that was decided `singly`, and the result for all `others`."""
 
     singly: tuple[tuple[int, tuple[ClassResult, ...]], ...] = field(default=(), compare=False, repr=False)
     others: OtherNumbers | None = field(default=None, compare=False, repr=False)
@@ -130,14 +130,14 @@ class NumberResult(ClassResult):
 
 @frozen
 class _InputByInput:
-    """The result for one number, from deciding each input; if there are few (`is_small`), classes are decided first."""
+    """The result for one m from deciding each input; if there are few (`is_small`), classes are decided first."""
 
     result: ClassResult
     is_small: bool
 
 
 class AllNumbers(ClassSource):
-    """The claim about every real input and every integer value of the constant `parameter`.
+    """The claim about every real input and every m, the integer value of the constant `parameter`.
 
     The values begin at the first index of the loop over queries, or at `least` if that is greater.
     """
@@ -154,7 +154,7 @@ class AllNumbers(ClassSource):
         singly: int = 0,
         by_inputs: Callable[[Program, ClaimOptions], Source] | None = None,
     ) -> None:
-        """Prepare the claim; at least `singly` numbers are cases of their own, even if the union bound covers them.
+        """Read the claim; at least `singly` values of m are cases of their own, even if the union bound covers them.
 
         `by_inputs` returns the question about every input of a program whose inputs are finite. Raises DiagnosticError
         for an unknown constant, and for a claim or program without such a question.
@@ -192,14 +192,14 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def varying(self) -> tuple[str, ...]:
-        """The constants whose values depend on the number of queries."""
+        """The constants whose values depend on m."""
         core = self.program.core
         return computed_from(parse(core.source).declarations, core.overrides, self.parameter)
 
     def constants_of(self, number: int) -> dict[str, Fraction]:
-        """Return the values for `number` of the parameter and of the constants that depend on it.
+        """Return the values for m = `number` of the parameter and of the constants that depend on it.
 
-        The latter are left out if the program is refused for this number.
+        The latter are left out if the program is refused for this m.
         """
         result = {self.parameter: Fraction(number)}
         try:
@@ -212,7 +212,7 @@ class AllNumbers(ClassSource):
         return self.range.least
 
     def cases(self) -> Iterator[Case]:
-        """Yield a case for each small number, and then one for all others together."""
+        """Yield a case for each small m, and then one for all others together."""
         numbers = self.range
         for number in range(numbers.least, numbers.start):
             yield _OneNumber(self, number - numbers.least + 1, number)
@@ -220,7 +220,7 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def range(self) -> _Range:
-        """The numbers in question, those left to the union bound, and the search for its proof."""
+        """The m in question, those left to the union bound, and the search for its proof."""
         given = self._asked_least
         least = 1 if given is None else given
         start = least + self._singly
@@ -241,7 +241,7 @@ class AllNumbers(ClassSource):
             return _Range(least, start, None, undecided.reason, union)
 
     def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
-        """Return a unit in which beta is a polynomial in the number and no rate falls, and a number to begin with.
+        """Return a unit in which beta is a polynomial in m and no rate falls with m, and a start for m.
 
         Raises NotUniform if there is none.
         """
@@ -282,7 +282,7 @@ class AllNumbers(ClassSource):
 
     @property
     def _intervals(self) -> tuple[Interval, ...]:
-        """The values of the variable: of distance·eps if a distance is open, else of eps."""
+        """The values of the claim's variable: of distance·eps if a distance is open, else of eps."""
         return (products(self.claim.intervals, None),) if self.claim.is_open else self.claim.intervals
 
     @cached_property
@@ -299,14 +299,14 @@ class AllNumbers(ClassSource):
         return f"{NO_UNION_BOUND}: {refused.reason}{line}"
 
     def question_for(self, number: int) -> EveryInput:
-        """Return the question for one `number` of queries; raise DiagnosticError if the program is refused for it."""
+        """Return the question for m = `number`; raise DiagnosticError if the program is refused for it."""
         if number not in self._instances:
             program = self._instance(number)
             self._instances[number] = EveryInput(program, ClassClaim(program, self.options))
         return self._instances[number]
 
     def exactly(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, ...]]:
-        """Decide the claim for one `number` of queries, and return its classes."""
+        """Decide the claim for m = `number`, and return its classes."""
         rows: list[ClassResult] = []
         try:
             alone = yield from self._input_by_input(number)
@@ -325,10 +325,10 @@ class AllNumbers(ClassSource):
         return tuple(replace(row, note=_prefixed(row.note, f"{self.parameter} = {number}")) for row in rows)
 
     def _input_by_input(self, number: int) -> Generator[Obligation | Bound, Decision, _InputByInput | None]:
-        """Return the result for one number, decided for each input.
+        """Return the result for m = `number`, decided for each input.
 
         The result is None if some input is not finite or nothing is decided. Raises DiagnosticError if the program is
-        refused for this number.
+        refused for this m.
         """
         program = self._instance(number)
         if self._by_inputs is None or not program.core.has_finite_inputs:
@@ -356,9 +356,9 @@ class AllNumbers(ClassSource):
     def refuted(
         self, number: int, like: Sequence[ClassResult]
     ) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
-        """Return the result that an input refutes the claim for `number` queries, or None if no input does.
+        """Return the result that an input refutes the claim for m = `number`, or None if no input tried does.
 
-        The inputs tried are the hardest ones of the classes `like` of a smaller number, extended to more queries.
+        The inputs tried are the hardest ones of the classes `like` of a smaller m, extended to more queries.
         """
         with suppress(DiagnosticError, Undecided):
             hardest = (row for row in like if row.input)
@@ -371,7 +371,7 @@ class AllNumbers(ClassSource):
     def _refuted_at(
         self, number: int, inputs: Iterable[Mapping[int, Value]], gamma: Fraction | None
     ) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
-        """Return the result that one of the first of `inputs` refutes the claim for `number` queries, or None."""
+        """Return the result that one of the first of `inputs` refutes the claim for m = `number`, or None."""
         with suppress(DiagnosticError, Undecided):
             source, where = self.question_for(number), f"{self.parameter} = {number}"
             refuted = yield from source.witnesses.first_refuting(islice(inputs, MOST_INPUTS), gamma, finite=True)
@@ -383,7 +383,7 @@ class AllNumbers(ClassSource):
         return None
 
     def worth_showing(self, number: int, rows: Sequence[ClassResult]) -> Sequence[ClassResult]:
-        """Return the rows to show for a number: one row if the claim holds, else the classes that are not proved."""
+        """Return the rows to show for m = `number`: one row if the claim holds, else the classes without a proof."""
         verdict = _together(rows)
         if verdict is not Verdict.ACCURATE:
             return [row for row in rows if row.verdict is verdict]
@@ -400,10 +400,10 @@ class AllNumbers(ClassSource):
         return replace(row.note, variable=self.required.variable)
 
     def with_scope(self, row: ClassResult, start: int) -> ClassResult:
-        """Return the row about all numbers from `start` on, with the values at which the claim is not vacuous.
+        """Return the row about all m from `start` on, with the values at which the claim is not vacuous.
 
         They are those of the claim for `start`. The row is vacuous if beta is at least 1 at all values, and never falls
-        as the number grows.
+        as m grows.
         """
         assert self.range.proof is not None
         intervals, limits = self.range.proof.intervals, self.program.limits
@@ -435,7 +435,7 @@ class AllNumbers(ClassSource):
         return ClassResult(0, {}, {}, self.claim.alpha_text, zero, "", verdict, reason=reason, note=note)
 
     def _require_claim(self) -> None:
-        """Raise NotUniform if alpha, gamma or the interval of eps depends on the number of queries."""
+        """Raise NotUniform if alpha, gamma or the interval of eps depends on m."""
         for name, expression in (("alpha", self.claim.alpha), ("gamma", self.claim.gamma)):
             if expression is not None and self._depends(expression.tree):
                 raise NotUniform(f"{name} depends on `{self.parameter}`")
@@ -449,17 +449,17 @@ class AllNumbers(ClassSource):
             raise NotUniform(f"the interval of eps depends on `{self.parameter}`")
 
     def _depends(self, tree: object) -> bool:
-        """Return True if `tree`, a part of the claim, depends on the number."""
+        """Return True if `tree`, a part of the claim, depends on m."""
         return any(mentions(tree, name) for name in (self.parameter, *self.varying))
 
     @cached_property
     def _beta_below_one(self) -> ClaimExpression:
-        """The expression of beta without its minimum with 1, which states the same claim."""
+        """The expression of beta, without its outermost minimum with 1, for the equivalent claim."""
         return below_one(self.claim.beta)
 
     @cached_property
     def _names(self) -> dict[str, Summands]:
-        """The known values of names in beta, numbers or functions of the number of queries."""
+        """The values of the names in beta: numbers, or functions of m."""
         names = {name: summands(value) for name, value in self.claim.names().items()}
         known = {name: value for name, value in names.items() if value is not None and name not in self.varying}
         known.pop(self.parameter, None)
@@ -471,7 +471,7 @@ class AllNumbers(ClassSource):
         return Constants.from_tree(tree, self.program.core, QueryNumber(self.parameter, self.varying))
 
     def _beta(self, start: int, unit: Unit) -> dict[int, ExpPoly]:
-        """Return the coefficients of beta, by power of (number - `start`), for eps in this unit.
+        """Return the coefficients of beta as a polynomial in (m - `start`), by power, for eps in this unit.
 
         If the unit has `lesser`, they can be those of a function that is at most beta.
         """
@@ -485,9 +485,9 @@ class AllNumbers(ClassSource):
         return result
 
     def number_that_breaks(self, start: int) -> int | None:
-        """Return the least number >= `start` at which the union bound decays more slowly than beta towards infinity.
+        """Return the least m >= `start` for which the union bound decays more slowly than beta towards infinity.
 
-        The claim is likely to fail there. The result is None if none is found.
+        The claim is likely to fail there. The result is None if there is none.
         """
         union = self.range.union
         if union is None:
@@ -503,7 +503,7 @@ class AllNumbers(ClassSource):
         return None
 
     def _beta_decay(self, number: int) -> Fraction | None:
-        """Return the rate r at which beta for this number decays like e^{-r·t} as t grows.
+        """Return the rate r at which beta for m = `number` decays like e^{-r·t} as t grows.
 
         The result is None if beta is 0 or negative. The variable t is eps, or distance·eps.
         """
@@ -519,7 +519,7 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def _constant_ratios(self) -> dict[str, RationalFunction]:
-        """The constants that depend on the number, if they are quotients of polynomials in it."""
+        """The constants that depend on m, if they are quotients of polynomials in m."""
         known = self._constants.values
         return {name: ratio for name in self.varying if (ratio := known.get(name, {}).get(())) is not None}
 
@@ -529,14 +529,14 @@ class AllNumbers(ClassSource):
 
 @frozen
 class _OneNumber:
-    """The claim for one number of queries, as a case."""
+    """The claim for one m, as a case."""
 
     source: AllNumbers
     number: int
     queries: int
 
     def steps(self) -> Sequence[ProofStep]:
-        """Return the obligations of all classes for the number of queries.
+        """Return the obligations of all classes for this m.
 
         Raises Undecided, and DiagnosticError if the program is refused.
         """
@@ -554,16 +554,16 @@ class _OneNumber:
 
 @frozen
 class _OtherNumbers:
-    """The claim for all numbers from a start on, as a case.
+    """The claim for all m that are not small, as a case.
 
-    The start is searched, and smaller numbers are decided exactly.
+    The start of the union bound is searched, and smaller m are decided exactly.
     """
 
     source: AllNumbers
     number: int
 
     def steps(self) -> Sequence[ProofStep]:
-        """Return the inequalities for all numbers that are not small. Raises Undecided if there is no union bound."""
+        """Return the inequalities for all m that are not small. Raises Undecided if there is no union bound."""
         source, numbers = self.source, self.source.range
         if numbers.proof is None:
             raise Undecided(numbers.reason)
@@ -636,7 +636,7 @@ def _united(
     singly: Sequence[tuple[int, tuple[ClassResult, ...]]],
     others: OtherNumbers | None = None,
 ) -> NumberResult:
-    """Return a single result for several rows of the report."""
+    """Return a single result for several rows of the report, about one m or about all others."""
     last = rows[-1]
     return NumberResult(
         number,

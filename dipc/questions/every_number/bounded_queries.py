@@ -29,7 +29,7 @@ _BELOW = (CompareOp.LE, CompareOp.LT)
 
 
 def require_bounds(program: Program, parameter: str) -> None:
-    """Raise NotUniform unless the program's `requires` has the form of the lemma; `gaps` checks more."""
+    """Raise NotUniform unless the program's `requires` has the form of the module's lemma; `gaps` checks more."""
     if program.core.requires is None:
         return
     tree = parse(program.core.source)
@@ -59,7 +59,7 @@ _Arrays = dict[str, tuple[ast.Expr | None, ast.Expr | None]]
 
 
 def _is_bound(part: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
-    """Return True if `part` means the same for every number: a bound on single inputs, or on a whole array."""
+    """Return True if `part` is a bound on single inputs or on a whole array, and has one meaning for every m."""
     if not isinstance(part, ast.Compare):
         return False
     for side, other, above in ((part.left, part.right, _ABOVE), (part.right, part.left, _BELOW)):
@@ -74,7 +74,7 @@ def _reversed(above: tuple[CompareOp, CompareOp]) -> tuple[CompareOp, CompareOp]
 
 
 def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
-    """Return True if `tree` contains no array, no range, and no constant that depends on the number."""
+    """Return True if `tree` contains no array, no range, and no constant that depends on m."""
     return not any(
         (isinstance(node, ast.Name | ast.Element) and node.name in {*varying, *arrays}) or isinstance(node, ast.Ranged)
         for node in ast.walk(tree)
@@ -82,7 +82,7 @@ def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
 
 
 def _is_of_elements(side: ast.Ranged, varying: set[str], arrays: _Arrays) -> bool:
-    """Return True if `side` ranges over one whole array, and its body has no element but the one at its variable."""
+    """Return True if `side` ranges over one whole array, and contains no element but the one at its variable."""
     elements = [node for node in ast.walk(side.body) if isinstance(node, ast.Element)]
     names = {node.name for node in elements}
     if len(names) != 1 or not names <= arrays.keys():
@@ -99,7 +99,7 @@ def _is_of_elements(side: ast.Ranged, varying: set[str], arrays: _Arrays) -> boo
 
 
 def gaps(ideal: Ideal, guards: Sequence[Constraint]) -> tuple[tuple[Constraint, ...], tuple[Region, ...]]:
-    """Return the bounds by `requires` of the inputs that `guards` are about, and the sets beyond each of these bounds.
+    """Return the bounds that `requires` sets to the inputs in `guards`, and the set beyond each of these bounds.
 
     Both are empty for a program without a precondition. Raises NotUniform unless the inputs are one box of real inputs.
     """

@@ -36,7 +36,7 @@ from dipc.text.core import Value
 
 
 class NotAFlag(NotUniform):
-    """The program does not have the form that the module describes."""
+    """Raised if the program does not answer only whether some iteration exits."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -45,7 +45,7 @@ class NotAFlag(NotUniform):
 
 
 class FlagRuns(AgreeingRuns):
-    """The runs of a program whose answer says whether some iteration exits.
+    """The runs of a program whose answer says whether some iteration exits: the answer *found*, or *not found*.
 
     Invariant: there is one head, and one way of the program from it to the next.
     """
@@ -55,10 +55,10 @@ class FlagRuns(AgreeingRuns):
     directions: frozenset[tuple[int, bool]] = frozenset()
 
     def terms(self) -> Iterator[tuple[tuple[Term, ...], tuple[Term, ...], int]]:
-        """Yield for each case the terms that can fail once, those of each iteration, and the iterations needed.
+        """Yield, for each answer, (terms that can fail once, terms of each iteration, iterations needed).
 
-        The case *not found* needs no iteration, the case *found* one. Raises NotUniform if the program does not have
-        the form that the module describes.
+        The answer *not found* needs no iteration, *found* one. Raises NotUniform if the program does not answer whether
+        some iteration exits.
         """
         require_defined(self._own, self._finite, self._limits.states, self._entries)
         (begun,) = self._before()
@@ -114,14 +114,14 @@ class FlagRuns(AgreeingRuns):
         return tuple([self._read(state.values[other]) for _, other in self._outputs])
 
     def _read(self, value: SlotValue) -> object:
-        """Return a finite value so that true differs from 1. Raises NotUniform for another value."""
+        """Return a finite value in a form in which true differs from 1. Raises NotUniform for another value."""
         if isinstance(value, Affine | Mark):
             raise NotAFlag
         return plain_value(value)
 
 
 def require_one_flag(cases: Sequence[tuple[Mapping[int, Value], FlagRuns]], shared: Collection[int]) -> None:
-    """Raise NotUniform unless, at each input, iterations have one answer *found*, and shared inputs move tests one way.
+    """Raise NotUniform unless all iterations that find something give one answer, and shared inputs move tests one way.
 
     That is, a shared input moves the tests of all iterations in one direction. Each of the `cases` is given by the
     values of finite inputs, of which the iterations of one input share the values of `shared` and may differ in all

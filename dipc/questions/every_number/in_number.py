@@ -35,7 +35,7 @@ Polynomial = Any
 
 @frozen(eq=False)
 class RationalFunction:
-    """The quotient numerator / denominator without common factors; the denominator's leading coefficient is 1."""
+    """A quotient of two polynomials in m without common factors; the denominator's leading coefficient is 1."""
 
     numerator: Polynomial
     denominator: Polynomial
@@ -56,7 +56,7 @@ class RationalFunction:
 
     @staticmethod
     def number() -> RationalFunction:
-        """Return the function whose value is the number of queries itself."""
+        """Return the function whose value is m."""
         return RationalFunction(flint.fmpq_poly([0, 1]), _ONE)
 
     def __eq__(self, other: object) -> bool:
@@ -86,7 +86,10 @@ class RationalFunction:
         return RationalFunction.reduced(self.numerator * other.denominator, self.denominator * other.numerator)
 
     def inverse(self) -> RationalFunction:
-        """Return a multiple of the inverse, with 1 for the leading coefficients; raise ZeroDivisionError for zero."""
+        """Return a multiple of 1/f with leading coefficients 1, for this function f.
+
+        Raise ZeroDivisionError for zero.
+        """
         leading = self.numerator[self.numerator.degree()]
         return RationalFunction.reduced(self.denominator, self.numerator / leading)
 
@@ -94,7 +97,7 @@ class RationalFunction:
         return not self.numerator
 
     def constant_value(self) -> Fraction | None:
-        """Return the value if it is the same for every number, else None."""
+        """Return the value if it is the same for every m, else None."""
         if self.denominator.degree() > 0 or self.numerator.degree() > 0:
             return None
         return to_fraction(self.numerator[0])
@@ -104,27 +107,24 @@ class RationalFunction:
         return self.numerator if self.denominator.degree() == 0 else None
 
     def value_at(self, number: int) -> Fraction:
-        """Return the value at `number`; raise ZeroDivisionError if there is none."""
+        """Return the value at m = `number`; raise ZeroDivisionError if there is none."""
         return to_fraction(self.numerator(flint.fmpq(number))) / to_fraction(self.denominator(flint.fmpq(number)))
 
     def has_sign_from(self, start: int) -> bool:
-        """Return True only if the function is defined and not 0 for every number from `start` on."""
+        """Return True only if the function is defined and not 0 for every m from `start` on."""
         return bool(sign_from(self.numerator, start) and sign_from(self.denominator, start))
 
     def is_positive_from(self, start: int) -> bool:
-        """Return True only if the function is positive for every number from `start` on."""
+        """Return True only if the function is positive for every m from `start` on."""
         return sign_from(self.numerator, start) * sign_from(self.denominator, start) > 0
 
     def is_nonnegative_from(self, start: int) -> bool:
-        """Return True only if the function is at least 0 for every number from `start` on."""
+        """Return True only if the function is at least 0 for every m from `start` on."""
         signs = sign_from(self.numerator, start, zero=True), sign_from(self.denominator, start)
         return self.is_zero() or signs[0] * signs[1] > 0
 
     def supremum_from(self, start: int) -> Fraction | None:
-        """Return the supremum of 0 and the values from `start` on.
-
-        The result is None if they are unbounded, or if it is not known.
-        """
+        """Return the greater of 0 and the supremum over m from `start` on; None if it is infinite or not known."""
         before = Fraction(0)
         for number in range(start, start + _LATER):
             if self.never_falls_from(number):
@@ -140,12 +140,12 @@ class RationalFunction:
         return None
 
     def never_falls_from(self, start: int) -> bool:
-        """Return True only if the function is defined and never falls for numbers from `start` on."""
+        """Return True only if the function is defined and nondecreasing for m from `start` on."""
         slope = self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
         return bool(sign_from(self.denominator, start)) and (not slope or sign_from(slope, start, zero=True) > 0)
 
     def text(self, name: str, what: str = "eps") -> str:
-        """Return this multiple of `what` as people write it, with `name` for the number: eps/(2*m), (3*m + 1)*eps/2.
+        """Return this multiple of `what` as people write it, with `name` for m: eps/(2*m), (3*m + 1)*eps/2.
 
         If `what` is empty, return the multiple alone: (m + 1)/2.
         """
@@ -161,7 +161,7 @@ class RationalFunction:
 
 
 def common_unit(ratios: Sequence[RationalFunction]) -> RationalFunction | None:
-    """Return one of the functions if all are multiples of it by numbers, else None."""
+    """Return one of the functions if all are rational multiples of it, else None."""
     if not ratios or any((ratio / ratios[0]).constant_value() is None for ratio in ratios):
         return None
     return ratios[0]
@@ -191,10 +191,10 @@ _ONE: Polynomial = flint.fmpq_poly([1])
 
 
 def sign_from(polynomial: Polynomial, start: int, *, zero: bool = False) -> int:
-    """Return 1 or -1 if `polynomial` is proved to have this sign for all numbers from `start` on, else 0.
+    """Return 1 or -1 if `polynomial` is proved to have this sign for all m from `start` on, else 0.
 
-    The proof is that all its coefficients in powers of (number - `start`) have this sign. With `zero` the polynomial
-    may be 0 at the start.
+    The proof is that all its coefficients in powers of (m - `start`) have this sign. With `zero` the polynomial may be
+    0 at the start.
     """
     coefficients = shifted(polynomial, start)
     if not coefficients or not (zero or coefficients[0]):
@@ -206,7 +206,7 @@ def sign_from(polynomial: Polynomial, start: int, *, zero: bool = False) -> int:
 
 
 def shifted(polynomial: Polynomial, start: int) -> list[Fraction]:
-    """Return the coefficients of `polynomial` in powers of (number - `start`)."""
+    """Return the coefficients of `polynomial` in powers of (m - `start`)."""
     return [to_fraction(c) for c in polynomial(flint.fmpq_poly([start, 1])).coeffs()]
 
 
@@ -230,7 +230,7 @@ Summands = dict[Factors, RationalFunction]
 
 
 class OtherScale(NotUniform):
-    """The exponent of an expression has a multiple of eps that depends on the number; another unit may fit."""
+    """Raised if the exponent of an expression has a multiple of eps that depends on m; another unit may fit."""
 
     def __init__(self, reason: str, rate: RationalFunction) -> None:
         super().__init__(reason)
@@ -239,7 +239,7 @@ class OtherScale(NotUniform):
 
 @frozen
 class InNumber:
-    """The evaluation of expressions for every value of the parameter.
+    """An evaluator of expressions for every m, the value of `parameter`.
 
     `what` names the expression in messages, and `names` has the known values of names. eps is `scale` times the unit e.
     """
@@ -252,7 +252,7 @@ class InNumber:
     divisors: list[RationalFunction] = field(default_factory=list)
 
     def value(self, tree: ast.Expr) -> Summands:
-        """Return the value of `tree`; raise NotUniform if it is not a sum of the form `Summands`.
+        """Return the value of `tree` as a sum of terms in m and e; raise NotUniform if it is none.
 
         Raises OtherScale if it may be one in another unit.
         """
@@ -283,7 +283,7 @@ class InNumber:
                 raise self._refused()
 
     def lesser(self, tree: ast.Expr, start: int) -> Summands:
-        """Return the value of an expression that is at most `tree` everywhere, for numbers from `start` on.
+        """Return the value of an expression that is at most `tree` everywhere, for m from `start` on.
 
         Summands that are at least 0 and may need another unit are left out. Raises NotUniform and OtherScale as `value`
         does.
@@ -301,7 +301,7 @@ class InNumber:
             raise
 
     def _is_positive(self, tree: ast.Expr, start: int) -> bool:
-        """Return True if `tree` is proved to be at least 0 for numbers from `start` on."""
+        """Return True if `tree` is proved to be nonnegative for all m from `start` on."""
         match tree:
             case ast.Number(value=number):
                 return number >= 0
@@ -320,7 +320,7 @@ class InNumber:
         return False
 
     def require_divisors(self, start: int) -> None:
-        """Raise NotUniform if some divisor in `divisors` may be 0 for a number from `start` on."""
+        """Raise NotUniform if some divisor in `divisors` may be 0 for an m from `start` on."""
         for divisor in self.divisors:
             if not divisor.has_sign_from(start):
                 raise NotUniform(f"{self.what} divides by something that may be 0 for some `{self.parameter}`")
@@ -382,12 +382,12 @@ class InNumber:
 
 
 def constant(value: Fraction) -> Summands:
-    """Return the summands of a number."""
+    """Return a number as a sum."""
     return {(): RationalFunction.constant(value)} if value else {}
 
 
 def summands(value: Parametric) -> Summands | None:
-    """Return a polynomial in unknowns without eps as summands; None for another function."""
+    """Return a polynomial in unknowns without eps as a sum of terms; None for another function."""
     if value.denominator != ExpPoly.ONE:
         return None
     total: Summands = {}
@@ -399,10 +399,10 @@ def summands(value: Parametric) -> Summands | None:
 
 
 def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool = False) -> dict[int, Parametric]:
-    """Return the coefficients of `tree` by power of (parameter - `start`), as functions of e.
+    """Return the coefficients of `tree` by power of (m - `start`), as functions of e.
 
     With `lesser` they belong to an expression that is at most `tree` everywhere. Raises NotUniform unless the
-    expression is a polynomial for all numbers from `start` on.
+    expression is a polynomial for all m from `start` on.
     """
     terms = evaluation.lesser(tree, start) if lesser else evaluation.value(tree)
     evaluation.require_divisors(start)

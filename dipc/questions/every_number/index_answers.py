@@ -39,14 +39,14 @@ _TRUE, _FALSE = ast.Truth(value=True), ast.Truth(value=False)
 
 @frozen
 class IndexAnswer:
-    """An output that held an index plus `shift` before it became an array: its name, and the first index `low`."""
+    """An output that held an index plus `shift` and was replaced by an array: its name, and the first index `low`."""
 
     name: str
     low: int
     shift: int = 0
 
     def elements(self, answer: str, number: int) -> Mapping[str, str]:
-        """Return the elements of the array, as texts, for the output `answer` of a loop up to `number`."""
+        """Return the elements of the array, as texts, for the value `answer` of the output when m = `number`."""
         return {
             f"{self.name}[{i}]": "true" if str(i + self.shift) == answer else "false"
             for i in range(self.low, number + 1)
@@ -55,7 +55,7 @@ class IndexAnswer:
 
 @frozen
 class IndexAnswers:
-    """A program in which each output that holds an index has become an array of truth values.
+    """A program in which each output that holds an index has been replaced by an array of truth values, one per index.
 
     `refused` has the reason for each output that is assigned a loop variable but does not satisfy the conditions.
     """
@@ -66,7 +66,7 @@ class IndexAnswers:
 
 
 def with_index_answers(tree: ast.ProgramTree, parameter: str) -> IndexAnswers:
-    """Return the program with arrays of truth values as outputs if they hold an index of a loop to `parameter`."""
+    """Return the program with an array of truth values for each output that holds an index of a loop to `parameter`."""
     done: list[IndexAnswer] = []
     refused: dict[str, str] = {}
     for name in _candidates(tree, parameter):
@@ -90,7 +90,7 @@ def last_offset(last: object, parameter: str) -> int | None:
 
 
 class _Refused(Exception):
-    """The output does not satisfy a condition; the reason is one sentence."""
+    """Raised if an output does not satisfy a condition; the reason is one sentence."""
 
 
 def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:
@@ -186,7 +186,7 @@ def _literal(value: ast.Expr | None) -> int | None:
 
 
 def _of_no_index(value: ast.Expr, parameter: str) -> int | str:
-    """Return a value assigned besides indices: an integer, or `parameter` + c as text. Raises _Refused for others."""
+    """Return `value`, which is assigned besides indices, as an integer or as text `parameter` + c. Raises _Refused."""
     number, offset = _literal(value), last_offset(value, parameter)
     if number is not None:
         return number
@@ -201,7 +201,7 @@ _NOTHING, _NUMBER, _INDEX = "nothing", "number", "index"
 
 @dataclass(slots=True)
 class _Answer:
-    """The conditions on the output `name`, as found so far.
+    """The conditions on the output `name` to be replaced by an array, as found so far.
 
     `number` is its value that is no index, `low` the first and `last` the last index, and `shift` is added to indices.
     """
@@ -228,7 +228,7 @@ class _Answer:
         return result
 
     def fits(self, low: ast.Expr, high: ast.Expr) -> bool:
-        """Return True if the domain from `low` to `high` has all indices and the other number, which is no index."""
+        """Return True if the domain from `low` to `high` has all indices, and the value that is no index."""
         first, end, last = _literal(low), last_offset(high, self.parameter), last_offset(self.last, self.parameter)
         assert self.low is not None, "there is a loop"
         assert self.shift is not None, "it gives the index plus a number"
@@ -244,9 +244,9 @@ class _Answer:
     def _block(
         self, block: tuple[ast.Statement, ...], held: frozenset[str], loop: ast.For | None
     ) -> tuple[tuple[ast.Statement, ...], frozenset[str]]:
-        """Return the statements with the array, and what the output may hold at their end, on paths that get there.
+        """Return the statements with the array, and what the output may hold after them.
 
-        `held` is what it may hold before. `loop` is the loop up to the parameter whose iteration `block` belongs to.
+        `held` is what it may hold before. `loop` is the loop up to m whose iteration `block` belongs to.
         """
         result: list[ast.Statement] = []
         for statement in block:

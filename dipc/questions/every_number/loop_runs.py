@@ -63,10 +63,11 @@ Key = tuple[object, ...]
 
 @frozen
 class LoopSide:
-    """The program, or its ideal: the place of its loop, and its scalars that are alive at the loop's head or end.
+    """The program, or its ideal: the place of its loop, and the scalars that are live at the loop's head or end.
 
-    Each iteration changes the set of live scalars in the same way: for each scalar, it adds it, removes it, or leaves
-    it. A scalar that is alive before one iteration is alive before each of them.
+    A scalar is live if it may be read later. Each iteration changes the set of live scalars in the same way: for each
+    scalar, it adds it, removes it, or leaves it. A scalar that is live before one iteration is live before each of
+    them.
     """
 
     flow: Flow
@@ -81,7 +82,7 @@ class LoopSide:
 
 
 class Step(Protocol):
-    """A step from one head of the loop to the head number `goal`, or to the exit (`goal` None)."""
+    """A step from one head of the loop to the head with index `goal`, or to the exit (`goal` None)."""
 
     @property
     def goal(self) -> int | None: ...
@@ -106,9 +107,9 @@ class Automaton(Generic[S]):
 class LoopRuns(Generic[N, S]):
     """The runs of one loop, from head to head.
 
-    A *node* is a head as a question sees it, and a *step* leads from one node to the next. Invariant: nodes with the
-    same key have the same later iterations. If a question does not depend on the means of noises carried from one
-    iteration to a later one, these means may be inputs of the earlier iteration.
+    A *node* is a head with what a question needs to know of it, and a *step* leads from one node to the next.
+    Invariant: nodes with the same key have the same later iterations. If a question does not depend on the means of
+    noises carried from one iteration to a later one, these means may be inputs of the earlier iteration.
     """
 
     _keeps_means: ClassVar[bool] = True
@@ -116,7 +117,7 @@ class LoopRuns(Generic[N, S]):
     def __init__(
         self, program: Program, loop: ast.For, arrays: frozenset[str], count: int, finite: Mapping[int, Value]
     ) -> None:
-        """Prepare a program with `count` iterations of the loop, at values `finite` of finite inputs outside of it.
+        """Prepare a program with `count` iterations of the loop, at values `finite` of finite inputs outside the loop.
 
         Raises NotUniform if the loop is not found in the instructions, LimitReached if the finite inputs of an
         iteration have too many values.
@@ -163,7 +164,7 @@ class LoopRuns(Generic[N, S]):
 
     @abstractmethod
     def _iteration(self, node: N, iteration: int) -> Iterable[S]:
-        """Return the steps from the head `node` before `iteration`; each has the number of its goal."""
+        """Return the steps from the head `node` before `iteration`; each has the index of its goal."""
 
     @abstractmethod
     def _ending(self, node: N) -> Iterable[S]:
@@ -174,14 +175,14 @@ class LoopRuns(Generic[N, S]):
         return key_of(self._own, state, means=self._keeps_means)
 
     def _number(self, key: Key, node: N, iteration: int) -> int:
-        """Return the number of the head with this `key`, in the order in which heads are reached."""
+        """Return the index of the head with this `key`, in the order in which heads are reached."""
         if key not in self._keys:
             self._keys[key] = len(self._keys)
             self._pending.append((node, iteration))
         return self._keys[key]
 
     def _runs(self, flow: Flow, start: State, goal: int | None) -> Iterator[State]:
-        """Yield the ends of all runs from the state `start` to the instruction `goal`, or to the exit."""
+        """Yield the final states of all runs from `start` to the instruction `goal`, or to the exit."""
         pending = [start]
         for _ in range(self._limits.states):
             if not pending:
@@ -198,7 +199,7 @@ class LoopRuns(Generic[N, S]):
         return True
 
     def _array_of(self, slot: int) -> str | None:
-        """Return the array up to the parameter that has this slot as an element, or None."""
+        """Return the array of length m that has this slot as an element, or None."""
         name, bracket, _ = self._core.slots[slot].name.partition("[")
         return name if bracket and name in self._arrays else None
 
@@ -213,11 +214,11 @@ class LoopRuns(Generic[N, S]):
 
 
 class TooFew(Exception):
-    """The loop was unrolled for too few iterations to reach all of its heads."""
+    """Raised if the loop was unrolled for too few iterations to reach all of its heads."""
 
 
 def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> LoopSide:
-    """Return the instructions of `loop`: those whose text is inside it, equally many in `count` iterations."""
+    """Return the program with the instructions of `loop`, those inside its text: equally many per iteration."""
     program = flow.program
     labels = [
         label
@@ -245,7 +246,7 @@ def steps(flow: Flow, state: State, taken: Callable[[Edge], bool] | None = None)
 
 
 def stripped(state: State) -> State:
-    """Return `state` without constraints on noises and inputs: fewer decided comparisons only add runs and terms."""
+    """Return `state` without constraints on noises and inputs, which only allows more runs and terms."""
     return replace(initial_state(state.label, state.values), noises=state.noises)
 
 
@@ -299,7 +300,7 @@ def require_defined(
     *,
     means: bool = True,
 ) -> None:
-    """Raise NotUniform unless every run of the program, for every number of iterations, stays inside its domains.
+    """Raise NotUniform unless every run of the program, for every m, stays inside its domains.
 
     Also raises TooFew if the program has too few iterations, and LimitReached past `states` states. `entries` has the
     values of the finite inputs of each iteration.
@@ -347,9 +348,9 @@ _ONE = Fraction(1)
 
 @frozen
 class Term:
-    """One way in which noise can make a run differ from the ideal's, with the probability 1 - Pr[`event`].
+    """An event whose failure makes a run differ from the ideal's, with the probability 1 - Pr[`event`].
 
-    The noises of the event are centered. Its slacks are lower bounds of those of every input, as multiples of the open
+    The noises of the event have mean 0. Its slacks are lower bounds of those of every input, as multiples of the open
     distance if there is one.
     """
 
@@ -379,7 +380,7 @@ class Term:
 
 @frozen
 class NoisyOutcome:
-    """One outcome of a noisy comparison that holds by at least `margin` >= 0 if all noise is 0.
+    """One outcome of a noisy comparison that would hold by at least `margin` >= 0 if all noise were 0.
 
     `term` has the probability that noise changes the outcome.
     """
@@ -391,7 +392,7 @@ class NoisyOutcome:
 def noisy_outcome_of(
     form: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
 ) -> NoisyOutcome | None:
-    """Return the outcome `form` >= 0 for inputs behind the facets, or None if it can fail with all noise 0."""
+    """Return the outcome `form` >= 0 for inputs behind the facets, or None if it can fail even if all noise is 0."""
     coefficients, used, slack = _centered(form, noises)
     margin = _margin(slack, 0, facets, distances)
     if margin is None or (distances.is_open and not all(noise.law.scales for noise in used)):
@@ -404,7 +405,7 @@ def ball(
 ) -> tuple[Term, ...] | None:
     """Return the terms for |value - center| <= gamma, empty if the value has no noise.
 
-    The result is None if the inequality can fail with all noise 0.
+    The result is None if the inequality can fail even if all noise is 0.
     """
     coefficients, used, off = _centered(value - center, noises)
     above, below = _margin(off, 1, facets, distances), _margin(-off, 1, facets, distances)
@@ -417,7 +418,7 @@ def ball(
 
 
 def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[exact.Noise, ...], Affine]:
-    """Return the coefficients of the form over its centered noises, the noises, and the form with all of them 0."""
+    """Return (coefficients of the form's noises, these noises with mean 0, the form with means in their place)."""
     by_id: Mapping[int, NoiseVar] = {noise.id: noise for noise in noises}
     over = centered(form, {noise.id: noise.mean for noise in noises})
     own = [by_id[noise] for noise, _ in over.noises]
@@ -427,7 +428,7 @@ def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[ex
 
 
 def _margin(slack: Affine, radius: int, facets: Sequence[Moving], distances: ClaimedDistances) -> Fraction | None:
-    """Return a lower bound >= 0 of the slack for inputs behind the facets, or None if none is found."""
+    """Return a lower bound >= 0 of `slack` for inputs behind the facets, or None if none is found."""
     for bounding in (single_bound, best_bound):
         bound = slack_bound(slack, facets, distances, radius=radius, bounding=bounding)
         if bound is not None and bound.base >= 0 and bound.slope >= 0:
@@ -440,9 +441,9 @@ _BARE = "an output may have no value at the end"
 
 @frozen
 class AgreeingStep:
-    """An iteration in agreement with the ideal, or the statements after the loop: its `terms`, and its goal.
+    """An iteration in which program and ideal agree, or the statements after the loop: its `terms`, and its goal.
 
-    `goal` is the number of the next head, None for the exit.
+    `goal` is the index of the next head, None for the exit.
     """
 
     goal: int | None
@@ -458,7 +459,7 @@ class _Node:
 
 
 class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
-    """The runs of one program that agree with its ideal; the loop is unrolled often enough to reach every head."""
+    """The runs of a program that agree with its ideal; the loop is unrolled often enough to reach every head."""
 
     def __init__(
         self,
@@ -468,7 +469,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         distances: ClaimedDistances,
         finite: Mapping[int, Value],
     ) -> None:
-        """Prepare the ideal for some number of iterations, whose uniform program is `shape`.
+        """Prepare the ideal for some m, whose uniform program is `shape`.
 
         `finite` has the values of the finite inputs outside the loop, by slot. Raises NotUniform if the loops are not
         found in the instructions, and for int inputs; LimitReached if the inputs of an iteration have too many values.
@@ -566,7 +567,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         return replace(guard, form=self._form(guard.form), difference=self._form(guard.difference))
 
     def _form(self, form: Affine) -> Affine:
-        """Return a form of the ideal as a form over the program's inputs."""
+        """Return `form`, over the ideal's inputs, as a form over the program's inputs."""
         return Affine((), tuple(sorted((self._inputs[slot], c) for slot, c in form.inputs)), form.constant)
 
     # --- the program ---------------------------------------------------------------------------------------
@@ -574,7 +575,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     def _agreeing(
         self, state: State, guards: Sequence[Constraint], goal: int
     ) -> Iterator[tuple[State, tuple[Term, ...]]]:
-        """Yield the runs in agreement from `state` to the label `goal`, or to the exit, with their terms.
+        """Yield the runs from `state` to the label `goal`, or to the exit, that agree with the ideal, with their terms.
 
         The inputs satisfy `guards`. There are several runs if the program itself compares inputs.
         """
@@ -607,7 +608,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         return facets(region, (), self._metric, outside, fixed=self._is_finite and alone)[: len(guards)]
 
     def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
-        """Return the outcome of a noisy comparison that the ideal's path implies if all noise is 0, and its term.
+        """Return the outcome of a noisy comparison that would occur if all noise were 0, and its term.
 
         The term has the probability that noise leads to another outcome.
         """
@@ -637,9 +638,9 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     def _compared(
         self, program: State, ideal: State, guards: Sequence[Constraint], pairs: Sequence[tuple[int, int]]
     ) -> list[Term]:
-        """Return the terms for the outputs `pairs`.
+        """Return the terms for the outputs `pairs`, each a slot of the program and one of the ideal.
 
-        Raises NotUniform if program and ideal differ there with all noise 0.
+        Raises NotUniform if program and ideal would differ there even if all noise were 0.
         """
         terms: list[Term] = []
         moving = self._facets(guards)

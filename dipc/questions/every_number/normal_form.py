@@ -72,7 +72,7 @@ Block = tuple[ast.Statement, ...]
 
 
 def with_one_loop(program: ast.ProgramTree, number: QueryNumber, arrays: frozenset[str]) -> ast.ProgramTree:
-    """Return `program` with its loops up to the parameter joined into one, and those of its ideal into another.
+    """Return `program` with its loops up to m joined into one, and those of its ideal into another.
 
     It is unchanged if both have at most one. Raises NotUniform if the loops depend on each other.
     """
@@ -102,7 +102,7 @@ def _fresh(program: ast.ProgramTree) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Fusion:
-    """One body of statements whose loops become one, with the variables that it may use, added ones included."""
+    """One block of statements whose loops are joined, with the variables that it may use, added ones included."""
 
     number: QueryNumber
     arrays: frozenset[str]
@@ -147,7 +147,7 @@ class _Fusion:
         return isinstance(statement, ast.For) and mentions(statement.high, self.number.parameter)
 
     def _with_own_variables(self, left: Block, right: Block) -> Block:
-        """Return the statements `right` with new variables for those of `left` that they write before reading."""
+        """Return the statements `right` with new variables for those of `left` that `right` writes before reading."""
         for declaration in self.variables:
             for declarator in declaration.declarators if declaration.role is ast.Role.VAR else ():
                 name = declarator.name
@@ -160,7 +160,7 @@ class _Fusion:
         return right
 
     def _merge(self, loop: ast.For, between: Block, other: ast.For) -> ast.For:
-        """Return one loop that does what both do; raise NotUniform if it is not proved to be equivalent.
+        """Return one loop in place of `loop` and `other`; raise NotUniform if it is not proved to be equivalent.
 
         `between` has the statements between the two loops, which move before both.
         """
@@ -180,7 +180,7 @@ class _Fusion:
         return replace(loop, body=(*loop.body, *body))
 
     def _scalars(self) -> Iterator[str]:
-        """Yield the variables and outputs that are not arrays up to the parameter."""
+        """Yield the variables and outputs that are not arrays of length m."""
         for declaration in self.variables:
             if declaration.role is not ast.Role.INPUT:
                 yield from (
@@ -199,7 +199,7 @@ def writes(tree: object, name: str) -> bool:
 def may_read(block: Sequence[ast.Statement], name: str) -> bool:
     """Return True if `block` can read the scalar `name` before it writes it.
 
-    A loop up to the parameter is executed at least once.
+    A loop up to m is executed at least once.
     """
     return _first(block, name)[0]
 
@@ -273,7 +273,7 @@ def changed(node: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.ProgramTree, ast.ProgramTree] | None:
-    """Return a program with the selection loop and its ideal, and one with the rest.
+    """Return the program with only its selection loop and that of its ideal, and the program with the rest.
 
     The result is None if there are no such parts.
     """
@@ -297,7 +297,7 @@ def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.Progra
 
 
 def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tuple[str, Block, Block]]:
-    """Yield the selection loops that are separate from the rest: answer, statements, and all other statements."""
+    """Yield (answer, statements, all other statements) for each selection loop that is separate from the rest."""
     for position in range(len(body) - 1):
         before, alone, after = body[:position], body[position : position + 2], body[position + 2 :]
         try:
@@ -318,7 +318,7 @@ def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tupl
 def _with_outputs(
     program: ast.ProgramTree, body: Block, ideal: Block, wanted: Callable[[str], bool]
 ) -> ast.ProgramTree:
-    """Return the program with the statements `body` and `ideal` and the outputs that are `wanted`, without claim."""
+    """Return the program with the statements `body` and `ideal` and the outputs that are `wanted`, without a claim."""
     declarations: list[ast.Declaration] = []
     for declaration in program.declarations:
         match declaration:
@@ -340,7 +340,7 @@ T = TypeVar("T")
 
 @frozen
 class LoopText:
-    """A program whose indices end at the parameter, with marks for rates that depend on it.
+    """A program whose indices end at m, the value of the parameter, with marks in place of rates that depend on m.
 
     `source` is the text from which the tree was parsed, None for a tree that was built. `answers` are the outputs that
     held an index before they became arrays.
@@ -376,14 +376,14 @@ class LoopText:
         return self if tree == self.tree else replace(self, tree=tree, source=None)
 
     def with_one_loop(self) -> LoopText:
-        """Return this text with one loop up to the parameter, printed and parsed again.
+        """Return this text with one loop up to m, printed and parsed again.
 
         Raises NotUniform if the loops cannot be joined.
         """
         return self.with_tree(with_one_loop(self.tree, self.number, parameter_arrays(self.tree, self.number))).read()
 
     def read(self) -> LoopText:
-        """Return this text with a tree that was parsed: printed and parsed again if it was built."""
+        """Return this text with a tree that has places in a text: printed and parsed again if it was built."""
         if self.source is not None:
             return self
         source = SourceText("<one loop>", print_program(self.tree))
@@ -403,10 +403,7 @@ class LoopText:
         )
 
     def instance(self, number: int) -> Program:
-        """Return the program for one `number` of queries; raise NotUniform if it is refused.
-
-        The tree must have been parsed.
-        """
+        """Return the program for m = `number`; raise NotUniform if it is refused. The tree must have been parsed."""
         assert self.source is not None, "places in the tree are places in a text"
         try:
             return self.program.with_constants({self.number.parameter: Fraction(number)}, self.source)
@@ -435,7 +432,7 @@ def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, 
 
 
 def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.ProgramTree:
-    """Return the program with indices shifted to end at the parameter, if all of them end at it plus one constant.
+    """Return the program with indices shifted to end at m, if all of them end at m + c for one constant c.
 
     It is unchanged if they do not, or if an index is used for more than naming an element.
     """
@@ -480,10 +477,7 @@ def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, bey
 
 @frozen
 class _IndexShift:
-    """A shift by `by` of the indices of `arrays`, the variables of `loops`, and the variables in `holding`.
-
-    The variables in `holding` have indices as values.
-    """
+    """A shift by `by` of the indices of `arrays`, of the variables of `loops`, and of the indices in `holding`."""
 
     parameter: str
     by: int
@@ -540,7 +534,7 @@ class _IndexShift:
 
 @frozen
 class Rates:
-    """The rates of a program by their marks, 1, 2, … in this order, as multiples of eps.
+    """The rates of a program as functions of m, in multiples of eps; the rate with mark n is the n-th.
 
     `divisors` has every expression that a rate is divided by.
     """
@@ -549,7 +543,7 @@ class Rates:
     divisors: tuple[RationalFunction, ...]
 
     def require_positive(self, start: int, parameter: str) -> None:
-        """Raise NotUniform unless each rate is proved to be positive for every number from `start` on."""
+        """Raise NotUniform unless each rate is proved to be positive for every m from `start` on."""
         for rate in self.of_marks:
             if not rate.is_positive_from(start):
                 raise NotUniform(
@@ -561,7 +555,7 @@ class Rates:
 
 @frozen
 class Constants:
-    """The constants of a program that are quotients of polynomials in the parameter, and the divisors in them."""
+    """The constants of a program that are quotients of polynomials in m, and the divisors in them."""
 
     values: Mapping[str, Summands]
     divisors: tuple[RationalFunction, ...]
@@ -582,9 +576,9 @@ class Constants:
 
 
 def marked(tree: ast.ProgramTree, number: QueryNumber, constants: Constants) -> tuple[ast.ProgramTree, Rates] | None:
-    """Return the program with marks for its rates, and the rates by mark; None if no rate depends on the number.
+    """Return the program with a mark in place of each rate, and the rates by mark; None if no rate depends on m.
 
-    Raises NotUniform for a rate that is not a multiple of eps by a quotient of polynomials in the number.
+    Raises NotUniform for a rate that is not a multiple of eps by a quotient of polynomials in m.
     """
     noises = [node for node in walk(tree.body) if isinstance(node, ast.NoiseExpr) and node.law.scales]
     varying = (number.parameter, *number.others)
@@ -611,5 +605,5 @@ def marked(tree: ast.ProgramTree, number: QueryNumber, constants: Constants) -> 
 
 
 def rate_of_mark(rates: Rates | None, rate: Fraction) -> RationalFunction:
-    """Return the rate for which `rate` is a mark if there are `rates`, else `rate` itself."""
+    """Return the rate whose mark is `rate`; without `rates`, `rate` itself."""
     return RationalFunction.constant(rate) if rates is None else rates.of_marks[int(rate) - 1]

@@ -49,7 +49,7 @@ from dipc.text.program import CoreProgram
 
 
 class NotUniform(Exception):
-    """The program is not uniform, nor a selection, as far as the criterion shows.
+    """Raised if the program is not proved to be uniform or a selection.
 
     `reason` is one sentence, `span` the place in the text if there is one.
     """
@@ -61,7 +61,7 @@ class NotUniform(Exception):
 
 
 class IndexIsAValue(NotUniform):
-    """The variable of the loop up to the parameter is used other than as an index."""
+    """Raised if the variable of the loop up to m is used other than as an index."""
 
     def __init__(self, variable: str, span: Span) -> None:
         super().__init__(f"`{variable}` is used other than as an index", span)
@@ -70,7 +70,7 @@ class IndexIsAValue(NotUniform):
 
 @frozen
 class UniformLoops:
-    """A uniform program: its loop, the ideal's loop, the first index `low`, and the arrays up to the parameter."""
+    """A uniform program: its loop up to m, the ideal's loop, the first index `low`, and the arrays of length m."""
 
     parameter: str
     loop: ast.For
@@ -81,19 +81,19 @@ class UniformLoops:
 
 @frozen
 class QueryNumber:
-    """The number of queries: the constant `parameter`, and the constants `others` that are computed from it."""
+    """The number m of queries: the constant `parameter`, and the constants `others` that are computed from it."""
 
     parameter: str
     others: tuple[str, ...] = ()
 
     def require_free(self, node: object, reason: str) -> None:
-        """Raise NotUniform with `reason` if `node`, a part of a program, depends on the number of queries."""
+        """Raise NotUniform with `reason` if `node`, a part of a program, depends on m."""
         if any(mentions(node, name) for name in (self.parameter, *self.others)):
             raise NotUniform(reason, getattr(node, "span", None))
 
 
 def grows_with(source: SourceText, number: QueryNumber) -> bool:
-    """Return True if some input of a program has a domain that depends on the number of queries."""
+    """Return True if some input of a program has a domain that depends on m."""
     declared = parse(source).declarations
     domains = _domains(declared)
     for each in declared:
@@ -107,10 +107,10 @@ def grows_with(source: SourceText, number: QueryNumber) -> bool:
 
 
 def parameter_arrays(program: ast.ProgramTree, number: QueryNumber) -> frozenset[str]:
-    """Return the arrays up to the parameter that the program or its ideal declares.
+    """Return the arrays of length m that the program or its ideal declares.
 
-    Raises NotUniform if declarations depend on the parameter in another way, and for a name that is such an array in
-    only one of program and ideal.
+    Raises NotUniform if declarations depend on m in another way, and for a name that is such an array in only one of
+    program and ideal.
     """
     parameter = number.parameter
     arrays: set[str] = set()
@@ -138,10 +138,10 @@ def parameter_arrays(program: ast.ProgramTree, number: QueryNumber) -> frozenset
 def uniform_loop(
     program: ast.ProgramTree, number: QueryNumber, *, privacy: bool = False
 ) -> tuple[ast.For, frozenset[str]]:
-    """Return the loop of a uniform program and the arrays up to the parameter, without looking at the ideal.
+    """Return the one loop of a uniform program and the arrays of length m, without looking at the ideal.
 
-    For `privacy` there may be finite choices, and statements before the loop may use the elements of the index before
-    its first one. Raises NotUniform with the reason.
+    For `privacy` there may be finite choices, and statements before the loop may use array elements at the index before
+    the first one. Raises NotUniform with the reason.
     """
     arrays = parameter_arrays(program, number)
     loop = _loop(program.body, number, arrays, privacy=privacy)
@@ -167,7 +167,7 @@ def uniform(program: ast.ProgramTree, number: QueryNumber) -> UniformLoops:
 def require_uniform_metric(
     program: ast.ProgramTree, number: QueryNumber, arrays: frozenset[str], low: ast.Expr
 ) -> None:
-    """Raise NotUniform unless the metric is the same for each index from `low` to the parameter."""
+    """Raise NotUniform unless the metric is the same for each index from `low` to m."""
     for declaration in program.declarations:
         if not isinstance(declaration, ast.MetricDecl):
             continue
@@ -187,7 +187,7 @@ def require_uniform_metric(
 
 
 def _declare(declaration: ast.VariableDecl, number: QueryNumber, arrays: set[str], others: set[str]) -> None:
-    """Add the declared variables to `arrays` if they are arrays up to the parameter, else to `others`."""
+    """Add the declared variables to `arrays` if they are arrays of length m, else to `others`."""
     parameter = number.parameter
     _require_bound(declaration.type, number)
     number.require_free(declaration.initial, f"an initial value depends on `{parameter}`")
@@ -257,7 +257,7 @@ def _loop(
 
 
 def _indexed_alike(node: object, variable: str) -> bool:
-    """Return True if `variable`, that of a loop, occurs in `node` only as a whole index."""
+    """Return True if the loop variable `variable` occurs in `node` only as a whole index."""
     free = sum(is_name(each, variable) for each in walk(node))
     indices = sum(isinstance(each, ast.Element) and is_name(each.index, variable) for each in walk(node))
     return free == indices
@@ -270,7 +270,7 @@ def _domains(declared: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
 
 @frozen
 class SelectionLoop:
-    """A selection loop: it selects an index of `array` and assigns the index to the output `answer`.
+    """A loop that selects one query of `array`, such as the largest, and assigns its index to the output `answer`.
 
     `rates` are the noise rates of the first value and of the others, None without noise. `scales` are the factors of
     their queries, negative if the least value is selected. `first` is the least index, and `held` has the variables
@@ -290,7 +290,7 @@ class SelectionLoop:
         return all(scale == 1 for scale in self.scales)
 
     def drawn(self, core: CoreProgram) -> tuple[tuple[Law, Fraction], tuple[Law, Fraction]]:
-        """Return the law and rate of the first value, and of the others, in a loop unrolled for at least three values.
+        """Return the (law, rate) of the first value and of the others, in a loop unrolled for at least three values.
 
         Raises NotUniform if the others differ from each other.
         """
@@ -301,14 +301,17 @@ class SelectionLoop:
 
 
 def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration], parameter: str) -> SelectionLoop:
-    """Return the selection loop that `body` is, with the declarations `declared`; raise NotUniform if it is none."""
+    """Read `body`, with the declarations `declared`, as a loop that selects one query.
+
+    Raise NotUniform if it is none.
+    """
     selection = selection_of(body, parameter)
     _require_initial(declared, selection.answer, selection.first, parameter)
     return selection
 
 
 def selected_from_inputs(tree: ast.ProgramTree, number: QueryNumber, *, privacy: bool = False) -> SelectionLoop:
-    """Return the selection loop of a program that selects from noisy values of an input array up to the parameter.
+    """Return the selection loop of a program that selects from noisy values of an input array of length m.
 
     No other input is used. For `privacy`, statements may follow that read the index but no input or noisy value. Raises
     NotUniform if the program does anything else.
@@ -328,7 +331,7 @@ def selected_from_inputs(tree: ast.ProgramTree, number: QueryNumber, *, privacy:
 
 
 def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-    """Return the statements with each noise drawn around 0 and then added to a mean as one draw around the mean.
+    """Return the statements with one draw around a mean in place of a draw around 0 that is then added to the mean.
 
     One-sided noise is written as a draw around 0 and an addition.
     """
@@ -349,7 +352,7 @@ def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
 
 
 def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumber) -> None:
-    """Raise NotUniform if the statements after a selection read more than its answer.
+    """Raise NotUniform if the statements after the selection `own` read more than its answer.
 
     Also raises it if the answer does not start with the first index.
     """
@@ -366,7 +369,7 @@ def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumbe
 
 
 def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop:
-    """Read `body` as a loop that selects one query, such as the largest, without its answer's initial value.
+    """Read `body` as a loop that selects one query, such as the largest, ignoring the initial value of its answer.
 
     Raises NotUniform if it is none.
     """
@@ -410,7 +413,7 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop
 
 
 def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:
-    """Return the variable that `statement` assigns, its value (or the mean of its noise), and the rate of the noise."""
+    """Return (variable that `statement` assigns, its value or the mean of its noise, the noise's rate or None)."""
     match statement:
         case ast.Sample(target=ast.Name(name=name), distribution=ast.NoiseExpr(law, rate, mean)) if (
             mean is not None and law.scales
@@ -422,7 +425,7 @@ def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:
 
 
 def _query(value: ast.Expr) -> tuple[ast.Expr, Fraction]:
-    """Return the query and its factor, for a `value` that is a multiple of one query."""
+    """Return (query, factor) for a `value` that is a multiple of one query."""
     match value:
         case ast.Binary(op=ast.BinaryOp.MULTIPLY, left=ast.Number(value=factor), right=ast.Element() as query):
             return query, factor
@@ -432,7 +435,7 @@ def _query(value: ast.Expr) -> tuple[ast.Expr, Fraction]:
 
 
 def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element, int]:
-    """Return the value compared with `best`, and 1 if it replaces the best when greater, -1 when less."""
+    """Return the value compared with `best`, and 1 if it replaces the best when it is greater, -1 when it is less."""
     greater, less = (ast.CompareOp.GT, ast.CompareOp.GE), (ast.CompareOp.LT, ast.CompareOp.LE)
     match condition:
         case ast.Compare(op=op, left=ast.Name() | ast.Element() as new, right=old) if is_name(old, best):
@@ -447,7 +450,7 @@ def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element,
 
 
 def _answer_name(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, variable: str) -> str:
-    """Return the output to which the index is assigned when the challenger becomes the best."""
+    """Return the output to which the index is assigned when the `challenger` becomes the best."""
     answer: str | None = None
     replaced = False
     for statement in then:

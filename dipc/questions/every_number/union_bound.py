@@ -92,7 +92,10 @@ from dipc.text.diagnostic import DiagnosticError
 
 @frozen
 class Sum:
-    """A bound of the error: the sum of the terms `fixed` + (m - `once`) · `repeated`, for a loop up to m >= once."""
+    """A bound of the error for a loop up to m >= once: the sum of the terms `fixed` + (m - `once`) · `repeated`.
+
+    A term is a way in which noise changes the answer, with its probability.
+    """
 
     fixed: tuple[Term, ...]
     repeated: tuple[Term, ...]
@@ -113,9 +116,9 @@ def plus(left: Sum, right: Sum) -> Sum:
 
 
 def sums(automaton: Automaton[AgreeingStep], low: int, paths: int) -> frozenset[Sum]:
-    """Return sums such that each run in agreement, of a loop from `low` to m, has one of them as an upper bound.
+    """Return sums of which one is an upper bound of the error of each run that agrees with the ideal, from `low` to m.
 
-    This holds for m of at least every `once`, at any eps, with the most probable iteration of a cycle. Raises
+    They are valid for m of at least every `once`, at any eps, with the most probable iteration of a cycle. Raises
     NotUniform if no run agrees with the ideal, LimitReached past `paths` paths.
     """
     sums: set[Sum] = set()
@@ -130,7 +133,7 @@ def sums(automaton: Automaton[AgreeingStep], low: int, paths: int) -> frozenset[
 
 
 def _on_cycles(automaton: Automaton[AgreeingStep]) -> Mapping[int, tuple[AgreeingStep, ...]]:
-    """Return for each head the iterations between heads of its strongly connected component."""
+    """Return, for each head, the iterations between heads of its strongly connected component."""
     graph = {
         head: [step.goal for step in steps if step.goal is not None] for head, steps in enumerate(automaton.iterations)
     }
@@ -144,7 +147,7 @@ def _on_cycles(automaton: Automaton[AgreeingStep]) -> Mapping[int, tuple[Agreein
 
 
 def _paths(automaton: Automaton[AgreeingStep], most: int) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
-    """Yield, for each path that visits no head twice, its terms, its number of iterations, and its heads."""
+    """Yield (terms, number of iterations, heads) of each path that visits no head twice."""
     pending: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [
         (step.terms, 0, (step.goal,)) for step in automaton.before if step.goal is not None
     ]
@@ -171,10 +174,9 @@ def _sorted(terms: tuple[Term, ...]) -> tuple[Term, ...]:
 
 @frozen
 class UnionBound:
-    """The bound for every number of queries from `start` on: the error is at most the largest of `sums`.
+    """A bound of the error for every m from `start` on: the largest of `sums`.
 
-    The claim is about numbers from `least` on. If there are `rates` that depend on the number, the terms have marks for
-    them.
+    The claim is about m from `least` on. If there are `rates` that depend on m, the terms have marks for them.
     """
 
     sums: frozenset[Sum]
@@ -187,9 +189,9 @@ class UnionBound:
             raise ValueError("a union bound needs a run: about no run it would prove anything")
 
     def decay(self, number: int) -> Fraction | None:
-        """Return the rate r at which the bound for `number` decays like e^{-r·t} as t grows; None if the bound is 0.
+        """Return the rate r at which the bound for m = `number` decays like e^{-r·t} as t grows.
 
-        The variable t is eps, or distance·eps. Raises ZeroDivisionError if a rate has no value.
+        None if the bound is 0. The variable t is eps, or distance·eps. Raises ZeroDivisionError if a rate has no value.
         """
         result = [
             rate
@@ -305,7 +307,7 @@ def _sums(
 
 
 def _is_element(name: str, shape: UniformLoops) -> bool:
-    """Return True if the slot `name` is an element of an array up to the parameter."""
+    """Return True if the slot `name` is an element of an array of length m."""
     array, bracket, _ = name.partition("[")
     return bool(bracket) and array in shape.arrays
 
@@ -374,7 +376,7 @@ def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: C
 
 
 def _loses(challenger: tuple[Law, Fraction], selected: tuple[Law, Fraction], margin: Fraction) -> Term:
-    """Return the term that the selected value, greater by `margin` without noise, loses against a challenger."""
+    """Return the term for a selected value, greater by `margin` without noise, to lose against a challenger."""
     noises = tuple([Noise(law, rate, Fraction(0)) for law, rate in (selected, challenger)])
     return Term(Event(noises, (Halfspace(((0, Fraction(1)), (1, Fraction(-1))), margin),)))
 
@@ -392,10 +394,10 @@ _CERTAIN = Bound((), Fraction(1))
 
 @frozen
 class Unit:
-    """A unit e with eps = `scale`(m)·e, in which the sums of terms are compared with beta for all large enough numbers.
+    """A unit e with eps = `scale`(m)·e, in which the sums of terms are compared with beta for all large m.
 
-    `rates` replace the marks of the terms; without them the terms have the same rates for every number. With `lesser`,
-    beta is replaced by a lower bound: summands in another unit are left out.
+    `rates` replace the marks of the terms; without them the terms have the same rates for every m. With `lesser`, beta
+    is replaced by a lower bound: summands in another unit are left out.
     """
 
     scale: RationalFunction
@@ -404,7 +406,7 @@ class Unit:
 
     @property
     def is_eps(self) -> bool:
-        """True if e is eps itself, no rate depends on the number, and beta is the claim's."""
+        """True if e is eps itself, no rate depends on m, and beta is the claim's."""
         return self.rates is None and self.scale == ONE and not self.lesser
 
     @property
@@ -413,7 +415,7 @@ class Unit:
         return self.lesser or self.scale != ONE
 
     def holds_from(self, sums: Iterable[Sum], start: int) -> bool:
-        """Return True if the rates for `start` are proved to bound the error for every greater number."""
+        """Return True if the rates for m = `start` are proved to bound the error for every greater m."""
         if self.is_eps:
             return True
         known = () if self.rates is None else self.rates.of_marks
@@ -425,7 +427,7 @@ class Unit:
         return all(self._holds(term, start) for total in sums for term in total.terms)
 
     def refusal(self, sums: Iterable[Sum], start: int, parameter: str) -> str:
-        """Return the reason why the rates for `start` are not proved to bound the error for greater numbers.
+        """Return the reason why the rates for m = `start` are not proved to bound the error for greater m.
 
         It compares how rates and exponents of beta grow; the latter grow like 1/scale.
         """
@@ -462,7 +464,7 @@ class Unit:
         return True
 
     def with_rates(self, total: Sum, start: int) -> Sum:
-        """Return the sum `total` with the rates for `start`, as multiples of e."""
+        """Return the sum `total` with the rates for m = `start`, as multiples of e."""
         if self.is_eps:
             return total
         return replace(total, fixed=self._terms(total.fixed, start), repeated=self._terms(total.repeated, start))
@@ -481,7 +483,7 @@ class Unit:
         return rate_of_mark(self.rates, rate)
 
     def intervals(self, of_eps: tuple[Interval, ...], start: int) -> tuple[Interval, ...]:
-        """Return intervals of e that contain all values for eps in `of_eps` and numbers from `start` on."""
+        """Return intervals of e that contain all values for eps in `of_eps` and m from `start` on."""
         if self.scale == ONE:
             return of_eps
         last = of_eps[-1].upper
@@ -509,7 +511,7 @@ class CoefficientInequality(BoundEvidence):
 
 @frozen
 class ProvedStart:
-    """A proof that the claim holds for every number of queries from `start` on.
+    """A proof that the claim holds for every m from `start` on.
 
     If `trivial` is not None, beta is at least 1 for values t of the variable up to `trivial`, and the union bound is at
     most beta beyond.
@@ -521,9 +523,9 @@ class ProvedStart:
 
 @frozen
 class UnionEvidence:
-    """The inequalities of a proof, and for values of the variable up to `trivial` obligations that beta is at least 1.
+    """The inequalities of a proof, and obligations that beta is at least 1 for values of the variable up to `trivial`.
 
-    Unless `in_eps`, they are about another multiple of eps for each number, or bound rates that depend on it.
+    Unless `in_eps`, they are about another multiple of eps for each m, or bound rates that depend on m.
     """
 
     trivial: Fraction | None
@@ -536,7 +538,7 @@ class UnionEvidence:
 class UnionProof:
     """A search for a proof that the sums of one program are at most beta, on `intervals` of the variable.
 
-    Sums and beta are in the `unit`, whose rates for a start bound the error for every greater number.
+    Sums and beta are in the `unit`, whose rates for a start bound the error for every greater m.
     """
 
     sums: tuple[Sum, ...]
@@ -592,7 +594,7 @@ class UnionProof:
         return UnionEvidence(proof.trivial, inequalities, above_one, self.unit.is_eps)
 
     def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Generator[Obligation, Decision, Fraction | None]:
-        """Return None if the inequalities hold, else a value of the variable above which they do; 0 if unknown."""
+        """Return None if the inequalities hold, else a value of the variable above which they do, or 0 if unknown."""
         worst: Fraction | None = None
         for obligation, _ in self.inequalities(start, intervals):
             decision = yield obligation
@@ -605,9 +607,9 @@ class UnionProof:
         return worst
 
     def _tried(self, start: int) -> Generator[Obligation, Decision, Fraction | None]:
-        """Return a value of the variable above which the inequalities hold, among those tried, or None.
+        """Return a value of the variable above which the inequalities hold, among the values tried, or None.
 
-        It is needed if there is no closed form, so that the last failing value is not known.
+        It is used if there is no closed form, so that the last failing value is not known.
         """
         start_at: Fraction | None = None
         for start_at in _TRIED:
@@ -616,7 +618,7 @@ class UnionProof:
         return None
 
     def _above_one(self, start: int, near: tuple[Interval, ...]) -> Generator[Obligation, Decision, bool]:
-        """Return True if beta is at least 1 for `start`, and does not fall for greater numbers, on `near`."""
+        """Return True if beta is proved to be at least 1 on `near` for every m from `start` on."""
         for obligation in self.above_one(start, near):
             decision = yield obligation
             if decision.verdict is not Verdict.ACCURATE:
@@ -624,7 +626,7 @@ class UnionProof:
         return True
 
     def above_one(self, start: int, near: tuple[Interval, ...]) -> Iterator[Obligation]:
-        """Yield obligations that beta is at least 1 for `start`, and does not fall for greater numbers, on `near`."""
+        """Yield obligations that beta is at least 1 on `near` for m = `start`, and does not fall for greater m."""
         coefficients = self.beta(start)
         for power in range(max(coefficients, default=0) + 1):
             yield Obligation(_CERTAIN if power else _NOTHING, PiecewiseForm(coefficients.get(power, _ZERO)), near)
@@ -635,7 +637,7 @@ _TRIED: tuple[Fraction, ...] = tuple([Fraction(n, 8) * 2**k for k in range(8) fo
 
 
 def _split(trivial: Fraction) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
-    """Return the intervals of all values up to `trivial`, and from there on."""
+    """Return the intervals of all values up to `trivial`, and those of all values from there on."""
     return (Interval(Fraction(0), trivial, False, True),), (Interval.closed(trivial, None),)
 
 
