@@ -117,7 +117,7 @@ def check(**given: Any) -> ExitCode:
         with progress:
             report = answer(source, engine, progress)
     except Interrupted as stop:
-        return output.deliver(rows.interrupted(stop, "class" if source.table is None else "row"))
+        return output.deliver(rows.interrupted(stop, source.word))
     if closed_form is not None and closed_form > len(report.rows):
         raise DiagnosticError(_no_row(closed_form, len(report.rows), source))
     effort = replace(report.effort, seconds=perf_counter() - begun, table_seconds=reading)

@@ -93,7 +93,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
     classes = symmetric_inputs.grouped(program, inputs, asked.classes, as_given=asked.as_given)
     if classes is not None:
         source = _row_source(classes.program, classes.table, claim)
-        source.annotate = classes.counted
+        source.annotate, source.word = classes.counted, "class"
         return source
     source = _row_source(program, prepared(program, None, inputs, asked.progress), claim)
     if symmetric_inputs.is_everything(program, inputs):
@@ -288,8 +288,10 @@ def answer(source: Source, engine: Engine, progress: Progress | None = None) -> 
         if progress is not None:
             progress(len(rows), total)
     except KeyboardInterrupt:
-        report = _timed(source.report(rows, engine, interrupted=True), begun)
-        raise Interrupted(report, len(rows), total) from None
+        report = source.report(rows, engine, interrupted=True)
+        if source.annotate is not None:
+            report = source.annotate(report)
+        raise Interrupted(_timed(report, begun), len(rows), total) from None
     report = source.report(rows, engine)
     return _timed(report if source.annotate is None else source.annotate(report), begun)
 

@@ -90,6 +90,8 @@ class Source(ABC):
         self.table = table
         #: A function that adds to the report that its rows represent more inputs, or are all inputs; else None.
         self.annotate: Callable[[Report], Report] | None = None
+        #: The word for a case in messages: a "class" of inputs, or a "row" of a table.
+        self.word = "class" if table is None else "row"
 
     @property
     def total(self) -> int | None:

@@ -147,17 +147,31 @@ main(sys.argv[1:])
 
 
 @pytest.mark.parametrize(
-    ("after", "beta", "said"),
+    ("after", "beta", "inputs", "said"),
     [
-        (0, "1", "interrupted after 0 of 27 rows\nno verdict: no row was decided\n"),
-        (5, "1", "interrupted after 5 of 27 rows\nno verdict: 5 accurate, none inaccurate so far\n"),
-        (26, "0", "interrupted after 26 of 27 rows\nalready certain: INACCURATE, 26 rows so far fail\n\nrow 1 fails\n"),
+        (0, "1", [], "interrupted after 0 of 27 rows\nno verdict: no row was decided\n"),
+        (5, "1", [], "interrupted after 5 of 27 rows\nno verdict: 5 accurate, none inaccurate so far\n"),
+        (
+            26,
+            "0",
+            [],
+            "interrupted after 26 of 27 rows\nalready certain: INACCURATE, 26 rows so far fail\n\nrow 1 fails\n",
+        ),
+        (5, "1", ["--classes"], "interrupted after 5 of 7 classes\nno verdict: 5 accurate, none inaccurate so far\n"),
+        (0, "1", ["--classes"], "interrupted after 0 of 7 classes\nno verdict: no class was decided\n"),
+        (
+            3,
+            "0",
+            ["--classes"],
+            "interrupted after 3 of 7 classes\nalready certain: INACCURATE, 3 classes so far fail\n\nclass 1 ",
+        ),
     ],
 )
-def test_ctrl_c_says_how_far_it_got(tmp_path: Path, after: int, beta: str, said: str) -> None:
+def test_ctrl_c_says_how_far_it_got(tmp_path: Path, after: int, beta: str, inputs: list[str], said: str) -> None:
     target = tmp_path / "result.txt"
+    table = ["--inputs", "q = -1..1", *inputs] if inputs else [TABLE]
     # With closed forms rows are looked at one after the other.
-    asked = ["check", SPARSE, TABLE, "--beta", beta, "--closed-form", "1", "-o", target]
+    asked = ["check", SPARSE, *table, "--beta", beta, "--closed-form", "1", "-o", target]
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED.format(after=after), *asked],
         capture_output=True,
