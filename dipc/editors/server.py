@@ -69,12 +69,13 @@ class Server(LanguageServer):
         return document.position_codec.range_to_client_units(document.lines, types.Range(*ends))
 
 
-def _text_of(document: TextDocument) -> str:
-    """Return the text of a document, empty for a closed document that is not a file."""
+def _readable(document: TextDocument) -> TextDocument:
+    """Return the document, or an empty one in place of a closed document whose file cannot be read."""
     try:
-        return str(document.source)
+        document.source  # noqa: B018 - reads the file of a closed document
     except (OSError, ValueError):
-        return ""
+        return TextDocument(document.uri, "", position_codec=document.position_codec)
+    return document
 
 
 def _position(lines: Sequence[str], offset: int) -> types.Position:
@@ -103,8 +104,8 @@ def made() -> Server:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
-        document = ls.workspace.get_text_document(params.text_document.uri)
-        text = _text_of(document)
+        document = _readable(ls.workspace.get_text_document(params.text_document.uri))
+        text = document.source
         symbols = Symbols.read(text)
         symbol = symbols and symbols.symbol_at(document.offset_at_position(params.position))
         if not symbol:
@@ -116,15 +117,15 @@ def made() -> Server:
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def definition(ls: Server, params: types.DefinitionParams) -> types.Location | None:
-        document = ls.workspace.get_text_document(params.text_document.uri)
-        symbols = Symbols.read(_text_of(document))
+        document = _readable(ls.workspace.get_text_document(params.text_document.uri))
+        symbols = Symbols.read(document.source)
         symbol = symbols and symbols.symbol_at(document.offset_at_position(params.position))
         return types.Location(document.uri, ls.range_of(document, symbol.place)) if symbol else None
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
     def formatting(ls: Server, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
-        document = ls.workspace.get_text_document(params.text_document.uri)
-        text = _text_of(document)
+        document = _readable(ls.workspace.get_text_document(params.text_document.uri))
+        text = document.source
         try:
             new = formatted(SourceText("program", text))
         except DiagnosticError:
@@ -133,8 +134,8 @@ def made() -> Server:
 
     @server.feature(types.TEXT_DOCUMENT_COMPLETION)
     def completion(ls: Server, params: types.CompletionParams) -> list[types.CompletionItem]:
-        document = ls.workspace.get_text_document(params.text_document.uri)
+        document = _readable(ls.workspace.get_text_document(params.text_document.uri))
         offset = document.offset_at_position(params.position)
-        return [types.CompletionItem(label) for label in completions(_text_of(document), offset)]
+        return [types.CompletionItem(label) for label in completions(document.source, offset)]
 
     return server

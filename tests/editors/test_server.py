@@ -15,10 +15,8 @@ pytest.importorskip("pygls")
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
-from pygls.workspace import TextDocument
 
 from dipc.cli.main import main, run
-from dipc.editors.server import _text_of
 from dipc.editors.symbols import Worker, WorkStopped, mistakes
 from dipc.text.diagnostic import SourceText
 from dipc.text.printer import formatted
@@ -167,6 +165,22 @@ def test_without_standard_input_there_is_nobody_to_talk_to(
     assert "E0813" in capsys.readouterr().err
 
 
-def test_a_document_that_is_no_file_has_no_text() -> None:
-    """An editor may ask about a document after it has closed it."""
-    assert _text_of(TextDocument("file:///nowhere/at/all.dip")) == ""
+def test_questions_about_a_closed_document_have_answers() -> None:
+    """An editor may ask about a document that it has closed, or that was never a file, and far below its end."""
+    asyncio.run(asyncio.wait_for(session(ask_about_closed_documents), SECONDS))
+
+
+async def ask_about_closed_documents(client: LanguageClient) -> None:
+    item = types.TextDocumentItem(URI, "dipwhile", 1, TEXT)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(URI)))
+    for uri in (URI, "file:///nowhere/at/all.dip", "untitled:1", (ROOT / "dipc").as_uri()):
+        document, position = types.TextDocumentIdentifier(uri), types.Position(3, 0)
+        options = types.FormattingOptions(2, True)
+        assert await client.text_document_hover_async(types.HoverParams(document, position)) is None
+        assert await client.text_document_definition_async(types.DefinitionParams(document, position)) is None
+        edits = types.DocumentFormattingParams(document, options)
+        assert await client.text_document_formatting_async(edits) is None
+        completed = await client.text_document_completion_async(types.CompletionParams(document, position))
+        assert isinstance(completed, list)
+        assert "program" in [each.label for each in completed]
