@@ -17,6 +17,9 @@ Noises that occur in all half-spaces with coefficients in one proportion are fir
 the sum is such an integral, too. So a star of comparisons, a sum of noises and a few connected half-spaces are all
 treated alike.
 
+Coefficients are integers over one denominator for each factor, as sums of integers are much faster than sums of
+fractions. Terms with the same Π Y^n·e^{l·Y} stand together, since a variable is integrated out of all of them alike.
+
 Continuous Y are in units of eps, integers are not. Sums over integers have the poles 1 - e^{-d·eps}. If a bound divides
 by more than 1, the other variables are split by their remainders, so that every bound is an integer. Cells of reals
 meet in sets of measure 0. The density of a bounded noise is integrated times its normalizer, by which the result is
@@ -30,7 +33,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
-from math import comb, lcm
+from math import comb, gcd, lcm
 
 from dipc.verifier.bounded import Bounded
 from dipc.verifier.execution import Form, NoiseHalfspace, Number, plain
@@ -46,7 +49,7 @@ MOST_COMMON_BITS = 1_024
 MOST_NEIGHBOURS = 5
 
 #: The steps for one term, without poles and with poles.
-_STEPS, _WHOLE_STEPS = 5, 15
+_STEPS, _WHOLE_STEPS = 2, 6
 
 #: The steps for one choice of remainders, and for one half-space.
 _STEPS_OF_A_SPLIT, _STEPS_OF_A_ROW = 10, 15
@@ -59,8 +62,14 @@ _Monomial = tuple[tuple[int, int, Number], ...]
 #: The pairs (d, m) of a product Π (1 - e^{-d·eps})^m, sorted.
 _Poles = tuple[tuple[Number, int], ...]
 
-#: The coefficient c of each term by (k, q, monomial, poles).
-_Terms = dict[tuple[int, Number, _Monomial, _Poles], Fraction]
+#: The integer c of each term c·eps^k·e^{q·eps}/poles of a sum, by (k, q, poles).
+_Coefficient = dict[tuple[int, Number, _Poles], int]
+
+#: The coefficient of each monomial of a sum.
+_Terms = dict[_Monomial, _Coefficient]
+
+#: The same as a `_Coefficient` over the rationals, the value of an integral over all variables.
+_Total = dict[tuple[int, Number, _Poles], Fraction]
 
 #: A half-space Σ form + constant >= 0 with coprime integers, and a cell: an intersection of half-spaces.
 _Row = tuple[Form, Number]
@@ -69,20 +78,29 @@ _Cell = frozenset[_Row]
 #: The terms of a function on each cell; where cells overlap, the function is their sum.
 _Pieces = dict[_Cell, _Terms]
 
+#: A term c·Y^n·e^{shift·eps}·e^{lY}/poles of an antiderivative of some Y^m·e^{lY}, as (n, shift, c, poles).
+_Primitive = tuple[int, Number, Number, _Poles]
+
 #: An affine function: pairs (variable, coefficient), and a constant.
 _Line = tuple[tuple[tuple[int, Number], ...], Number]
 
 _NOTHING: _Monomial = ()
 _EVERYWHERE: _Cell = frozenset()
-_ONE: _Pieces = {_EVERYWHERE: {(0, 0, _NOTHING, ()): Fraction(1)}}
+_ONE: _Terms = {_NOTHING: {(0, 0, ()): 1}}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Factor:
-    """A function of `variables`, given by its pieces."""
+    """A function of `variables`: the sum of its pieces, divided by `unit`."""
 
     variables: frozenset[int]
     pieces: _Pieces
+    unit: int = 1
+
+    @property
+    def length(self) -> int:
+        """The number of terms of all pieces."""
+        return sum(_length(f) for f in self.pieces.values())
 
 
 #: The coefficients of a half-space by noise, none of which is 0, and its constant.
@@ -129,11 +147,10 @@ def _measured(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budg
     unit = Fraction(1, lengths * rates)
     rows = [(row.form, plain(row.constant * lengths)) for row in halves]
     elimination = _Elimination(whole, budget, Fraction(lengths), Fraction(rates))
-    terms: _Terms = {}
-    for (k, q, left, poles), c in elimination.integral(used, rows).items():
-        assert not left, "all variables are integrated out"
-        key = k, q * unit, left, tuple([(d * unit, m) for d, m in poles])
-        _increase(terms, key, c * unit**k)
+    terms: _Total = {
+        (k, q * unit, tuple([(d * unit, m) for d, m in poles])): c * unit**k
+        for (k, q, poles), c in elimination.integral(used, rows).items()
+    }
     above, below = _closed(terms, [rate for _, rate in used.values()] if whole else [], budget)
     for family, rate in used.values():
         if isinstance(family, Bounded):
@@ -165,39 +182,42 @@ class _Elimination:
     lengths: Fraction
     rates: Fraction
 
-    def integral(self, laws: Mapping[int, Law], rows: Sequence[_Row]) -> _Terms:
+    def integral(self, laws: Mapping[int, Law], rows: Sequence[_Row]) -> _Total:
         """Return the integral of the densities of `laws` over the set where all half-spaces `rows` hold."""
         densities = {i: self._density(i, *law) for i, law in laws.items()}
         left = self._with_sums(densities, rows)
-        factors = [_Factor(frozenset([i]), density) for i, density in densities.items()]
+        factors = [*densities.values()]
         for form, constant in left:
             cell = self._cell([self._row(dict(form), constant)])
-            factors.append(_Factor(frozenset(i for i, _ in form), {} if cell is None else {cell: _ONE[_EVERYWHERE]}))
+            factors.append(_Factor(frozenset(i for i, _ in form), {} if cell is None else {cell: _ONE}))
         return self._product_integral(factors, frozenset(densities))
 
-    def _density(self, i: int, family: NoiseFamily, rate_: Fraction) -> _Pieces:
+    def _density(self, i: int, family: NoiseFamily, rate_: Fraction) -> _Factor:
         if isinstance(family, Bounded):
             return self._windows(i, family, rate_)
         rate = (rate_ * self.rates).numerator
-        factor = Fraction(1) if self.whole else Fraction(rate, 1 if family is Family.ONE_SIDED else 2)
-        pieces: _Pieces = {frozenset([(((i, 1),), 0)]): {(0, 0, ((i, 0, -rate),), ()): factor}}
-        if family is not Family.ONE_SIDED:
-            # 0 belongs to the piece above; the piece of integers below begins at -1.
-            pieces[frozenset([(((i, -1),), -int(self.whole))])] = {(0, 0, ((i, 0, rate),), ()): factor}
-        return pieces
+        factor = 1 if self.whole else rate
+        pieces: _Pieces = {frozenset([(((i, 1),), 0)]): {((i, 0, -rate),): {(0, 0, ()): factor}}}
+        if family is Family.ONE_SIDED:
+            return _Factor(frozenset([i]), pieces)
+        # 0 belongs to the piece above; the piece of integers below begins at -1.
+        pieces[frozenset([(((i, -1),), -int(self.whole))])] = {((i, 0, rate),): {(0, 0, ()): factor}}
+        return _Factor(frozenset([i]), pieces, 1 if self.whole else 2)
 
-    def _windows(self, i: int, family: Bounded, rate: Fraction) -> _Pieces:
+    def _windows(self, i: int, family: Bounded, rate: Fraction) -> _Factor:
         """Return the density of a bounded noise times its normalizer."""
         pieces: _Pieces = {}
-        for low, high, c, slope in family.windows(rate):
+        windows = family.windows(rate)
+        unit = lcm(*((c * self.rates).denominator for _, _, c, _ in windows))
+        for low, high, c, slope in windows:
             start, end = plain(low * self.lengths), plain(high * self.lengths)
             tilt = plain(slope * self.rates)
             monomial: _Monomial = ((i, 0, tilt),) if tilt else ()
             cell = frozenset([(((i, 1),), -start), (((i, -1),), end)])
-            pieces[cell] = {(0, 0, monomial, ()): c * self.rates}
-        return pieces
+            pieces[cell] = {monomial: {(0, 0, ()): int(c * self.rates * unit)}}
+        return _Factor(frozenset([i]), pieces, unit)
 
-    def _with_sums(self, densities: dict[int, _Pieces], rows: Sequence[_Row]) -> list[_Row]:
+    def _with_sums(self, densities: dict[int, _Factor], rows: Sequence[_Row]) -> list[_Row]:
         """Return the half-spaces with one noise in place of each group of noises with proportional coefficients.
 
         X = Y_i + ratio·Y_j takes the place of Y_i, and `densities` is changed to those of the sums.
@@ -214,56 +234,62 @@ class _Elimination:
                 gone.add(j)
         return [(tuple((i, a) for i, a in form if i not in gone), constant) for form, constant in rows]
 
-    def _product_integral(self, factors: Sequence[_Factor], variables: frozenset[int]) -> _Terms:
+    def _product_integral(self, factors: Sequence[_Factor], variables: frozenset[int]) -> _Total:
         """Return the integral of the product of all factors over all variables.
 
-        Variables with the fewest neighbours are integrated out first. Raises NotDerived if a variable has too
-        many.
+        Variables with the fewest neighbours are integrated out first, of these the one whose factors have the fewest
+        terms. Raises NotDerived if a variable has too many neighbours.
         """
         about: dict[int, set[_Factor]] = {v: set() for v in variables}
         near: dict[int, set[int]] = {v: set() for v in variables}
-        total = _ONE
+        total = one = _Factor(frozenset(), {_EVERYWHERE: _ONE})
         for factor in factors:
+            if not factor.variables:
+                total = self._product(total, factor)
             for v in factor.variables:
                 about[v].add(factor)
                 near[v] |= factor.variables - {v}
         while about:
-            v = min(about, key=lambda variable: (self._unit(about[variable], variable), len(near[variable]), variable))
+            v = min(
+                about,
+                key=lambda i: (self._unit(about[i], i), len(near[i]), sum(factor.length for factor in about[i]), i),
+            )
             self.budget.spend(10 + len(about))
             if len(near[v]) > MOST_NEIGHBOURS:
                 raise NotDerived(
                     f"a noise is compared with more than {MOST_NEIGHBOURS} noises that are compared with each other"
                 )
             mine = sorted(about.pop(v), key=lambda factor: len(factor.pieces))
-            pieces = _ONE
+            own = one
             for factor in mine:
-                pieces = self._product(pieces, factor.pieces)
-            unit = self._unit([_Factor(frozenset(), pieces)], v)
+                own = self._product(own, factor)
+            unit = self._unit([own], v)
             if unit > 1:
                 others = sorted(
-                    {i for cell in pieces for form, _ in cell if v in dict(form) for i, _ in form if i != v}
+                    {i for cell in own.pieces for form, _ in cell if v in dict(form) for i, _ in form if i != v}
                 )
                 rest = {factor for known in about.values() for factor in known} - {*mine}
                 # Each choice of remainders takes some steps, and `product` keeps all choices in memory.
                 self.budget.spend(_STEPS_OF_A_SPLIT * unit * max(1, len(others)))
                 self.budget.spend(_STEPS_OF_A_SPLIT * unit ** len(others))
-                sums: _Terms = {}
+                sums: _Total = {}
                 for remainders in product(range(unit), repeat=len(others)):
-                    moved = [_Factor(frozenset({v, *near[v]}), pieces), *rest]
+                    moved = [own, total, *rest]
                     for j, r in zip(others, remainders, strict=True):
                         moved = [self._split(factor, j, unit, r) for factor in moved]
                     for key, c in self._product_integral(moved, frozenset({v, *about})).items():
-                        _increase(sums, key, c)
-                return self._times(total[_EVERYWHERE], sums) if total else {}
-            made = _Factor(frozenset(near[v]), self._refined(self._integrated(v, pieces)))
+                        sums[key] = sums.get(key, _ZERO) + c
+                return {key: c for key, c in sums.items() if c}
+            made = self._refined(self._integrated(v, own))
             for u in near.pop(v):
                 about[u] -= {*mine}
                 about[u].add(made)
                 near[u] |= made.variables
                 near[u] -= {u, v}
             if not made.variables:
-                total = self._product(total, made.pieces)
-        return total.get(_EVERYWHERE, {})
+                total = self._product(total, made)
+        value = total.pieces.get(_EVERYWHERE, {}).get(_NOTHING, {})
+        return {key: Fraction(c, total.unit) for key, c in value.items()}
 
     def _unit(self, factors: Iterable[_Factor], v: int) -> int:
         """Return the least common multiple of the coefficients of `v`, by which integer bounds divide; 1 for reals."""
@@ -276,7 +302,7 @@ class _Elimination:
         """Return the factor with unit·Y_j + remainder in place of Y_j."""
         if j not in factor.variables:
             return factor
-        return _Factor(factor.variables, self._replaced(factor.pieces, j, (((j, unit),), remainder)))
+        return self._replaced(factor, j, (((j, unit),), remainder))
 
     # --- cells ------------------------------------------------------------------------------------
 
@@ -303,25 +329,28 @@ class _Elimination:
         )
         return halfspace.form, halfspace.constant
 
-    def _product(self, one: _Pieces, other: _Pieces) -> _Pieces:
+    def _product(self, one: _Factor, other: _Factor) -> _Factor:
+        bits = _bits(one) + _bits(other)
+        rationals = _rationals(one) + _rationals(other)
         result: _Pieces = {}
-        for cell, f in one.items():
-            for limits, g in other.items():
+        for cell, f in one.pieces.items():
+            for limits, g in other.pieces.items():
                 self.budget.spend(4 + 2 * (len(cell) + len(limits)))
                 both = self._cell((*cell, *limits))
                 if both is not None:
-                    _collect(result, both, self._times(f, g))
-        return result
+                    self._spend(_length(f) * _length(g), bits, rationals)
+                    _collect(result, both, _times(f, g))
+        return _factor(one.variables | other.variables, result, one.unit * other.unit)
 
-    def _refined(self, pieces: _Pieces) -> _Pieces:
+    def _refined(self, factor: _Factor) -> _Factor:
         """Return an equal function of one variable, on cells that do not overlap."""
-        variables = {i for cell in pieces for form, _ in cell for i, _ in form}
-        if len(variables) != 1 or len(pieces) == 1:
-            return pieces
+        variables = {i for cell in factor.pieces for form, _ in cell for i, _ in form}
+        if len(variables) != 1 or len(factor.pieces) == 1:
+            return factor
         (v,) = variables
         upward, downward = ((v, 1),), ((v, -1),)
         ends: list[tuple[Number | None, Number | None, _Terms]] = []
-        for cell, f in pieces.items():
+        for cell, f in factor.pieces.items():
             known = dict(cell)
             low = -known[upward] if upward in known else None
             # The upper end is one beyond the last integer.
@@ -331,24 +360,21 @@ class _Elimination:
         for left, right in pairwise([None, *points, None]):
             rows: list[_Row] = [] if left is None else [(upward, -left)]
             rows += [] if right is None else [(downward, right - self.whole)]
-            here: _Terms = {}
             for low, high, f in ends:
                 if (low is None or (left is not None and low <= left)) and (
                     high is None or (right is not None and right <= high)
                 ):
-                    self.budget.spend(len(f))
-                    for key, c in f.items():
-                        _increase(here, key, c)
-            if here:
-                result[frozenset(rows)] = here
-        return result
+                    self.budget.spend(_length(f))
+                    _collect(result, frozenset(rows), f)
+        return _factor(factor.variables, result, factor.unit)
 
     # --- one variable -----------------------------------------------------------------------------
 
-    def _integrated(self, v: int, pieces: _Pieces) -> _Pieces:
+    def _integrated(self, v: int, factor: _Factor) -> _Factor:
         """Return the integral over the variable `v`, as a function of the other variables."""
-        result: _Pieces = {}
-        for cell, f in pieces.items():
+        limited = []
+        lines: set[_Line] = set()
+        for cell, f in factor.pieces.items():
             rest: list[_Row] = []
             lows: dict[_Line, None] = {}
             highs: dict[_Line, None] = {}
@@ -359,7 +385,16 @@ class _Elimination:
                     continue
                 line = tuple([(i, _quotient(-a, size)) for i, a in form if i != v]), _quotient(-constant, size)
                 (lows if size > 0 else highs)[line] = None
-            grown = self._primitive(f, v)
+            limited.append((f, rest, lows, highs))
+            lines |= {*lows, *highs}
+        powers = {_power(monomial, v) for f in factor.pieces.values() for monomial in f}
+        primitives = {power: [*self._integrals(*power)] for power in powers}
+        divisor = lcm(*(c.denominator for primitive in primitives.values() for _, _, c, _ in primitive))
+        self._spend(2 * factor.length, _bits(factor) + divisor.bit_length(), _rationals(factor))
+        scale = _scale(lines, max((n for primitive in primitives.values() for n, _, _, _ in primitive), default=0))
+        result: _Pieces = {}
+        for f, rest, lows, highs in limited:
+            grown = _primitive(f, v, primitives, divisor)
             for (low, below), (high, above) in product(self._extreme(lows, 1), self._extreme(highs, -1)):
                 self.budget.spend(_STEPS_OF_A_ROW + len(rest) + len(below) + len(above))
                 limits = [*rest, *below, *above]
@@ -367,8 +402,8 @@ class _Elimination:
                     limits.append(self._least(high, low, 0))
                 known = self._cell(limits)
                 if known is not None:
-                    _collect(result, known, self._definite_integral(grown, v, low, high))
-        return result
+                    self._add_integral(result.setdefault(known, {}), grown, v, (low, high), scale)
+        return _factor(factor.variables - {v}, result, factor.unit * divisor * scale)
 
     def _extreme(self, bounds: Iterable[_Line], side: int) -> Iterator[tuple[_Line | None, list[_Row]]]:
         """Yield each bound with the half-spaces where it is the greatest (side 1) or least (side -1).
@@ -396,35 +431,21 @@ class _Elimination:
             terms[i] = terms.get(i, 0) - c
         return self._row(terms, one[1] - other[1] - strictly * self.whole)
 
-    def _definite_integral(self, grown: _Terms, v: int, low: _Line | None, high: _Line | None) -> _Terms:
-        """Return the integral over `v` from `low` to `high` (None: infinity) of the function with primitive `grown`."""
-        if any((low is None and l <= 0) or (high is None and l >= 0) for l in _slopes(grown, v)):
+    def _add_integral(
+        self, into: _Terms, grown: _Terms, v: int, ends: tuple[_Line | None, _Line | None], scale: int
+    ) -> None:
+        """Add scale times the integral over `v` of the function with the primitive `grown`; an end None is infinity."""
+        low, high = ends
+        if any((low is None and l <= 0) or (high is None and l >= 0) for _, l in {_power(one, v) for one in grown}):
             raise NotDerived("an integrand does not decay")
-        result: _Terms = {}
         if high is not None:
             # A sum of integers includes its upper bound.
-            self._substitute(grown, v, (high[0], high[1] + self.whole), 1, result)
+            self._substitute(grown, v, (high[0], high[1] + self.whole), scale, into)
         if low is not None:
-            self._substitute(grown, v, low, -1, result)
-        return result
+            self._substitute(grown, v, low, -scale, into)
 
-    def _primitive(self, f: _Terms, v: int) -> _Terms:
-        """Return an antiderivative in Y_v, for integers a sum up to Y_v - 1.
-
-        It vanishes at infinity where `f` decays.
-        """
-        result: _Terms = {}
-        for (k, q, monomial, poles), c in f.items():
-            n, l = next(((n, l) for i, n, l in monomial if i == v), (0, 0))
-            others = tuple([own for own in monomial if own[0] != v])
-            for power, shift, factor, more in self._integrals(n, l):
-                key = (k, q + shift, _monomial_product(others, v, power, l), _joined_poles(poles, more))
-                _increase(result, key, c * factor)
-        self._spend(len(result) + len(f), _bits(f), _rationals(f))
-        return result
-
-    def _integrals(self, n: int, l: Number) -> Iterator[tuple[int, Number, Number, _Poles]]:
-        """Yield the antiderivative of Y^n·e^{lY} as terms Y^power·e^{shift·eps}·e^{lY}, with factors and poles."""
+    def _integrals(self, n: int, l: Number) -> Iterator[_Primitive]:
+        """Yield the terms of the antiderivative of Y^n·e^{lY}."""
         if not l:
             for power, factor in _power_sum(n) if self.whole else ((n + 1, Fraction(1, n + 1)),):
                 yield power, 0, factor, ()
@@ -438,10 +459,14 @@ class _Elimination:
                 yield power, 0, factor, ()
                 factor *= Fraction(-power) / l
 
-    def _replaced(self, pieces: _Pieces, v: int, line: _Line) -> _Pieces:
+    def _replaced(self, factor: _Factor, v: int, line: _Line) -> _Factor:
         """Return the function with `line` in place of Y_v; the line may contain Y_v itself."""
+        if v not in factor.variables:
+            return factor
+        powers = (_power(monomial, v)[0] for f in factor.pieces.values() for monomial in f)
+        scale = _scale([line], max(powers, default=0))
         result: _Pieces = {}
-        for cell, f in pieces.items():
+        for cell, f in factor.pieces.items():
             rows: list[_Row] = []
             self.budget.spend(_STEPS_OF_A_ROW * len(cell))
             for form, constant in cell:
@@ -452,49 +477,26 @@ class _Elimination:
                 rows.append(self._row(terms, constant + size * line[1]))
             known = self._cell(rows)
             if known is not None:
-                moved: _Terms = {}
-                self._substitute(f, v, line, 1, moved)
-                _collect(result, known, moved)
-        return result
+                self._substitute(f, v, line, scale, result.setdefault(known, {}))
+        variables = factor.variables - {v} | {i for i, _ in line[0]}
+        return _factor(variables, result, factor.unit * scale)
 
-    def _substitute(self, f: _Terms, v: int, line: _Line, sign: int, result: _Terms) -> None:
-        """Add sign·f, with `line` in place of Y_v, to `result`."""
-        rationals = _rationals(f) + sum(type(number) is not int for number in (line[1], *(d for _, d in line[0])))
-        for (k, q, monomial, poles), c in f.items():
-            n, l = next(((n, l) for i, n, l in monomial if i == v), (0, 0))
-            bits = c.numerator.bit_length() + c.denominator.bit_length()
-            self._spend(2 + (comb(n + len(line[0]), n) if n else 0), bits, rationals)
+    def _substitute(self, f: _Terms, v: int, line: _Line, times: int, into: _Terms) -> None:
+        """Add times·f, with `line` in place of Y_v, to `into`. The coefficients must be integers."""
+        rationals = sum(type(number) is not int for number in (line[1], *(d for _, d in line[0])))
+        for monomial, coefficient in f.items():
+            n, l = _power(monomial, v)
+            self._spend(len(coefficient) * (2 + (comb(n + len(line[0]), n) if n else 0)), times.bit_length(), rationals)
             others = tuple([other for other in monomial if other[0] != v])
-            moved = q + plain(l * line[1]) if l else q
-            signed = c if sign > 0 else -c
+            moved = plain(l * line[1]) if l else 0
             for powers, raised, factor in _expanded(line, n):
                 product = others
                 for i, d in line[0]:
                     power, slope = powers.get(i, 0), plain(l * d)
                     if power or slope:
                         product = _monomial_product(product, i, power, slope)
-                key = (k if self.whole else k + raised, moved, product, poles)
-                _increase(result, key, signed if factor == 1 else signed * factor)
-
-    def _times(self, f: _Terms, g: _Terms) -> _Terms:
-        if g == _ONE[_EVERYWHERE]:
-            return f
-        self._spend(len(f) * len(g), _bits(f) + _bits(g), _rationals(f) + _rationals(g))
-        # Sums of integers are much faster than sums of fractions.
-        units = [lcm(*{c.denominator for c in each.values()}) for each in (f, g)]
-        left, right = (
-            [(key, c.numerator * (unit // c.denominator)) for key, c in each.items()]
-            for each, unit in zip((f, g), units, strict=True)
-        )
-        sums: dict[tuple[int, Number, _Monomial, _Poles], int] = {}
-        for (k, q, monomial, poles), c in left:
-            for (k2, q2, monomial2, poles2), d in right:
-                both = monomial
-                for factor in monomial2:
-                    both = _monomial_product(both, *factor)
-                key = (k + k2, q + q2, both, _joined_poles(poles, poles2))
-                sums[key] = sums.get(key, 0) + c * d
-        return {key: Fraction(c, units[0] * units[1]) for key, c in sums.items() if c}
+                shift = 0 if self.whole else raised, moved, ()
+                _add(into.setdefault(product, {}), coefficient, int(factor * times), *shift)
 
     def _spend(self, terms: int, bits: int = 0, rationals: int = 0) -> None:
         """Charge the cost of `terms` terms whose coefficients have `bits` bits.
@@ -515,8 +517,33 @@ def _monomial_product(monomial: _Monomial, v: int, power: int, slope: Number) ->
     return (*monomial, (v, power, slope)) if power or slope else monomial
 
 
-def _slopes(f: _Terms, v: int) -> set[Number]:
-    return {next((l for i, _, l in monomial if i == v), 0) for _, _, monomial, _ in f}
+def _power(monomial: _Monomial, v: int) -> tuple[int, Number]:
+    """Return the (n, l) of the factor Y_v^n·e^{l·Y_v} of `monomial`."""
+    return next(((n, l) for i, n, l in monomial if i == v), (0, 0))
+
+
+def _scale(lines: Iterable[_Line], power: int) -> int:
+    """Return a number that makes the coefficients of all powers of `lines` up to `power` integers."""
+    numbers = (number for terms, constant in lines for number in (constant, *dict(terms).values()))
+    unit: int = lcm(*(number.denominator for number in numbers)) ** power
+    return unit
+
+
+def _primitive(
+    f: _Terms, v: int, primitives: Mapping[tuple[int, Number], Sequence[_Primitive]], divisor: int
+) -> _Terms:
+    """Return divisor times an antiderivative in Y_v, for integers a sum up to Y_v - 1.
+
+    It vanishes at infinity where `f` decays. `primitives` has the antiderivative of Y_v^n·e^{l·Y_v} by (n, l).
+    """
+    result: _Terms = {}
+    for monomial, coefficient in f.items():
+        n, l = _power(monomial, v)
+        others = tuple([own for own in monomial if own[0] != v])
+        for power, shift, factor, poles in primitives[n, l]:
+            into = result.setdefault(_monomial_product(others, v, power, l), {})
+            _add(into, coefficient, int(factor * divisor), 0, shift, poles)
+    return result
 
 
 def _expanded(line: _Line, power: int) -> Iterator[tuple[dict[int, int], int, Number]]:
@@ -539,20 +566,47 @@ def _quotient(value: Number, by: int) -> Number:
     return plain(Fraction(value) / by)
 
 
-def _increase(f: _Terms, key: tuple[int, Number, _Monomial, _Poles], c: Fraction) -> None:
-    known = f.get(key)
-    total = c if known is None else known + c
-    if total:
-        f[key] = total
-    else:
-        f.pop(key, None)
+def _times(f: _Terms, g: _Terms) -> _Terms:
+    """Return f·g, in which coefficients may be 0."""
+    result: _Terms = {}
+    for monomial, left in f.items():
+        for other, right in g.items():
+            both = monomial
+            for factor in other:
+                both = _monomial_product(both, *factor)
+            into = result.setdefault(both, {})
+            long, short = (left, right) if len(left) > len(right) else (right, left)
+            for (k, q, poles), c in short.items():
+                _add(into, long, c, k, q, poles)
+    return result
+
+
+def _add(into: _Coefficient, coefficient: _Coefficient, c: int, k: int = 0, q: Number = 0, poles: _Poles = ()) -> None:
+    """Add c·eps^k·e^{q·eps}/poles times `coefficient` to `into`, where coefficients may become 0."""
+    for (j, p, own), d in coefficient.items():
+        key = j + k, p + q, _joined_poles(own, poles) if poles else own
+        into[key] = into.get(key, 0) + c * d
 
 
 def _collect(pieces: _Pieces, cell: _Cell, f: _Terms) -> None:
     """Add `f` to the function on `cell`."""
     known = pieces.setdefault(cell, {})
-    for key, c in f.items():
-        _increase(known, key, c)
+    for monomial, coefficient in f.items():
+        _add(known.setdefault(monomial, {}), coefficient, 1)
+
+
+def _factor(variables: frozenset[int], pieces: _Pieces, unit: int) -> _Factor:
+    """Return the function with these pieces over `unit`, without coefficients that are 0 and in lowest terms."""
+    common = gcd(unit, *(c for f in pieces.values() for coefficient in f.values() for c in coefficient.values()))
+    reduced = {
+        cell: {
+            monomial: left
+            for monomial, coefficient in f.items()
+            if (left := {key: c // common for key, c in coefficient.items() if c})
+        }
+        for cell, f in pieces.items()
+    }
+    return _Factor(variables, reduced, unit // common)
 
 
 def _joined_poles(left: _Poles, right: _Poles) -> _Poles:
@@ -565,21 +619,27 @@ def _joined_poles(left: _Poles, right: _Poles) -> _Poles:
     return tuple(sorted(powers.items()))
 
 
-def _rationals(f: _Terms) -> int:
-    """Return the greatest number of non-integer exponents in one key of `f`."""
+def _length(f: _Terms) -> int:
+    return sum(map(len, f.values()))
+
+
+def _rationals(factor: _Factor) -> int:
+    """Return the greatest number of exponents of one term that are not integers."""
     return max(
         (
-            (type(q) is not int)
-            + sum(type(l) is not int for _, _, l in monomial)
-            + sum(type(d) is not int for d, _ in poles)
-            for _, q, monomial, poles in f
+            sum(type(l) is not int for _, _, l in monomial)
+            + max((type(q) is not int) + sum(type(d) is not int for d, _ in poles) for _, q, poles in coefficient)
+            for f in factor.pieces.values()
+            for monomial, coefficient in f.items()
         ),
         default=0,
     )
 
 
-def _bits(f: _Terms) -> int:
-    return max((c.numerator.bit_length() + c.denominator.bit_length() for c in f.values()), default=0)
+def _bits(factor: _Factor) -> int:
+    """Return the bits of the greatest coefficient and of the unit."""
+    coefficients = (c for f in factor.pieces.values() for coefficient in f.values() for c in coefficient.values())
+    return max(map(int.bit_length, coefficients), default=0) + factor.unit.bit_length()
 
 
 @cache
@@ -612,11 +672,11 @@ def _geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ..
     return tuple((j, shift, order, times) for j, terms in by_power.items() for (shift, order), times in terms.items())
 
 
-def _closed(total: _Terms, rates: Sequence[Fraction], budget: Budget) -> Closed:
+def _closed(total: _Total, rates: Sequence[Fraction], budget: Budget) -> Closed:
     """Return the sum over one denominator, times (1 - r)/(1 + r) for each integer noise, where r = e^(-rate·eps)."""
     highest: dict[Number, int] = {}
     numerators: dict[_Poles, Ring] = {}
-    for (k, q, _, poles), c in total.items():
+    for (k, q, poles), c in total.items():
         numerator = numerators.setdefault(poles, {})
         numerator[k, Fraction(q)] = numerator.get((k, Fraction(q)), _ZERO) + c
         for d, m in poles:

@@ -191,6 +191,14 @@ class Curve:
         return tuple((j, tuple(column)) for j, column in columns.items())
 
     @cached_property
+    def rows(self) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
+        """The pairs (j, c) for each k, with j increasing in each row."""
+        rows: dict[int, list[tuple[int, int]]] = {}
+        for j, k, c in self.terms:
+            rows.setdefault(k, []).append((j, c))
+        return tuple((k, tuple(row)) for k, row in rows.items())
+
+    @cached_property
     def degree(self) -> int:
         """The greatest power of t."""
         return max((k for _, k, _ in self.terms), default=0)
@@ -292,62 +300,82 @@ def expansion(curve: Curve, lower: Fraction, upper: Fraction, bits: int, budget:
     m, r = int(middle * whole), int(radius * whole)
     degree = curve.degree
     budget.spend(degree * degree + 1, degree * (m.bit_length() + whole.bit_length()))
-    # (m + r·u)^k over whole^k
-    lines = [[comb(k, i) * m ** (k - i) * r**i for i in range(k + 1)] for k in range(degree + 1)]
-    sizes = {j: sum(abs(c) * upper**k for k, c in column) for j, column in curve.columns}
-    size = max(x.numerator.bit_length() - x.denominator.bit_length() + 1 for x in sizes.values())
-    need = max(bits + size, 0) + len(sizes).bit_length() + 8
-    # Terms with e^{-ja} < 2^-need are only bounded; the others grow by at most e^{jr} on the way.
-    kept = [j for j in sizes if decay_bits(j * lower) <= need]
-    work = need + growth_bits(kept[-1] * radius) if kept else need
-    budget.spend(len(sizes), work + size)
-    small = 1 << work - need
-    values = dict(zip(kept, powers(kept, middle, work, budget), strict=True))
-    length = degree + 1
-    low, high = [0] * length, [0] * length
-    rest = 0
-    for j, column in curve.columns:
-        # An upper bound of the rest of the series, in units of 2^-work.
-        bound = (_ceil(sizes[j]) << work >> LOG2E_LOW * j * lower.numerator // (LOG2E_UNIT * lower.denominator)) + 1
-        if j not in values:
-            rest += bound
-            continue
-        line = [0] * length
-        for k, c in column:
-            scaled = c * whole ** (degree - k)
-            for i, x in enumerate(lines[k]):
-                line[i] += scaled * x
-        least, most = values[j]
-        n, step_n, step_d = 0, j * r, whole
-        while bound > small:
-            _accumulate(low, high, n, least, most, line)
-            n += 1
-            if n > _MOST_TERMS:
-                raise Rejected("the interval is too wide for a Taylor expansion")
-            budget.spend(2 * length + 4, work + line[0].bit_length())
-            # times -j·r·u/n
-            least, most = -most * step_n // (step_d * n), -(least * step_n // (step_d * n))
-            bound = -(-bound * step_n // (step_d * n))
-        rest += bound
-    scale = whole**degree
-    low[0] -= rest * scale
-    high[0] += rest * scale
+    need = bits + len(curve.terms).bit_length() + 8
+    longest = need + max(_log2(max(abs(c) for _, c in row) * upper**k) for k, row in curve.rows)
+    # Terms with e^{-j·lower} < 2^-longest are only bounded; the others grow by at most e^{j·r} on the way.
+    kept = [j for j, _ in curve.columns if decay_bits(j * lower) <= longest]
+    work = longest + growth_bits(kept[-1] * radius) if kept else longest
+    starts = dict(zip(kept, powers(kept, middle, work, budget), strict=True))
+    low, high = [0] * (degree + 1), [0] * (degree + 1)
+    for k, row in curve.rows:
+        series = _exponential_series(row, starts, lower, Fraction(r, whole), (work, work - need), budget)
+        # (m + r·u)^k over whole^k, times whole^degree
+        line = [comb(k, i) * m ** (k - i) * r**i * whole ** (degree - k) for i in range(k + 1)]
+        missing = max(0, len(series) + degree - len(low))
+        low += [0] * missing
+        high += [0] * missing
+        budget.spend(2 + len(series) * k, work + line[0].bit_length())
+        for n, (least, most) in enumerate(series):
+            for i, x in enumerate(line, start=n):
+                low[i] += x * least
+                high[i] += x * most
     return low, high
 
 
-def _accumulate(low: list[int], high: list[int], n: int, least: int, most: int, line: list[int]) -> None:
-    """Add x·u^n·Σ line[i]·u^i to the bounds `low` and `high`, for a number x between `least` and `most`."""
-    missing = n + len(line) - len(low)
-    if missing > 0:
-        low += [0] * missing
-        high += [0] * missing
-    for i, c in enumerate(line, start=n):
-        if c >= 0:
-            low[i] += c * least
-            high[i] += c * most
-        else:
-            low[i] += c * most
-            high[i] += c * least
+#: The number of neighbouring exponents whose series have the same length.
+_GROUP = 32
+
+
+def _exponential_series(
+    row: Sequence[tuple[int, int]],
+    starts: Mapping[int, Pair],
+    lower: Fraction,
+    radius: Fraction,
+    precision: tuple[int, int],
+    budget: Budget,
+) -> list[Pair]:
+    """Return bounds of numbers a_n with Σ c·e^{-j·(lower + radius + radius·u)} = Σ a_n·u^n for each -1 <= u <= 1.
+
+    The sum is over the pairs (j, c) of `row`, with increasing j. The bounds count units of 2^-bits, where `precision`
+    is (bits, cut): a series ends when its rest is at most 2^cut units. `starts` encloses e^{-j·(lower + radius)} for
+    the first numbers j. Terms with other j are only bounded.
+    """
+    bits, cut = precision
+    near = sum(j in starts for j, _ in row)
+    rest = _size_bound(row[near:], lower, bits)
+    totals, errors = [0], [0]
+    for place in range(0, near, _GROUP):
+        group = row[place : min(place + _GROUP, near)]
+        # Lower bounds of |a_n| of each term with its sign; all are too small by at most `error` together.
+        values = [c * starts[j][c < 0] for j, c in group]
+        error = sum(abs(c) * (starts[j][1] - starts[j][0]) for j, c in group)
+        steps = [j * radius.numerator for j, _ in group]
+        bound = _size_bound(group, lower, bits)
+        n = 0
+        while bound > 1 << cut:
+            if n == len(totals):
+                totals.append(0)
+                errors.append(0)
+            totals[n] += sum(values)
+            errors[n] += error
+            n += 1
+            if n > _MOST_TERMS:
+                raise Rejected("the interval is too wide for a Taylor expansion")
+            budget.spend(1 + len(group) // 4, bits + values[0].bit_length() // 4)
+            # times j·radius/n; the sign (-1)^n comes at the end
+            below = radius.denominator * n
+            values = [value * step // below for value, step in zip(values, steps, strict=True)]
+            error = error * steps[-1] // below + 1 + len(group)
+            bound = -(-bound * steps[-1] // below)
+        rest += bound
+    series = [(-x - y, -x) if n & 1 else (x, x + y) for n, (x, y) in enumerate(zip(totals, errors, strict=True))]
+    series[0] = series[0][0] - rest, series[0][1] + rest
+    return series
+
+
+def _size_bound(row: Sequence[tuple[int, int]], lower: Fraction, bits: int) -> int:
+    """Return an upper bound of Σ |c|·e^{-j·lower} over the pairs (j, c) of `row`, in units of 2^-bits."""
+    return (sum(abs(c) for _, c in row) << bits >> decay_bits(row[0][0] * lower)) + 1 if row else 0
 
 
 def _ceil(x: Fraction | int) -> int:

@@ -19,7 +19,7 @@ from dipc.measure.event import Event, Noise
 from dipc.measure.measure import measure
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from dipc.noise.one_sided import ONE_SIDED
-from dipc.verifier.functions import Closed
+from dipc.verifier.functions import Closed, equal_closed, multiply_closed
 from dipc.verifier.measures import measure_anew
 from dipc.verifier.reading import Budget, Exhausted, Rejected
 from tests.patience import at_most, examples
@@ -141,6 +141,23 @@ def test_integers_with_other_coefficients_against_summation(data: st.DataObject)
         if all(form[0] * i + form[1] * j + constant >= 0 for form, constant in rows)
     )
     assert abs(value_at(result, Fraction(3, 2)) - expected) < 1e-12
+
+
+def test_integers_apart_from_each_other_multiply() -> None:
+    """Bounds that divide by 2, found after another part of the event has been integrated out."""
+    part = [halfspace({0: 2, 1: -3}, 1), halfspace({0: -1}, 3)]
+    other = [halfspace({i + 2: c for i, c in row.coefficients}, row.constant) for row in part]
+    one = event([discrete(1), discrete(2)], *part)
+    single = event([discrete(1)], halfspace({0: 1}, 2))
+    all_parts = event([*one.noises, *one.noises, discrete(1)], *part, *other, halfspace({4: 1}, 2))
+    half, few, whole = (
+        measure_anew(*read(record(found, ExpPoly.ZERO)), Budget()) for found in (one, single, all_parts)
+    )
+    assert not isinstance(half, str)
+    assert not isinstance(few, str)
+    assert not isinstance(whole, str)
+    squared = multiply_closed(half, half, Budget())
+    assert equal_closed(whole, multiply_closed(squared, few, Budget()), Budget())
 
 
 def test_the_events_of_the_mechanisms() -> None:

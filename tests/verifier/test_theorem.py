@@ -162,7 +162,7 @@ HOSTILE = [
     (
         "program p; output o : {0..1}; var b[1..20] : bool; "
         "for i in 1..20 do b[i] <- choose {true:1/2, false:1/2} end; "
-        "o <- 0; for i in 1..20 do if b[i] then o <- 1 end end"
+        "o <- 0; for i in 1..10 do if b[i] and not b[21 - i] then o <- 1 end end"
     ),
     "program p; output o : {0..1}; o <- x",
     "program p; output o : {0..1}; \x00",
