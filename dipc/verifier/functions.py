@@ -175,21 +175,17 @@ def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
     """Return f·g."""
     if f == ONE or g == ONE:
         return g if f == ONE else f
-    (unit, left), (other, right) = _over_common_denominator(f, budget), _over_common_denominator(g, budget)
-    bits = max((c.bit_length() for c in left.values()), default=0) + max(
-        (c.bit_length() for c in right.values()), default=0
-    )
-    budget.spend(2 * len(f) * len(g) + 4 * (len(f) + len(g)), bits + unit.bit_length() + other.bit_length())
+    unit, other = _common_denominator(f, budget), _common_denominator(g, budget)
     scale = common_multiple((q.denominator for h in (f, g) for _, q in h), budget)
     budget.spend(len(f) + len(g), scale.bit_length())
-    first, second = (
-        [((k, q.numerator * (scale // q.denominator)), c) for (k, q), c in h.items()] for h in (left, right)
-    )
+    first, second = _integer_terms(f, scale, unit), _integer_terms(g, scale, other)
+    bits = sum(max((c.bit_length() for _, _, c in terms), default=0) for terms in (first, second))
+    budget.spend(2 * len(f) * len(g) + 4 * (len(f) + len(g)), bits + unit.bit_length() + other.bit_length())
     # Integers are much faster than fractions, both in sums and as keys.
     sums: dict[tuple[int, int], int] = {}
-    spread = Spread() if any(q.bit_length() >= SHORT_INTEGER_BITS for h in (first, second) for (_, q), _ in h) else None
-    for (k, q), c in first:
-        for (j, p), d in second:
+    spread = Spread() if any(q.bit_length() >= SHORT_INTEGER_BITS for h in (first, second) for _, q, _ in h) else None
+    for k, q, c in first:
+        for j, p, d in second:
             key = (k + j, q + p)
             if spread is not None:
                 spread.check(key)
@@ -201,11 +197,18 @@ def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
     return {(k, Fraction(q, scale)): Fraction(c, unit) for (k, q), c in sums.items() if c}
 
 
-def _over_common_denominator(f: Ring, budget: Budget) -> tuple[int, dict[tuple[int, Fraction], int]]:
-    """Return a common denominator of the coefficients, and their integer numerators over it."""
+def _common_denominator(f: Ring, budget: Budget) -> int:
+    """Return a common denominator of the coefficients. The numerators over it are charged to `budget`."""
     unit = common_multiple((c.denominator for c in f.values()), budget)
     budget.spend(len(f), unit.bit_length() + height(f))
-    return unit, {key: c.numerator * (unit // c.denominator) for key, c in f.items()}
+    return unit
+
+
+def _integer_terms(f: Ring, scale: int, unit: int) -> list[tuple[int, int, int]]:
+    """Return (k, q·scale, c·unit) for each term c·eps^k·e^{q·eps}, where these are integers."""
+    return [
+        (k, q.numerator * (scale // q.denominator), c.numerator * (unit // c.denominator)) for (k, q), c in f.items()
+    ]
 
 
 def derivative(f: Ring) -> Ring:
@@ -302,8 +305,8 @@ def _bits(number: Fraction) -> int:
 
 def integral(f: Ring, scale: int, budget: Budget) -> tuple[int, Integral]:
     """Return a common denominator of the coefficients, and their numerators by (q·scale, k)."""
-    unit, numerators = _over_common_denominator(f, budget)
-    return unit, {(q.numerator * (scale // q.denominator), k): c for (k, q), c in numerators.items()}
+    unit = _common_denominator(f, budget)
+    return unit, {(q, k): c for k, q, c in _integer_terms(f, scale, unit)}
 
 
 def add_closed(f: Closed, g: Closed, budget: Budget) -> Closed:
@@ -344,14 +347,15 @@ def read_ring(data: object) -> Ring:
     result: Ring = {}
     spread = Spread()
     read_term = read.tuple_of(read.up_to(MOST_POWER), read.rational, read.rational)
-    for term in read.items(data, MOST_TERMS):
+    for number, term in enumerate(read.items(data, MOST_TERMS), start=1):
         k, q, c = read_term(term)
-        spread.check((k, q))
-        if (k, q) in result:
-            raise Rejected(f"a term with eps^{k} occurs twice")
+        if is_long(q):
+            spread.check((k, q))
         if not c:
             raise Rejected("a term has the coefficient 0")
         result[k, q] = c
+        if len(result) < number:
+            raise Rejected(f"a term with eps^{k} occurs twice")
     return result
 
 

@@ -147,11 +147,11 @@ def _measured(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budg
     unit = Fraction(1, lengths * rates)
     rows = [(row.form, plain(row.constant * lengths)) for row in halves]
     elimination = _Elimination(whole, budget, Fraction(lengths), Fraction(rates))
-    terms: _Total = {
-        (k, q * unit, tuple([(d * unit, m) for d, m in poles])): c * unit**k
-        for (k, q, poles), c in elimination.integral(used, rows).items()
-    }
-    above, below = _closed(terms, [rate for _, rate in used.values()] if whole else [], budget)
+    numerators: dict[_Poles, Ring] = {}
+    for (k, q, scaled), c in elimination.integral(used, rows).items():
+        poles = tuple([(d * unit, m) for d, m in scaled])
+        numerators.setdefault(poles, {})[k, q * unit] = c * unit**k if k else c
+    above, below = _closed(numerators, [rate for _, rate in used.values()] if whole else [], budget)
     for family, rate in used.values():
         if isinstance(family, Bounded):
             below = multiply(below, family.normalizer(rate), budget)
@@ -672,13 +672,10 @@ def _geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ..
     return tuple((j, shift, order, times) for j, terms in by_power.items() for (shift, order), times in terms.items())
 
 
-def _closed(total: _Total, rates: Sequence[Fraction], budget: Budget) -> Closed:
-    """Return the sum over one denominator, times (1 - r)/(1 + r) for each integer noise, where r = e^(-rate·eps)."""
+def _closed(numerators: Mapping[_Poles, Ring], rates: Sequence[Fraction], budget: Budget) -> Closed:
+    """Return Σ numerator/poles over one denominator, times (1 - r)/(1 + r) for each r = e^(-rate·eps)."""
     highest: dict[Number, int] = {}
-    numerators: dict[_Poles, Ring] = {}
-    for (k, q, poles), c in total.items():
-        numerator = numerators.setdefault(poles, {})
-        numerator[k, Fraction(q)] = numerator.get((k, Fraction(q)), _ZERO) + c
+    for poles in numerators:
         for d, m in poles:
             highest[d] = max(highest.get(d, 0), m)
 
@@ -690,13 +687,11 @@ def _closed(total: _Total, rates: Sequence[Fraction], budget: Budget) -> Closed:
     above: Ring = {}
     for poles, numerator in numerators.items():
         have = dict(poles)
-        f = {key: c for key, c in numerator.items() if c}
+        f = numerator
         for d, m in highest.items():
             for _ in range(m - have.get(d, 0)):
                 f = times(f, d, -1)
-        for key, c in f.items():
-            above[key] = above.get(key, _ZERO) + c
-    above = {key: c for key, c in above.items() if c}
+        above = add(f, above)
     below = ONE
     left = dict(highest)
     for rate in rates:

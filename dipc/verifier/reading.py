@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeVar
 
 # === how a check ends ==========================================================================
@@ -307,6 +308,10 @@ def rational(value: object) -> Fraction:
     """Read a rational number in lowest terms, written as a text such as `-1` or `1/3`."""
     if not isinstance(value, str):
         raise Rejected(f"a rational number as text is expected, not {_kind(value)}")
+    return _short_rational(value) if len(value) <= _SHORT else _rational(value)
+
+
+def _rational(value: str) -> Fraction:
     if len(value) > MOST_DIGITS:
         raise Rejected(f"a number has {len(value)} digits, more than {MOST_DIGITS}")
     match = _RATIONAL.fullmatch(value)
@@ -318,6 +323,11 @@ def rational(value: object) -> Fraction:
     if result.denominator != denominator or (minus and not numerator) or below == "1":
         raise Rejected(f"`{_short(value)}` is not in lowest terms")
     return result
+
+
+#: The numbers with at most `_SHORT` characters that were read last: many occur again and again.
+_SHORT = 40
+_short_rational = lru_cache(maxsize=1 << 14)(_rational)
 
 
 def integer(value: object) -> int:
@@ -410,7 +420,7 @@ def tuple_of(*readers: Reader[Any]) -> Reader[tuple[Any, ...]]:
         values = items(value)
         if len(values) != len(readers):
             raise Rejected(f"{len(readers)} items are expected, not {len(values)}")
-        return tuple(reader(item) for reader, item in zip(readers, values, strict=True))
+        return tuple([reader(item) for reader, item in zip(readers, values, strict=True)])
 
     return read
 

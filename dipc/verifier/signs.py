@@ -9,6 +9,7 @@ Every operation rounds low down and high up, so the results are enclosures whate
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -170,17 +171,23 @@ class Curve:
     @staticmethod
     def from_ring(function: Ring, budget: Budget) -> Curve:
         """Return `function`, which is not 0, as a curve, up to a positive number and a factor e^{q·eps}."""
-        top = max(q for _, q in function)
         unit = common_multiple((q.denominator for _, q in function), budget)
+        whole = common_multiple((c.denominator for c in function.values()), budget)
         budget.spend(len(function), unit.bit_length() + max(_height(q) for _, q in function))
-        steps = {q: int((top - q) * unit) for _, q in function}
-        common = gcd(*steps.values()) or 1
+        exponents = [q.numerator * (unit // q.denominator) for _, q in function]
+        top = max(exponents)
+        common = gcd(*(top - q for q in exponents)) or 1
         scale = Fraction(common, unit)
-        budget.spend(len(function), height(function) + max(k for k, _ in function) * _height(scale))
-        values = {(steps[q] // common, k): c / scale**k for (k, q), c in function.items()}
-        whole = common_multiple((c.denominator for c in values.values()), budget)
-        budget.spend(len(function), whole.bit_length() + max(_height(c) for c in values.values()))
-        return Curve(tuple((j, k, int(c * whole)) for (j, k), c in sorted(values.items())), scale)
+        degree = max(k for k, _ in function)
+        budget.spend(2 * len(function), height(function) + whole.bit_length() + degree * _height(scale))
+        # Times `whole` and a power of the numerator of `scale`, each c/scale^k is an integer.
+        factors = {k: scale.denominator**k * scale.numerator ** (degree - k) for k in {k for k, _ in function}}
+        values = {
+            ((top - q) // common, k): c.numerator * (whole // c.denominator) * factors[k]
+            for q, ((k, _), c) in zip(exponents, function.items(), strict=True)
+        }
+        divisor = gcd(*values.values())
+        return Curve(tuple((j, k, c // divisor) for (j, k), c in sorted(values.items())), scale)
 
     @cached_property
     def columns(self) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
@@ -303,7 +310,8 @@ def expansion(curve: Curve, lower: Fraction, upper: Fraction, bits: int, budget:
     need = bits + len(curve.terms).bit_length() + 8
     longest = need + max(_log2(max(abs(c) for _, c in row) * upper**k) for k, row in curve.rows)
     # Terms with e^{-j·lower} < 2^-longest are only bounded; the others grow by at most e^{j·r} on the way.
-    kept = [j for j, _ in curve.columns if decay_bits(j * lower) <= longest]
+    exponents = [j for j, _ in curve.columns]
+    kept = exponents[: bisect_right(exponents, longest, key=lambda j: decay_bits(j * lower))]
     work = longest + growth_bits(kept[-1] * radius) if kept else longest
     starts = dict(zip(kept, powers(kept, middle, work, budget), strict=True))
     low, high = [0] * (degree + 1), [0] * (degree + 1)
@@ -378,10 +386,6 @@ def _size_bound(row: Sequence[tuple[int, int]], lower: Fraction, bits: int) -> i
     return (sum(abs(c) for _, c in row) << bits >> decay_bits(row[0][0] * lower)) + 1 if row else 0
 
 
-def _ceil(x: Fraction | int) -> int:
-    return -(-x.numerator // x.denominator)
-
-
 def shown(x: Fraction) -> str:
     """Return `x` as text, or an ellipsis if the text is long."""
     return str(x) if x.numerator.bit_length() + x.denominator.bit_length() < 120 else "…"
@@ -432,14 +436,13 @@ def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
     longest = curve.terms[-1][0].bit_length()
     budget.spend((last + 1) * len(curve.terms), curve.bits + last * longest)
     result = [0] * (last + 1)
-    for j, k, c in curve.terms:
-        value = c * factorial(k)
+    for k, row in curve.rows:
+        values = [c * factorial(k) for _, c in row]
+        steps = [-j for j, _ in row]
         for n in range(k, last + 1):
-            result[n] += value
+            result[n] += sum(values)
             # n!/(n-k)! grows by (n+1)/(n+1-k)
-            value = value * (n + 1) * -j // (n + 1 - k)
-            if not value:
-                break
+            values = [value * step * (n + 1) // (n + 1 - k) for value, step in zip(values, steps, strict=True)]
     return result
 
 
@@ -450,14 +453,11 @@ def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
     this sum is at most j·radius/(first + 1) times the one before.
     """
     total = Fraction(0)
-    for j, k, c in curve.terms:
-        if not j:
-            continue
+    for k, row in curve.rows:
         first = last + 1 - k
-        ratio = j * radius / (first + 1)
-        if 2 * ratio > 1:
+        if 2 * row[-1][0] * radius > first + 1:
             raise Rejected("the radius is too large for the Taylor series at 0")
-        total += 2 * abs(c) * radius ** (k - order) * (j * radius) ** first / factorial(first)
+        total += 2 * radius ** (k - order + first) * sum(abs(c) * j**first for j, c in row) / factorial(first)
     return total
 
 
@@ -473,25 +473,23 @@ def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget) 
     degree, leading = constant[-1]
     if (leading > 0) != (sign > 0):
         raise Rejected(f"the leading term does not have the sign {sign}")
-    columns: dict[int, Fraction] = {}
     budget.spend(2 * len(curve.terms), curve.bits + curve.degree * _height(bound))
-    for j, k, c in curve.terms:
-        if (c > 0) is (leading > 0):
-            continue
+    rows = []
+    for k, row in curve.rows:
+        against = [(j, abs(c)) for j, c in row if (c > 0) is not (leading > 0)]
         # t^power·e^{-jt} decreases from power/j on.
-        if k - degree > j * bound:
-            raise Rejected(f"t^{k - degree}·e^(-{j}·t) does not decrease beyond the bound")
-        columns[j] = columns.get(j, Fraction(0)) + abs(c) * bound ** (k - degree)
-    exponents = sorted(columns)
-    bits = _GUARD_BITS + max((_log2(x) for x in columns.values()), default=0)
-    total = Fraction(0)
-    for j, (_, high) in zip(exponents, powers(exponents, bound, bits, budget), strict=True):
-        total += columns[j] * high
+        if against and k - degree > against[0][0] * bound:
+            raise Rejected(f"t^{k - degree}·e^(-{against[0][0]}·t) does not decrease beyond the bound")
+        rows.append((bound ** (k - degree), against))
+    exponents = sorted({j for _, against in rows for j, _ in against})
+    bits = _GUARD_BITS + max(_log2(size * sum(c for _, c in against)) for size, against in rows)
+    most = dict(zip(exponents, (high for _, high in powers(exponents, bound, bits, budget)), strict=True))
+    total = sum(size * sum(c * most[j] for j, c in against) for size, against in rows)
     if not total < abs(leading) << bits:
         raise Rejected("the leading term does not dominate beyond the bound")
 
 
-def _log2(x: Fraction) -> int:
+def _log2(x: Fraction | int) -> int:
     return max(0, x.numerator.bit_length() - x.denominator.bit_length() + 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import dipc
 from dipc.cli.main import run
 from dipc.verifier import command, document
 from dipc.verifier.document import check_text
@@ -151,3 +153,18 @@ def test_what_rows_share_is_charged_as_often_as_it_is_worked_on() -> None:
 
     one, many = spent(1), spent(60)
     assert many - one > 59 * 2 * len(shared)
+
+
+@pytest.mark.parametrize(
+    ("m", "most"), [(5, 40_000), (10, 400_000), pytest.param(15, 4_000_000, marks=pytest.mark.slow)]
+)
+def test_a_row_of_noisy_max_takes_steps_for_its_terms(m: int, most: int) -> None:
+    """The closed form has up to 2^m terms at different means: two and a half times as many steps for each mean more."""
+    generator = random.Random(m)
+    means = generator.sample(range(1000), m)
+    row = {f"q[{i}]": Fraction(mean, 100) for i, mean in enumerate(means, start=1)}
+    program = dipc.load(ROOT / "benchmarks" / "noisy_max.dip", m=m)
+    report = dipc.check(program, [{**row, "out": 1 + means.index(max(means))}], keep_proofs=True)
+    budget = Budget()
+    assert check_text(dipc.certify(report), budget).complete
+    assert STEPS - budget.left < most
