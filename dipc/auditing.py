@@ -70,7 +70,7 @@ class Tested:
 
     @property
     def lower(self) -> Fraction:
-        """A lower bound of the privacy loss, valid if the bounds `least` and `most` are."""
+        """A lower bound of the privacy loss, which holds if `least` and `most` bound the probabilities."""
         if self.least <= self.most:
             return Fraction(0)
         ratio = Fraction(self.least) / Fraction(self.most)
@@ -79,10 +79,10 @@ class Tested:
 
 @dataclass(frozen=True)
 class Audit(Record):
-    """A lower bound of the loss between two `inputs`, which holds with probability `confidence` for independent runs.
+    """A lower bound of the privacy loss between two `inputs`, which holds with probability `confidence`.
 
-    `exact` has a lower and an upper end of the loss of the program itself, or is None for infinity; `claimed` is this
-    loss as a closed form.
+    The runs must be independent. `exact` encloses the loss of the program itself, or is None for infinity; `claimed` is
+    this loss as a closed form.
     """
 
     FIELDS = (
@@ -102,12 +102,12 @@ class Audit(Record):
 
     @property
     def worst(self) -> Tested:
-        """The one of the two `tests` with the greater bound."""
+        """The one of the two `tests` with the greater lower bound of the loss."""
         return max(self.tests, key=lambda each: each.lower)
 
     @property
     def lower(self) -> Fraction:
-        """The greater bound of the two tests."""
+        """The greater of the lower bounds of the loss by the two tests."""
         return self.worst.lower
 
     @property
@@ -122,12 +122,12 @@ class Audit(Record):
 
     @property
     def verdict(self) -> str:
-        """The word `exceeds` or `within`: whether the bound is greater than the loss of the program."""
+        """The word `exceeds` or `within`: whether the lower bound is greater than the loss of the program."""
         return "exceeds" if self.exceeds else "within"
 
     @property
     def exceeds(self) -> bool:
-        """True if the bound is greater than the loss of the program."""
+        """True if the lower bound is greater than the loss of the program."""
         return self.exact is not None and self.lower > self.exact[1]
 
     def __bool__(self) -> bool:
@@ -221,7 +221,7 @@ def _has_real(program: Program) -> bool:
 
 @frozen
 class _Set:
-    """A set of outputs, with its probability `here` at the first input and `there` at the other.
+    """A set of outputs to test, with its probability `here` at the first input and `there` at the other.
 
     An observed output is in the set if one of the functions `parts` returns True for it.
     """
@@ -233,7 +233,7 @@ class _Set:
 
 
 def _promising(rated: Sequence[tuple[float, float]], runs: tuple[int, int], error: float) -> int:
-    """Return the index in `rated` of the set with the greatest expected bound.
+    """Return the index in `rated` of the set whose test is expected to give the greatest lower bound of the loss.
 
     `rated` has the probabilities of each set at both inputs, `runs` the number of runs at each, and `error` is the
     probability that one Clopper-Pearson bound fails.
@@ -250,7 +250,7 @@ def _promising(rated: Sequence[tuple[float, float]], runs: tuple[int, int], erro
 class _FiniteLaws:
     """The laws of finite outputs at two inputs.
 
-    A set has all outputs with a ratio of probabilities above some number.
+    A set to test has all outputs whose ratio of probabilities is above some number.
     """
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
@@ -308,7 +308,7 @@ class _FiniteLaws:
 
 
 class _IntLaws(_FiniteLaws):
-    """The laws of int outputs at two inputs, with all values beyond a number on either side as one answer."""
+    """The laws of int outputs at two inputs, in which all values beyond a number on either side are one answer."""
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
         self._names, self._eps = program.outputs, eps
@@ -344,7 +344,10 @@ def _is_one_of(chosen: frozenset[_Answer], values: Sequence[Value | None]) -> bo
 
 
 class _RealLaws:
-    """The laws of outputs at two inputs, some of them real; the sets are the worst ones for several budgets."""
+    """The laws of outputs, some of them real, at two inputs.
+
+    The sets to test are the worst ones for several budgets.
+    """
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
         self._names, self._eps = program.outputs, eps

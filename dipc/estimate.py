@@ -38,7 +38,7 @@ from dipc.text.core import Value
 
 @frozen
 class HistogramPlan:
-    """The number of bins of a histogram, and the number of samples at each of two inputs."""
+    """A plan for `hist_estimate`: the number of bins, and the number of samples at each of two inputs."""
 
     bins: int
     samples: int
@@ -128,9 +128,10 @@ def _check_order(order: float) -> None:
 
 
 def _samples(bins: int, least: float, weight: float, near: float, delta: float) -> int:
-    """Return the least number n of samples for which the error bound of the paper is at most 1 - `delta`.
+    """Return the least number n of samples for which the histogram estimator errs with probability <= 1 - `delta`.
 
-    The bound is 2·bins·(1 - least)^n + weight·f(n, least, near), which decreases in n.
+    The bound of that probability is 2·bins·(1 - least)^n + weight·f(n, least, near), which decreases in n; f is the
+    bound of the error of a ratio in the paper.
     """
 
     def error(n: int) -> float:
@@ -188,7 +189,7 @@ def multidimensional_clt(
 
 
 def _deviations(error: float) -> float:
-    """Return the number z such that a standard normal variable is outside of [-z, z] with probability `error`."""
+    """Return the z for which a standard normal variable is outside of [-z, z] with probability `error`."""
     return -NormalDist().inv_cdf(error / 2)
 
 
@@ -233,7 +234,10 @@ class LossEstimate(Record):
 
     @property
     def value(self) -> float:
-        """The logarithm of the ratio of both shares; infinite if only one share is 0, and 0 if both are."""
+        """The logarithm of the ratio of the shares of runs with the event.
+
+        Infinite if only one share is 0, and 0 if both are.
+        """
         if self.hits.first == self.hits.second:
             return 0.0
         if not self.hits.second:
@@ -300,7 +304,7 @@ def estimate_loss(
 
 
 def integer_tolerance(tolerance: Fraction) -> int:
-    """Return the tolerance of an integer result n that is rounded to the nearest integer after noise was added.
+    """Return the tolerance of a noisy integer after rounding to the nearest integer.
 
     The result is the least k with |round(y) - n| <= k for all y with |y - n| <= `tolerance`.
     """

@@ -173,7 +173,7 @@ _OWN = ("row", "alpha", "beta", "gamma", "verdict", "vacuous", "probability", "e
 
 
 def records(report: Report) -> list[dict[str, object]]:
-    """Return the rows of `report` as flat dicts with the same keys, in the order of a table's columns."""
+    """Return the rows of `report` as flat dicts with equal keys, in the order of a table's columns."""
     names = list(dict.fromkeys(name for row in report.rows for name in (*row.input, *row.output)))
     return [_record(row, names) for row in report.rows]
 
@@ -197,9 +197,9 @@ def _record(row: RowResult, names: Sequence[str]) -> dict[str, object]:
 
 
 def data_frame(report: Report) -> Any:
-    """Return the rows of `report` as a DataFrame of the library that is imported, or else installed.
+    """Return the rows of `report` as a DataFrame of pandas or polars, whichever is imported, or else installed.
 
-    Raises ImportError if neither pandas nor polars is.
+    Raises ImportError if neither is.
     """
     library = next((sys.modules[name] for name in _LIBRARIES if name in sys.modules), None) or _installed()
     rows = records(report)

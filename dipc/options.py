@@ -185,7 +185,7 @@ class GivenError(GivenWork, total=False):
 
 
 def _share(value: Fraction | int | str, name: str) -> Fraction:
-    """Return a share of 1, also given as a percentage; raise ValueError and TypeError for other values."""
+    """Return `value` as a Fraction; a text may be a percentage. Raises ValueError and TypeError for other values."""
     if isinstance(value, str) and value.strip().endswith("%"):
         return exact_rational(value.strip()[:-1].strip(), name) / 100
     return exact_rational(value, name)
@@ -285,7 +285,7 @@ class Options:
 
     @property
     def claim_parts(self) -> dict[str, Any]:
-        """The parts of the claims that are given, by name, in the order in which commands name them."""
+        """The given parts of the claims by name, in the order in which commands have them."""
         values = {name: getattr(self, name) for name in ("alpha", "beta", "gamma", "error", "budget", "delta", "eps")}
         return {name: value for name, value in values.items() if value is not None}
 

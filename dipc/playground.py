@@ -29,7 +29,7 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceTex
 
 @frozen
 class File:
-    """A text under the name that reports show."""
+    """A text with the name under which reports show it."""
 
     name: str
     text: str
@@ -133,7 +133,7 @@ _USAGE = re.compile(r"^ *= help: `dipc[^`]* --help` .*\n?", re.MULTILINE)
 
 
 def in_fields(messages: str) -> str:
-    """Return messages of the command line as the page shows them: an option is named by its field."""
+    """Return messages of the command line as the page shows them, with options named by their fields."""
 
     def field(match: re.Match[str]) -> str:
         option, value = match.group(1), match.group(2)

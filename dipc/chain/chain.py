@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Transitions:
-    """States by number, in the order in which they were added, and the edges between them."""
+    """The states of a chain by their numbers, in the order in which they were added, and the edges between them."""
 
     _after: dict[int, dict[int, tuple[Edge, ...]]] = field(default_factory=dict)
     _before: dict[int, dict[int, None]] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Transitions:
         self._before[state] = {}
 
     def connect(self, source: int, goal: int, edges: tuple[Edge, ...]) -> None:
-        """Add edges from `source` to `goal`, after the edges that they already have."""
+        """Add edges from `source` to `goal`, after the edges that already lead from one to the other."""
         after = self._after[source]
         after[goal] = after.get(goal, ()) + edges
         self._before[goal][source] = None
@@ -77,10 +77,10 @@ class Transitions:
         return self._after[source][goal]
 
     def trapped(self, ends: Set[int]) -> frozenset[int]:
-        """Return a bottom strongly connected component that contains none of `ends`, or an empty set if there is none.
+        """Return a set of states that runs never leave without reaching any of `ends`; empty if there is none.
 
-        If there is none, every run ends almost surely: an end can be reached from each of the finitely many states, by
-        choices that are possible whenever the run visits the state.
+        It is a bottom strongly connected component. If there is none, every run ends almost surely: an end can be
+        reached from each of the finitely many states, by choices that are possible whenever the run visits the state.
         """
         for component in strongly_connected(self._after):
             bottom = all(goal in component for node in component for goal in self._after[node])
@@ -92,7 +92,7 @@ class Transitions:
     def compares_again(self) -> bool:
         """Whether a comparison that branches lies on a cycle, which would make the weights wrong.
 
-        The outcome of a comparison is known on the second visit. It branches again only if elimination gave up.
+        On a second visit the outcome is known, unless the constraints were too many to show it.
         """
         return any(
             any(isinstance(edge, Comparison) for edge in self._after[node][goal])
@@ -119,7 +119,7 @@ _MOST_KEPT = 100
 
 
 class Leaves:
-    """The states without successors, for a chain that grows only at them.
+    """The states without successors, of a chain that grows only at these states.
 
     The leaves below a state are remembered, and later searches begin there. So a chain in which every path passes
     through one state is not searched again for each group of paths.
@@ -131,7 +131,7 @@ class Leaves:
         self._instead: dict[int, int] = {}
 
     def replace(self, leaf: int, whole: int) -> None:
-        """Remove `leaf`, and redirect the edges that led to it to the state `whole`."""
+        """Remove `leaf`, and redirect the edges that led to this state to the state `whole`."""
         self._instead[leaf] = whole
 
     def below(self, above: int) -> list[int]:
@@ -212,7 +212,7 @@ Step = tuple[int, tuple[ChoiceWeight, ...]]
 
 @frozen
 class Reach:
-    """The Markov chain of a program's choices without their weights, for `dipc.algebra.absorption`.
+    """The Markov chain of a program's choices, for `dipc.algebra.absorption`.
 
     Runs end in `ends`, the nodes of the chain's exits and, where some states were cut, NOWHERE. Every state listed in
     `edges` can reach an end.

@@ -50,9 +50,10 @@ Balls = Mapping[int, Ball]
 
 
 class AffineBound(NamedTuple):
-    """The condition `form` >= 0 or, with the slot of a real or int output, one side of its ball.
+    """The condition `form` >= 0, or that a real or int output lies on the right side of one end of its ball.
 
-    The side is form - sign·center + radius >= 0, where the form is the output (`sign` 1) or its negative (-1).
+    `ball` is the slot of the output. The condition is then form - sign·center + radius >= 0, where the form is the
+    output (`sign` 1) or its negative (-1).
     """
 
     form: Affine
@@ -62,7 +63,7 @@ class AffineBound(NamedTuple):
 
 @frozen
 class ComponentTemplate:
-    """A group of noises that depend on each other, with the constraints on them.
+    """A group of dependent noises with the constraints on them, as a function of inputs and balls.
 
     `event` depends only on the real and int input slots `inputs` and on the balls of the output slots `balls`. Its
     noises have the ids `members`, in this order. `around_zero` are the `noises` with their means subtracted.
@@ -76,7 +77,7 @@ class ComponentTemplate:
     bounds: tuple[_BoundTemplate, ...]
 
     def event(self, inputs: Mapping[int, Fraction], balls: Balls) -> Event:
-        """Return the event at these inputs and balls, with normalized constraints and centered noises.
+        """Return the event at these inputs and balls, with normalized constraints over noises with mean 0.
 
         Inputs that differ in a way that no comparison depends on, such as a shift of all queries, give equal events. No
         constraint is strict: constraints on integers are closed, and for continuous noises the boundary has measure
@@ -100,7 +101,7 @@ class ComponentTemplate:
 
 @frozen
 class _BoundTemplate:
-    """A bound over centered noises; `slack` is its constant and the part that depends on inputs.
+    """A bound over noises with mean 0; `slack` is its constant and the part that depends on inputs.
 
     `fixed` is the bound's half-space if it depends on no inputs and balls, else None.
     """
@@ -115,7 +116,7 @@ class _BoundTemplate:
 
 
 def components(noises: Sequence[NoiseVar], bounds: Iterable[AffineBound]) -> tuple[ComponentTemplate, ...]:
-    """Return the connected components of the noises that the bounds mention; every bound must mention a noise.
+    """Return the connected components of the noises in the bounds; every bound must mention a noise.
 
     The measure of all bounds together is the product of the components' measures.
     """
@@ -162,7 +163,7 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> 
 
 
 def _interval(member: int, weight: NoiseWeight) -> ComponentTemplate:
-    """Return the component in which the noise `member`, which no constraint mentions, falls into an interval."""
+    """Return the component for the event that the noise `member`, which no constraint mentions, is in an interval."""
     noise = NoiseVar(member, -1, "", None, weight.law, weight.rate, Affine.number(weight.mean))
     form = Affine.noise(member)
     sides = [] if weight.low is None else [form - Affine.number(weight.low)]
@@ -188,7 +189,7 @@ _NO_BALLS: Balls = {}
 
 @frozen
 class EventTemplate:
-    """The event that a run reaches an exit with certain real and int outputs in balls, as a function of the inputs.
+    """The event that a run ends in an exit with some outputs within their balls, as a function of the inputs.
 
     If `guards_hold`, its probability is the product of the measures of the components' events, times the weight of the
     choices that lead to the exit; otherwise it is 0. `inputs` are all real and int inputs that it depends on, `points`
@@ -204,7 +205,7 @@ class EventTemplate:
     components: tuple[ComponentTemplate, ...]
 
     def guards_hold(self, inputs: Mapping[int, Fraction], balls: Balls = _NO_BALLS) -> bool:
-        """Return False only if the event has probability 0, by the guards or an output that cannot lie in its ball."""
+        """Return False only if the event has probability 0: by the guards, or by an output outside its ball."""
         if not self.possible:
             return False
         for guard in self.guards:
@@ -220,10 +221,7 @@ class EventTemplate:
 
 
 def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
-    """Return the sides on which the balls of real and int outputs are bounded.
-
-    1 means that an output must not be far below the right answer, -1 that it must not be far above.
-    """
+    """Return which sides the balls of real and int outputs have: 1 for a lower end, -1 for an upper end."""
     match None if program.metric is None else program.metric.output:
         case "above":
             return (-1,)
@@ -236,9 +234,9 @@ def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
 def template(
     program: CoreProgram, exit_state: ExitState, balls: Iterable[int] = (), intervals: Iterable[NoiseWeight] = ()
 ) -> EventTemplate:
-    """Return the template of an exit whose outputs `balls` lie in balls, and whose other noise falls into `intervals`.
+    """Return the event of an exit with the outputs `balls` in balls, as a function of inputs and balls.
 
-    An output that was never assigned lies in no ball.
+    Other noise is in `intervals`. An output that was never assigned lies in no ball.
     """
     possible = True
     points: list[AffineBound] = []
@@ -271,7 +269,7 @@ def template(
 
 @frozen
 class NoiseView:
-    """A variable that holds noise, with the parameters it was drawn with; `rate` in multiples of eps."""
+    """A variable that holds noise, with the parameters of the draw, for display; `rate` in multiples of eps."""
 
     name: str
     law: Law
@@ -281,7 +279,7 @@ class NoiseView:
 
 @frozen
 class StateView:
-    """A state of the chain: `label` and `line` of the next instruction, None after the program has ended.
+    """A state of the chain for display: `label` and `line` of the next instruction, None after the program has ended.
 
     Lines count from 1. `values` are the assigned variables that hold no noise, `noises` those that do, and
     `constraints` the constraints on the noises.
@@ -298,7 +296,7 @@ class StateView:
 
 @frozen
 class EdgeView:
-    """A step of the chain, whose probability is the measure of the events `joint` divided by that of `condition`.
+    """A step of the chain for display, with the probability measure of `joint` / measure of `condition`.
 
     The measure of several events is their product. Both are empty for a step that is `certain`, and if the inputs are
     left open. `outcome` is the text of a comparison's outcome or of the chosen value, and empty for other steps. The
@@ -316,7 +314,7 @@ class EdgeView:
 
 @frozen
 class ChainView:
-    """The states that can be reached at the given inputs, in the order of their labels, and the steps between them."""
+    """The states reached at given inputs, in the order of their labels, and the steps between them, for display."""
 
     states: tuple[StateView, ...]
     edges: tuple[EdgeView, ...]
@@ -324,7 +322,7 @@ class ChainView:
 
 
 def view(chain: Chain, inputs: Mapping[int, Fraction] | None = None) -> ChainView:
-    """Return the chain at `inputs`, a value for every real and int input, with comparisons of inputs decided.
+    """Return the chain for display at `inputs`, which give a value to every real and int input.
 
     Without `inputs`, inputs are shown by name, and nothing is measured. Only steps that comparisons of inputs exclude
     are left out; other impossible steps have an event of measure zero.
@@ -346,7 +344,7 @@ def view(chain: Chain, inputs: Mapping[int, Fraction] | None = None) -> ChainVie
 
 
 def _leaving(chain: Chain, source: int, inputs: Mapping[int, Fraction] | None) -> list[EdgeView]:
-    """Return the steps from the state `source` that the inputs do not exclude."""
+    """Return the steps from the state `source` that `inputs` do not exclude."""
     program = chain.flow.program
     views: list[EdgeView] = []
     for goal in sorted(chain.transitions.successors(source)):

@@ -69,7 +69,7 @@ _MOST_BOUNDS = 300
 
 
 class Dominators:
-    """The dominators of a chain that grows in topological order: a state is expanded after its last predecessor."""
+    """The dominators in a chain that grows in topological order: a state is expanded after its last predecessor."""
 
     def __init__(self, first: int) -> None:
         self._parent: dict[int, int] = {first: first}
@@ -100,7 +100,7 @@ class Dominators:
         return left
 
     def common_of(self, group: Sequence[int]) -> int:
-        """Return the nearest state through which every path to each state of the group leads."""
+        """Return the nearest state through which every path to any state of the group leads."""
         return reduce(self.common, group)
 
 
@@ -112,7 +112,7 @@ _LAST, _MOST_KEYS = 4, 16_000
 
 
 class _Row:
-    """A sequence of constraints, with those that are differences also as graphs."""
+    """A conjunction of constraints, in which the bounds on differences of two variables are also edges of a graph."""
 
     def __init__(self) -> None:
         self.items: list[Constraint] = []
@@ -158,7 +158,7 @@ class _Row:
                     del by_end[end]
 
     def differences(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """Return the constraints that bound a difference whose upper or lower end (`side`) is in `ends`, in order."""
+        """Return, in order, the bounds on a difference whose upper or lower variable (`side`) is in `ends`."""
         if len(ends) == 1:
             (end,) = ends
             return self._by_end[side].get(end, ())
@@ -166,13 +166,13 @@ class _Row:
 
 
 class Rows:
-    """Rows of the states' constraints; a new row is made from a similar row that an earlier state no longer needs."""
+    """A pool of rows: a new row is made from a similar row that an earlier state no longer needs."""
 
     def __init__(self) -> None:
         self._by_key: dict[int, _Row] = {}
 
     def take(self, items: Sequence[Constraint], more: Sequence[Constraint] = ()) -> _Row:
-        """Return a row of the constraints `items` and `more`, which no other state uses until it is put back."""
+        """Return a row of the constraints `items` and `more`, for one state until `put_back`."""
         keys = [id(item) for item in items[: -_LAST - 1 : -1]]
         row = next((self._by_key[key] for key in keys if key in self._by_key), None) or _Row()
         for key in row.keys:
@@ -182,7 +182,7 @@ class Rows:
         return row
 
     def put_back(self, rows: Iterable[_Row]) -> None:
-        """Make the rows, which no state needs any more, available to later states with similar constraints."""
+        """Make `rows`, which no state needs any more, available to later states with similar constraints."""
         if len(self._by_key) > _MOST_KEYS:
             self._by_key.clear()
         for row in rows:
@@ -190,7 +190,7 @@ class Rows:
 
 
 class NoiseUniter:
-    """The search for unions of states, in one growing chain, that differ in constraints on noises."""
+    """A finder of unions of states in a growing chain, where the states differ in constraints on noises."""
 
     def __init__(self, flow: Flow, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
         self._flow = flow
@@ -200,7 +200,7 @@ class NoiseUniter:
         self._rows = Rows()
 
     def united(self, group: Sequence[int]) -> ConstraintSet | None:
-        """Return the conjunction that is, up to measure zero, the union of the regions of these states.
+        """Return the conjunction that is, up to measure zero, the union of the constraints of the states `group`.
 
         None if no such conjunction was found.
         """
@@ -237,7 +237,7 @@ class NoiseUniter:
 
 @frozen
 class _Region:
-    """The constraints of a state in some coordinates; `row` has all of them.
+    """The constraints of a state in some coordinates of its noises; `row` has all of them.
 
     `initial` are the constraints on inputs alone, and those that hold for noises from the start.
     """
@@ -247,7 +247,7 @@ class _Region:
     row: _Row
 
     def written(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """Return those of `constraints` that bound a difference whose upper or lower end (`side`) is in `ends`."""
+        """Return the bounds in `constraints` on a difference whose upper or lower variable (`side`) is in `ends`."""
         if not self.initial:
             return self.row.differences(side, ends)
         return [item for item in self.constraints if (bound := item.bound) is not None and bound[side] in ends]
@@ -256,8 +256,8 @@ class _Region:
 def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
     """Return a conjunction that every member implies: common bounds on differences, and shared constraints.
 
-    It implies everything that all members have in common, without constraints that follow from the rest. None if it
-    would be too long.
+    It implies every bound on differences and every constraint that all members imply, and has nothing redundant. None
+    if it would be too long.
     """
     shared = _shared_bounds(members)
     if shared is None or len(shared) > _MOST_BOUNDS:
@@ -299,16 +299,16 @@ _Bounds = dict[tuple[int, int], int | Fraction]
 
 
 def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
-    """Return the side of a pair, upper or lower, that has fewer different ends, and the ends on that side.
+    """Return which position of the (upper, lower) `pairs` takes fewer different values, and these values.
 
-    A maximum has one upper end, a minimum one lower end.
+    A maximum has one upper variable, a minimum one lower variable.
     """
     uppers, lowers = {upper for upper, _ in pairs}, {lower for _, lower in pairs}
     return (_UPPER, uppers) if len(uppers) < len(lowers) else (_LOWER, lowers)
 
 
 def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
-    """Return the weakest of the members' bounds on upper - lower, for every pair with a noise that each member bounds.
+    """Return the weakest bound that holds for all members, for every difference with a noise that each member bounds.
 
     Members with an empty region are left out; None if all are empty.
     """
@@ -321,7 +321,7 @@ def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
 
 
 def _all_bounds(member: _Region) -> _Bounds | None:
-    """Return the greatest bounds of `member` for all pairs with a noise; None if its region is empty."""
+    """Return the greatest bounds that `member` implies for all pairs with a noise; None if its region is empty."""
     graph = member.row.graphs[_LOWER]
     bounds: _Bounds = {}
     for lower in graph:
@@ -335,7 +335,10 @@ def _all_bounds(member: _Region) -> _Bounds | None:
 
 
 def _least_bounds(member: _Region, bounds: _Bounds) -> _Bounds | None:
-    """Return the members of `bounds` that `member` has, too, weakened to its own; None if its region is empty."""
+    """Return the bounds that hold in `bounds` and for `member`; None if the region of `member` is empty.
+
+    A bound on a pair is the lesser of both; pairs without a bound in `member` are left out.
+    """
     side, ends = _fewer_ends(bounds)
     own: dict[int, dict[int, Weight]] = {}
     for end in ends:
@@ -394,7 +397,7 @@ def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[l
 
 
 class GuardUniter:
-    """The search for unions of states, in one growing chain, that differ in their guards."""
+    """A finder of unions of states in a growing chain, where the states differ in their guards."""
 
     def __init__(self, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
         self._leaves = leaves
@@ -403,9 +406,9 @@ class GuardUniter:
         self._rows = Rows()
 
     def united(self, group: Sequence[int]) -> list[tuple[list[int], ConstraintSet]]:
-        """Return disjoint parts of the group, each with the conjunction that is exactly the union of its regions.
+        """Return disjoint parts of the group, each with a conjunction that is the union of its states' guards.
 
-        Every part has at least two members; states in no part are not united.
+        Every part has at least two states; states in no part are not united.
         """
         guards = {node: self._states[node].guards for node in group}
         members = {node: _Member(known, self._rows.take(known.items)) for node, known in guards.items()}
@@ -456,7 +459,7 @@ class GuardUniter:
 
 
 class _Member:
-    """The nonempty region of one state, prepared for tests of what it implies."""
+    """The inputs that satisfy the guards of one state, not none, prepared for tests of what the guards imply."""
 
     def __init__(self, guards: ConstraintSet, row: _Row) -> None:
         self._guards = guards
@@ -474,7 +477,7 @@ class _Member:
         return [item for item in self._guards.items if (bound := item.bound) is None or bound[0] in uppers]
 
     def implied(self, items: Iterable[Constraint]) -> list[Constraint]:
-        """Return those of `items` that hold at every point of the region; complete if all are differences."""
+        """Return those of `items` that the guards imply; complete if all are bounds on differences."""
         result: list[Constraint] = []
         for item in items:
             bound = item.bound
@@ -499,7 +502,7 @@ _MOST_SKIPPED = 8
 class InputsAmong:
     """The inputs with these `finite` values (of every DOM and bool input) that satisfy `guards`; there must be one.
 
-    If `along`, one of these inputs, is given, only its path is explored.
+    If `along` is not None, it is one of these inputs, and only its path is explored.
     """
 
     finite: Mapping[int, Value]
@@ -517,13 +520,14 @@ def explore(
     display: bool = False,
     possible: Callable[[ChoiceWeight], bool] = lambda _: True,
 ) -> Chain:
-    """Return the chain for `inputs`, which give a value for every DOM and bool input.
+    """Return the Markov chain of `program` for `inputs`, which give a value for every DOM and bool input.
 
     With `wanted`, values of DOM and bool outputs, only exits with these values are found: a state is cut as soon as an
-    output differs and can no longer become its wanted value. The exits give the observed outputs: by default all, or
+    output differs and can no longer become its wanted value. The exits give the `observed` outputs: by default all, or
     with `wanted` the wanted ones and the real and int ones. Paths whose states differ in nothing that matters later are
-    united, unless every state is requested as in the paper, or the program makes choices, because paths then have
-    weights. Choices whose weight is 0 for every eps are left out. Give a Flow to analyze a program only once.
+    united, unless `display` requests every state as in the paper, or the program makes choices, because paths then have
+    weights. Choices whose weight is 0 for every eps, and those that are not `possible`, are left out. Give a Flow to
+    analyze a program only once.
 
     Raises DiagnosticError with the path for a fault in a step and for a loop that some run cannot leave, LimitReached
     past `limits`.
@@ -548,7 +552,7 @@ def explore(
 
 
 class _Explorer:
-    """One exploration in label order: without loops, all states at one label are known together."""
+    """One exploration of a program by increasing labels: without loops, all states at one label are known together."""
 
     def __init__(
         self,
@@ -632,7 +636,7 @@ class _Explorer:
         return Chain(flow, self.transitions, self.states, initial, exits, frozenset(self.cut))
 
     def _tell_all(self) -> None:
-        """Explore again without skipping states, so that a trap is reported with all that it reads and writes.
+        """Explore again without merging steps, to report a trap with all that it reads and writes.
 
         If there are too many states, the report has those explored so far.
         """
@@ -655,7 +659,7 @@ class _Explorer:
         return node
 
     def _lighten(self, node: int) -> None:
-        """Drop the largest parts of a state, except for constraints that are needed to unite paths."""
+        """Drop the largest parts of a state that is done, except for constraints that are needed to unite paths."""
         state = self.states[node]
         del self.ids[state]
         constraints, guards = (
@@ -674,7 +678,7 @@ class _Explorer:
             self._connect(node, self._arrived(state.label, after), (edge,))
 
     def _arrived(self, label: int, after: State) -> int:
-        """Return the node of `after`, the state after the instruction at `label`, or of the next state to keep."""
+        """Return the node of `after`, the state after the instruction at `label`, or of the next state that is kept."""
         for left in range(_MOST_SKIPPED if self.skips else 0, -1, -1):
             goal = after.label
             dying = (self.live[label] | self.flow.writes[label]) & ~self.live[goal]
@@ -769,7 +773,7 @@ class _Explorer:
 
 
 def _leads_along(edge: Edge, along: Mapping[int, Fraction]) -> bool:
-    """Return True if the input `along` takes the step `edge`, judged by the step's new constraints alone."""
+    """Return True if the input `along` satisfies the new constraints of the step `edge`."""
     if not isinstance(edge, Comparison):
         return True
     return all(item.form.noises or item.holds_at(along) for item in edge.known)
@@ -778,7 +782,7 @@ def _leads_along(edge: Edge, along: Mapping[int, Fraction]) -> bool:
 def _alike(batch: list[int], states: Mapping[int, State]) -> list[tuple[list[int], dict[int, NoiseVar]]]:
     """Return groups of states of the batch that agree in values and guards, each with all their noises.
 
-    A noise that only some states drew does no harm, because it is independent of the others.
+    Noises that only some states drew are allowed, because they are independent of the others.
     """
     groups: dict[int, list[tuple[list[int], dict[int, NoiseVar]]]] = {}
     for node in batch:

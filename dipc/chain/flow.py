@@ -63,7 +63,7 @@ from dipc.text.program import CoreProgram
 
 @frozen
 class Flow:
-    """The properties of a program that do not depend on its inputs.
+    """The properties of a program that do not depend on its inputs, by the labels of its instructions.
 
     - `landing[l]` is the label where control stays after it comes to label l: jumps are followed, and every exit is the
       one label `exit_label` = len(instructions).
@@ -108,7 +108,7 @@ class Flow:
         return noise
 
     def supports(self, noises: Iterable[NoiseVar]) -> ConstraintSet:
-        """Return the constraints that hold for the noises from the start, by their supports; see `nonnegative`."""
+        """Return the constraints that confine the noises to their supports; see `nonnegative`."""
         return nonnegative(noises) if self.bounds_noises else NOTHING_KNOWN
 
     def is_whole(self, form: Affine) -> bool:
@@ -120,7 +120,7 @@ class Flow:
 
     @property
     def may_have_runs(self) -> bool:
-        """Whether all runs can be explored at once (see `chain/series.py`).
+        """Whether all runs can be explored together, as segments (see `chain/series.py`).
 
         The program must have no finite input or choice, no output that is not constant, and no loop that is not
         unrolled.
@@ -145,7 +145,7 @@ class Flow:
         return initial_state(self.entry, tuple(values))
 
     def live(self, observed: Iterable[int]) -> tuple[int, ...]:
-        """Return, by label, the slots that an instruction from there on may read, or that the exit has `observed`."""
+        """Return, by label, the slots that are live: read from there on, or `observed` at the exit."""
         return _backwards(
             self.successors,
             slot_set(observed),
@@ -153,7 +153,7 @@ class Flow:
         )
 
     def may_give(self, wanted: Mapping[int, Value]) -> tuple[int, ...]:
-        """Return, by label, the slots that an instruction there or later may assign their wanted value.
+        """Return, by label, the slots that may still be assigned their wanted value from there on.
 
         These are all of `may_assign` except for slots that are only assigned other constants.
         """
@@ -239,7 +239,7 @@ def analyze(program: CoreProgram) -> Flow:
 
 
 def _waits(program: CoreProgram, writes: Iterable[int]) -> frozenset[int]:
-    """Return the labels of the finite choices into no output whose options depend on inputs and constants alone."""
+    """Return the labels of finite choices whose options depend on inputs alone, except choices into outputs."""
     written = slot_set(program.outputs)
     for slots in writes:
         written |= slots
@@ -316,7 +316,10 @@ def _joins(entry: int, successors: tuple[tuple[int, ...], ...]) -> frozenset[int
 
 
 def _versions(instructions: tuple[Instruction, ...]) -> dict[int, dict[int, int]]:
-    """Return, by label and slot, the number of each draw among the draws of its slot, for slots with several draws."""
+    """Return for each draw, by label and slot, its ordinal among the draws of its slot.
+
+    Only for slots with several draws.
+    """
     draws: dict[int, list[int]] = {}
     for label, instruction in enumerate(instructions):
         if isinstance(instruction, SampleNoise):
@@ -387,7 +390,7 @@ _MOST_PLACES, _MOST_COMBINATIONS = 32, 256
 
 
 def with_finite_noise(flow: Flow) -> Flow:
-    """Return the flow in which the draws of noise that is compared with finite values alone are finite choices.
+    """Return the flow in which noise that is only compared with finitely many numbers is drawn as a finite choice.
 
     If the program has other noise and no choices, the flow is returned unchanged, because uniting paths by their
     constraints is then faster. The probability of every exit, for each value of its outputs, is unchanged.
@@ -505,7 +508,7 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
 def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
     """Return the integers x at which the truth of the comparison of x with `value` differs from that at x - 1.
 
-    `op` compares a positive multiple of x - value with 0, or a negative one if not `rising`.
+    `op` compares x - value with 0, or value - x if not `rising`.
     """
     first, after = Fraction(ceil(value)), Fraction(floor(value) + 1)
     match op:

@@ -69,14 +69,14 @@ class Series:
 def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
     """Return the answers that a program may give, each with its runs.
 
-    None if the program has no `runs` of at most `most_states` states, or segments with many paths.
+    None if its runs have more than `most_states` states or are of the wrong kind, or if a segment has many paths.
     """
     graph = runs(flow, most_states)
     return None if graph is None else graph.series()
 
 
 def runs(flow: Flow, most_states: int) -> RunSet | None:
-    """Return all runs of a program; None if they have more than `most_states` states, or are not of the right kind.
+    """Return all runs of a program; None if they have more than `most_states` states, or are of the wrong kind.
 
     A program of the wrong kind has finite inputs or choices, answers that are not constant, faults on some path, noises
     whose means depend on the path, or loops that are not unrolled.
@@ -92,15 +92,15 @@ def runs(flow: Flow, most_states: int) -> RunSet | None:
 
 
 class _NoSeries(Exception):
-    """The program is not of a kind that has a series."""
+    """Raised if the program is of the wrong kind for a series."""
 
 
 @dataclass(slots=True)
 class RunSet:
-    """The states of all runs, by place and values, numbered in the order of their labels.
+    """The states of all runs of a program, numbered in the order of their labels.
 
-    Each state has the steps that lead to it and the number of its paths. `ends` are the states after the program, by
-    answer.
+    Each state has the steps that lead to it (`before`) and the number of its paths (`counts`). `ends` are the states
+    after the program, by answer.
     """
 
     flow: Flow
@@ -185,9 +185,9 @@ class RunSet:
         return ends
 
     def towards(self, end: int) -> Series | None:
-        """Return the runs to the state `end` as a series, from the numbers of paths to and from each state.
+        """Return the runs to the state `end` as a series; None if a segment has many paths.
 
-        None if a segment has many paths.
+        A state that all runs pass is found by the numbers of paths to and from each state.
         """
         outputs, counts = self.outputs(end), self.counts
         onwards = {end: 1}
@@ -222,7 +222,10 @@ class RunSet:
         return Series(outputs, tuple([self.noises[noise] for noise in sorted(mentioned)]), tuple(segments))
 
     def among(self, end: int, kept: Callable[[Path], bool], most: int) -> list[list[Constraint]] | None:
-        """Return the constraints of each run to `end` whose steps all satisfy `kept`; None for more than `most`."""
+        """Return the constraints of each run to `end` whose steps all satisfy `kept`.
+
+        None if there are more than `most`.
+        """
         counts = {0: 1}
         steps: dict[int, list[tuple[int, Path]]] = {}
         for node in range(1, end + 1):
@@ -281,7 +284,7 @@ class RunSet:
 
 
 def united(paths: list[Path]) -> tuple[Path, ...]:
-    """Return fewer paths, one of which holds exactly if one of `paths` does, up to noises of probability 0.
+    """Return fewer paths than `paths` with the same union, up to noises of probability 0.
 
     At most one of `paths` may hold at a time. Contradictory paths are left out. Two paths that differ only in the
     outcome of one comparison become one.
@@ -303,7 +306,7 @@ def united(paths: list[Path]) -> tuple[Path, ...]:
 
 
 def _union(one: Path, other: Path) -> Path | None:
-    """Return the conjunction that holds if one of two paths does; None if none of the known kind exists.
+    """Return the conjunction that is the union of two paths; None if it is not found to be one.
 
     Let c be a constraint of one path whose opposite is in the other, and R all other constraints. If each path implies
     R, then the paths are R with c, and R with its opposite, so their union is R.
@@ -327,7 +330,7 @@ def _mentioned(path: Path) -> int:
 
 
 class RunTemplate:
-    """A `RunGraph` as a function of the inputs."""
+    """The runs to one answer as a graph (`RunGraph`) that depends on the inputs."""
 
     def __init__(
         self, noises: Sequence[NoiseVar], steps: Sequence[tuple[int, int, Path]], live: Sequence[int | None]
@@ -358,7 +361,7 @@ class RunTemplate:
 
     @property
     def open(self) -> RunGraph:
-        """Return the graph with every step that is possible at some inputs, and with slacks 0."""
+        """Return the graph with every step that is possible at some inputs, and with 0 in place of the slacks."""
         conditions = tuple([Halfspace(coefficients, Fraction(0)) for coefficients, _ in self._rows])
         return RunGraph(self._drawn({}), conditions, tuple([step for step, _ in self._steps]), self._live)
 

@@ -49,7 +49,7 @@ _ZERO, _ONE, _MINUS_ONE = Fraction(0), Fraction(1), Fraction(-1)
 
 @frozen
 class Affine:
-    """Σ coefficient · X[noise] + Σ coefficient · u[input slot] + constant.
+    """The affine form Σ coefficient · X[noise] + Σ coefficient · u[input slot] + constant.
 
     Both term tuples are sorted by key, without zeros: equal functions are equal objects.
     """
@@ -107,7 +107,7 @@ class Affine:
         return self.scaled(1 / abs(terms[0][1]))
 
     def substituted(self, inputs: Mapping[int, Fraction]) -> Affine:
-        """Return the form with each input that has a value replaced by that value."""
+        """Return the form with values in place of the inputs that have one in `inputs`."""
         constant = self.constant
         for slot, coefficient in self.inputs:
             if slot in inputs:
@@ -147,9 +147,9 @@ def combination(terms: Iterable[tuple[Fraction, Affine]], constant: Fraction) ->
 
 
 def centered(form: Affine, means: Mapping[int, Affine]) -> Affine:
-    """Return the form over the centered noises N = X - mean(X) instead of its noises X.
+    """Return the form over the noises N = X - mean(X) with mean 0 instead of its noises X.
 
-    The coefficients of noises are unchanged; inputs and the constant become the slack, to which the means are added.
+    The coefficients of noises are unchanged; the means are added to the rest, which is the slack.
     """
     return combination([(_ONE, form), *[(c, means[noise]) for noise, c in form.noises]], _ZERO)
 
@@ -209,7 +209,7 @@ def finite_values(slot: Slot) -> tuple[Value, ...]:
 
 
 def same_value(one: object, other: object) -> bool:
-    """Whether two values are equal, where true is different from the number 1."""
+    """Whether two values are equal, with true different from the number 1."""
     return isinstance(one, bool) is isinstance(other, bool) and one == other
 
 
@@ -218,12 +218,13 @@ def same_value(one: object, other: object) -> bool:
 
 @dataclass(frozen=True)
 class Constraint:
-    """`form` >= 0, or > 0 when `strict`; `form` is normalized, so that equal half-spaces are equal constraints.
+    """The half-space `form` >= 0, or > 0 when `strict`.
 
-    A `whole` form has only integer noises and inputs. Its coefficients are coprime integers and its constant is an
-    integer, so that an open half-space is the closed one that begins one step further. With continuous noises the open
-    and the closed half-space have the same measure. So `strict` is False for all but comparisons of real inputs.
-    `difference` `op` 0 is the comparison as it was written (or its negation), for display.
+    `form` is normalized, so that equal half-spaces are equal objects. A `whole` form has only integer noises and
+    inputs. Its coefficients are coprime integers and its constant is an integer, so that an open half-space is the
+    closed one that begins one step further. With continuous noises the open and the closed half-space have the same
+    measure. So `strict` is False for all but comparisons of real inputs. `difference` `op` 0 is the comparison as it
+    was written (or its negation), for display.
     """
 
     form: Affine
@@ -250,7 +251,7 @@ class Constraint:
 
     @cached_property
     def negation(self) -> Constraint:
-        """The constraint that holds where this one does not."""
+        """The complementary constraint."""
         opposite = -self.form
         if self.whole:
             return Constraint(opposite.shifted(Fraction(-1)), False, self.difference, NEGATED[self.op], True)
@@ -258,7 +259,10 @@ class Constraint:
 
     @cached_property
     def bound(self) -> Difference | None:
-        """The constraint as a bound on the difference of two variables, or of one and ORIGIN; None for others."""
+        """The constraint as a lower bound on the difference of two variables, or of one and ORIGIN.
+
+        None for other constraints.
+        """
         upper, lower = difference_ends(terms_of(self.form))
         if upper is None or lower is None:
             return None
@@ -378,7 +382,7 @@ _NOTHING = Affine.number(Fraction(0))
 
 
 def offsets(items: Iterable[Constraint]) -> Offsets:
-    """Return coordinates in which more of `items` are differences of variables; empty if the noises do as well."""
+    """Return coordinates in which more of `items` bound differences of variables; empty if the noises do as well."""
     # By noise, the noises it is compared with, in which form and with which sign: most are never needed.
     steps: dict[int, list[tuple[int, Affine, Fraction]]] = {}
     lost = False
@@ -428,10 +432,10 @@ def _change_coordinates(item: Constraint, by: Offsets, sign: int) -> Constraint:
 
 
 def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
-    """Whether `known` implies (True) or excludes (False) `question`; None if neither was proved.
+    """Whether `known` implies (True) or excludes (False) the constraint `question`; None if neither was proved.
 
     A constraint on noises is decided up to measure zero, a guard for every value of the inputs. `known` must include
-    what restricts noises from the start (`nonnegative`).
+    the supports of the noises (`nonnegative`).
     """
     # Free on both sides: this is the hot path.
     for variable in variables_of(question.form):
@@ -480,7 +484,7 @@ def graph_entails(graph: Graph, question: Constraint) -> bool:
 
 
 def contradict(facts: Sequence[Constraint]) -> bool:
-    """Return True only if the measure of `facts` is zero at all inputs."""
+    """Return True only if the noises satisfy all of `facts` with probability 0 at every input."""
     keys = set(facts)
     if any(fact.negation in keys for fact in facts):
         return True
@@ -494,7 +498,7 @@ def contradict(facts: Sequence[Constraint]) -> bool:
 
 
 def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[ConstraintSet]]) -> bool:
-    """Return True only if the measure of `facts`, together with any one of `others`, is zero at all inputs."""
+    """Return True only if `facts` together with any one of `others` have probability 0 at every input."""
     opposites = {fact.negation for fact in facts}
     return all(
         # More often than not, paths differ in their last comparison.
@@ -505,7 +509,7 @@ def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[Const
 
 
 def connected(questions: Iterable[Constraint], facts: Iterable[Constraint]) -> list[Constraint]:
-    """Return the facts that share variables with a question, directly or through other facts."""
+    """Return the facts that share variables with one of `questions`, directly or through other facts."""
     rest = [(fact, frozenset(variables_of(fact.form))) for fact in facts]
     reached = {variable for question in questions for variable in variables_of(question.form)}
     constraints: list[Constraint] = []
@@ -525,9 +529,9 @@ _MOST = 300
 
 
 def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -> tuple[Constraint, ...]:
-    """Return a part of `items` that is equivalent to all of them wherever `given` holds; later items are dropped first.
+    """Return a part of `items` that is equivalent to all of `items` wherever `given` holds.
 
-    No more items can be dropped, unless there are too many to test.
+    Later items are dropped first. No more items can be dropped, unless there are too many to test.
     """
     if len(items) > _MOST:
         return tuple(items)
@@ -547,7 +551,7 @@ def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -
 
 
 def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
-    """Return the constraints without those that have a variable to themselves, removed again and again.
+    """Return `items` without the constraints that have a variable of their own, removed again and again.
 
     Such a constraint can be satisfied whatever the other variables are: it neither follows from the rest nor restricts
     it.
@@ -571,7 +575,7 @@ def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
 
 
 class Code(StrEnum):
-    """The codes E07xx of diagnostics for faults on some path."""
+    """The codes E07xx of diagnostics for faults that occur on some path."""
 
     UNASSIGNED = "E0701"
     DIVISION_BY_ZERO = "E0702"
@@ -585,7 +589,7 @@ class Code(StrEnum):
 
 
 class Fault(Exception):
-    """A fault as a diagnostic without its path; the explorer adds the path and raises `DiagnosticError`."""
+    """Raised for a fault on a path: a diagnostic without the path, which the explorer adds in a `DiagnosticError`."""
 
     def __init__(self, code: Code, message: str, span: Span, label: str, *notes: str) -> None:
         super().__init__(message)
@@ -609,7 +613,7 @@ class Fault(Exception):
 
 
 class Mark(Enum):
-    """The content of a slot that does not hold a value."""
+    """A content of a slot that is not a value."""
 
     UNASSIGNED = "unassigned"
     FORGOTTEN = "forgotten"
@@ -618,7 +622,7 @@ class Mark(Enum):
 
 @frozen
 class Waiting:
-    """A finite choice drawn at `label` and not read yet: its options with their weights, in order.
+    """A finite choice drawn at `label` that no instruction has read yet: its options with their weights, in order.
 
     An option may itself be a waiting choice.
     """
@@ -632,7 +636,7 @@ class Waiting:
 
 @frozen
 class Unfinished:
-    """An unfinished evaluation of an instruction: the next place in its code, and the stack of values."""
+    """An evaluation of an instruction that stopped at a waiting choice: the next place in its code, and the stack."""
 
     place: int
     stack: tuple[Value, ...]
@@ -642,13 +646,13 @@ SlotValue = Value | Affine | Mark | Waiting | Unfinished
 
 
 def value_text(value: Value | Waiting | Unfinished) -> str:
-    """Return the text of a value for messages; a choice that was not made is `a choice`."""
+    """Return the text of a value for messages; a waiting choice is `a choice`."""
     return "a choice" if isinstance(value, Waiting | Unfinished) else show_value(value)
 
 
 @frozen
 class NoiseVar:
-    """One noise drawn on the way: an independent random variable X[id].
+    """One noise that a path draws: an independent random variable X[id].
 
     `id` is the label of the instruction that drew it: no path draws twice at one label (reals and ints are not assigned
     in loops), so a noise has the same id on every path. X[id] includes the `mean`, which depends on inputs alone. If
@@ -728,7 +732,7 @@ class State:
         return State(self.label, self.values, self.noises, self.constraints, guards, fingerprint)
 
     def drop_constraints(self, dropped: Sequence[Constraint]) -> State:
-        """Return the state without the constraints and guards `dropped`, which must follow from the others."""
+        """Return the state without the constraints and guards `dropped`, which must follow from its others."""
         constraints = constraint_set(item for item in self.constraints.items if item not in dropped)
         guards = constraint_set(item for item in self.guards.items if item not in dropped)
         fingerprint = self.fingerprint ^ self.guards.fingerprint ^ guards.fingerprint
@@ -736,7 +740,7 @@ class State:
         return state._drop_noises({noise for item in dropped for noise, _ in item.form.noises})
 
     def constrained_by(self, constraints: ConstraintSet, noises: Iterable[NoiseVar]) -> State:
-        """Return the state with these constraints and noises for its own, without noises that nothing mentions."""
+        """Return the state with these constraints and noises for its own, leaving out noises that nothing mentions."""
         ordered = tuple(sorted(noises, key=lambda noise: noise.id))
         state = State(self.label, self.values, ordered, constraints, self.guards, self.fingerprint)
         return state._drop_noises({noise.id for noise in ordered})
@@ -747,7 +751,7 @@ class State:
         return State(self.label, self.values, self.noises, self.constraints, guards, fingerprint)
 
     def forget(self, slots: int) -> State:
-        """Return the state without the values of the slots.
+        """Return the state without the values of the slots in the bit set `slots`.
 
         Noises that nothing mentions any more are integrated out, with measure 1.
         """
@@ -792,7 +796,7 @@ def slot_set(slots: Iterable[int]) -> int:
 
 
 def slots_in(members: int) -> Iterator[int]:
-    """Yield the slots of a bit set, increasing."""
+    """Yield the slots in the bit set `members`, increasing."""
     while members:
         lowest = members & -members
         yield lowest.bit_length() - 1
@@ -819,14 +823,14 @@ def _slot_hash(slot: int, value: SlotValue) -> int:
 
 @frozen
 class Deterministic:
-    """The single certain step from a state."""
+    """The step of a state that has a single, certain successor."""
 
 
 @frozen
 class Comparison:
     """A step by one outcome of a comparison, which adds `known` to the state's constraints.
 
-    The probability of the step is the measure of the state's constraints with `known`, divided by that without.
+    The probability of the step is the measure of the state's constraints with `known`, divided by the measure without.
     `difference` `op` 0 is the comparison, which `holds` or fails. A comparison of inputs alone has probability 0 or 1.
     `label` is that of the instruction.
     """
@@ -909,7 +913,7 @@ DETERMINISTIC = Deterministic()
 
 
 def nonnegative(noises: Iterable[NoiseVar]) -> ConstraintSet:
-    """Return constraints for the supports of the noises: their least and greatest values, where these exist."""
+    """Return the constraints that confine noises to their supports, where these have a least or a greatest value."""
     known = [
         constraint(combination([(_ONE, Affine.noise(noise.id)), (-_ONE, noise.mean)], -end), operator)
         for noise in noises
@@ -932,7 +936,7 @@ def path_notes(
     node: int,
     dom_inputs: Mapping[int, Value],
 ) -> tuple[str, ...]:
-    """Return sentences about how `node` is reached from `start`: the finite inputs, then the events on one path."""
+    """Return sentences that tell how `node` is reached from `start`: the finite inputs, then events on one path."""
     import networkx as nx
 
     notes: list[str] = []

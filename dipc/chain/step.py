@@ -200,7 +200,7 @@ def apply(op: DomOp, arguments: list[Value], span: Span) -> Value:
 
 
 class Option(NamedTuple):
-    """A value that may be chosen, with its weight."""
+    """A value of a finite choice, with its weight."""
 
     value: Value
     weight: ChoiceWeight
@@ -235,7 +235,7 @@ def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[S
 
 
 def is_never(weight: Expr) -> bool:
-    """Return True if the weight of an option is written as 0."""
+    """Return True if the weight of an option is the number 0 in the text."""
     return isinstance(weight, Number) and not weight.value
 
 
@@ -250,10 +250,11 @@ class Successor(NamedTuple):
 
 
 def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tuple[Successor, ...]:
-    """Return the successors of a state whose program has not ended: its choices, or a partition up to measure zero.
+    """Return the successors of a state whose program has not ended.
 
-    `instruction`, if given, is the one at the state's label with some expressions replaced by their values, and is
-    executed in its place. Raises Fault if the instruction cannot be executed in this state.
+    They are the options of a choice, or the outcomes of a comparison, which are disjoint and complete up to measure
+    zero. `instruction`, if given, is the one at the state's label with some expressions replaced by their values, and
+    is executed in its place. Raises Fault if the instruction cannot be executed in this state.
     """
     if instruction is None:
         instruction = flow.program.instructions[state.label]
@@ -342,7 +343,7 @@ def _affine(flow: Flow, state: State, slot: int, expr: AffineExpr) -> Affine:
 
 
 def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[NoiseVar, Affine]:
-    """Return the noise drawn, and the new content of the variable: the noise itself, or its sum with a random mean."""
+    """Return the noise drawn, and the new content of its variable: the noise, or its sum with a random mean."""
     form = _affine(flow, state, slot, draw.mean)
     mean = Affine((), form.inputs, form.constant)
     assert all(noise.id != state.label for noise in state.noises), "reals and ints are not drawn in a loop"
@@ -355,7 +356,7 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
 
 
 def _fallen(flow: Flow, state: State, draw: SampleNoise, slot: int, follow: int) -> tuple[Successor, ...]:
-    """Return a successor for each interval that the noise may fall into, if only the interval matters later."""
+    """Return a successor for each interval in which the noise may be, if only the interval matters later."""
     mean = _affine(flow, state, slot, draw.mean).constant
     return tuple(
         [
@@ -394,7 +395,7 @@ def _compare(flow: Flow, state: State, expr: AffineExpr, op: CompareOp) -> list[
 
 
 def _assuming(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -> State | None:
-    """Return the state with `known` added, itself if nothing is new, None if its constraints exclude `known`."""
+    """Return the state with `known` added, `state` if nothing is new, None if its constraints exclude `known`."""
     for item in known:
         truth = decided(item, state.constraints, state.guards, signs)
         if truth is False:
@@ -420,7 +421,7 @@ def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -
 
 
 def _outcomes(difference: Affine, op: CompareOp, whole: bool) -> list[tuple[bool, tuple[Constraint, ...]]]:
-    """Return the possible outcomes of the comparison `difference` `op` 0, each with its constraints.
+    """Return the possible outcomes of the comparison `difference` `op` 0, each as (whether it holds, constraints).
 
     Together they cover everything up to measure zero.
     """

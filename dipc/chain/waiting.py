@@ -80,7 +80,7 @@ _FOLLOWED = (AssignDom, Branch, SampleChoice, SampleExponential)
 
 
 class Steps:
-    """The steps of one exploration, in which finite choices wait until they are read.
+    """The steps of one exploration, in which a finite choice waits: its options stay together until it is read.
 
     Every state must come from `first` and from `successors`. If no choice of the program can wait, the steps are those
     of `dipc.chain.step`.
@@ -91,8 +91,8 @@ class Steps:
     ) -> None:
         """Prepare the steps; `live` are the live slots by label, and the slots `kept` are never forgotten.
 
-        Without `waiting` no choice waits. With `opened`, an open finite input waits as well, with its values as
-        options.
+        Without `waiting` no choice waits. With `opened`, a finite input that is left open waits as well, with its
+        values as options.
         """
         self._flow = flow
         self._live = live
@@ -107,7 +107,7 @@ class Steps:
         self._outputs = slot_set(flow.program.outputs)
 
     def first(self, state: State) -> State:
-        """Return the initial state with an extra slot for an unfinished evaluation."""
+        """Return the initial state, with an extra slot for an unfinished evaluation."""
         if self._is_plain:
             return state
         return State(
@@ -120,7 +120,7 @@ class Steps:
         )
 
     def progress(self, state: State) -> int:
-        """Return how far the state's instruction is evaluated, by which states at one label are ordered."""
+        """Return how far the state's instruction has been evaluated, a number that orders states at one label."""
         value = None if self._is_plain else state.values[self._extra]
         return value.place + 1 if isinstance(value, Unfinished) else 0
 
@@ -132,7 +132,7 @@ class Steps:
         )
 
     def successors(self, state: State) -> tuple[Successor, ...]:
-        """Return the next states, in which choices may wait; raise Fault."""
+        """Return the next states; choices in them may be waiting. Raises Fault."""
         if not self.pauses(state):
             return self._executed(state, self._flow.program.instructions[state.label])
         begun = state.values[self._extra]
@@ -153,7 +153,7 @@ class Steps:
         return chosen if met is None else (Successor(met, DETERMINISTIC),)
 
     def _computes(self, state: State, slot: int) -> bool:
-        """Return True if the next instruction only computes a variable or a condition from inputs and from `slot`."""
+        """Return True if the next instruction only computes a variable or condition from inputs and from `slot`."""
         flow, label = self._flow, state.label
         return (
             isinstance(flow.program.instructions[label], _FOLLOWED)
@@ -171,13 +171,13 @@ class Steps:
         return known
 
     def _finished(self, state: State, reached: Unfinished) -> tuple[Successor, ...]:
-        """Return the successors of a state whose instruction has the values of its expressions in `reached`."""
+        """Return the successors of a state once `reached` has the values of all expressions of its instruction."""
         values = iter(reached.stack)
         instruction = _mapped(self._flow.program.instructions[state.label], lambda _: Const(next(values)))
         return self._executed(state.assign(self._extra, Mark.FORGOTTEN, state.label), instruction)
 
     def _chosen(self, state: State, reached: Unfinished, slot: int, value: Value | Waiting) -> State:
-        """Return the state after the choice in `slot` became `value`, evaluated on to the next choice."""
+        """Return the state after the choice in `slot` became `value`, evaluated on up to the next choice."""
         label = state.label
         if isinstance(value, Waiting):
             return state.assign(slot, value, label).assign(self._extra, reached, label)
@@ -211,10 +211,10 @@ class Steps:
     def _met(self, drawn: tuple[Successor, ...], origin: int, known: int, label: int) -> State | None:
         """Return the state in which a choice waits in the one variable that its outcomes differ in, or None.
 
-        The instruction at `label` has `drawn` the outcomes, of a choice made at `origin`; they depend on inputs and the
-        slots `known` alone. Each outcome is followed while it only computes from inputs and from the choice, until all
-        are at one label and differ in one variable, which the next instruction does not read. None if that never
-        happens.
+        The instruction at `label` has drawn the outcomes `drawn` of a choice made at `origin`; they depend on inputs
+        and the slots `known` alone. Each outcome is followed while it only computes from inputs and from the choice,
+        until all are at one label and differ in one variable, which the next instruction does not read. None if that
+        never happens.
         """
         flow = self._flow
         if not 1 < len(drawn) <= _MOST_OUTCOMES or any(self.progress(each.state) for each in drawn):
@@ -364,7 +364,10 @@ class _Code:
         return expr
 
     def run(self, values: Sequence[SlotValue], begun: Unfinished) -> tuple[Unfinished, int | None]:
-        """Return the evaluation at the next load of a waiting variable, with its slot, or at the end; raise Fault."""
+        """Return the evaluation at the next load of a waiting variable, with its slot, or at the end with None.
+
+        Raises Fault.
+        """
         place, stack = begun.place, list(begun.stack)
         while place < len(self._parts):
             part = self._parts[place]
@@ -391,7 +394,7 @@ class _Code:
         return Unfinished(place, tuple(stack)), None
 
     def resumed(self, reached: Unfinished, value: Value) -> Unfinished:
-        """Return the evaluation after the variable to be loaded next has this value."""
+        """Return the evaluation `reached` after the variable that it was to load next is given this value."""
         part = self._parts[reached.place]
         assert isinstance(part, _Load)
         below = reached.stack if isinstance(part.read, Read) else reached.stack[:-1]

@@ -122,7 +122,7 @@ def _error(source: SourceText, tree: Expr | IntervalExpr, code: str, message: st
 
 
 class Symbolic(Protocol):
-    """An expression of SymPy."""
+    """An expression of SymPy, such as the claim's options may be."""
 
     @property
     def free_symbols(self) -> Any:
@@ -139,7 +139,7 @@ GivenEps = str | int | Fraction | Interval | None
 
 @frozen(eq=False)
 class Terms:
-    """The claim at one row of a table, with numbers for alpha and gamma, and beta as a function of eps.
+    """The claim at one row of a table: numbers for alpha and gamma, and beta as a function of eps.
 
     `alpha` is None where it is infinite. The row is `vacuous` if the claim says nothing about its input. Rows with
     equal cells alpha, beta, gamma and dd share one object.
@@ -203,7 +203,7 @@ class Claim:
         return unconstrained
 
     def compiled(self) -> Iterator[tuple[Key, Terms]]:
-        """Yield the cells (alpha, beta, gamma, dd) and the terms of each distinct claim among the rows seen so far.
+        """Yield, for each distinct claim among the rows seen so far, its cells (alpha, beta, gamma, dd) and its terms.
 
         After `check` all rows have been seen.
         """
@@ -215,21 +215,18 @@ class Claim:
         return {name: None if name in self.table.columns else self.text_of(name) for name in ("alpha", "beta", "gamma")}
 
     def text_of(self, name: str) -> str:
-        """Return the text of alpha, beta or gamma, as `name` says, from an option, the claim block or the default."""
+        """Return the text of alpha, beta or gamma (`name`) from an option, the claim block or the default."""
         given = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}[name]
         if given is not None:
             return print_expression(given.tree if given.written is None else given.written)
         return "dd" if name == "alpha" and "dd" in self.table.columns else "0"
 
     def column_beta(self, text: str) -> ClaimExpression:
-        """Return the parsed expression of a cell with this `text` in the column `beta`.
-
-        `terms` must have read the cell before.
-        """
+        """Return the parsed expression of a cell with this text in the column `beta`, which `terms` has read before."""
         return self._column_betas[text]
 
     def check(self) -> None:
-        """Raise one DiagnosticError for the mistakes that the claim has at any row, at most MISTAKE_LIMIT of them."""
+        """Raise one DiagnosticError with the mistakes that the claim has at any row, at most MISTAKE_LIMIT of them."""
         mistakes: list[Diagnostic] = []
         for row in first_of_each_claim(self.table.rows):
             try:
@@ -279,7 +276,7 @@ class Claim:
         return alpha > 0 and not stands_for_lesser
 
     def terms_towards(self, row: Row, alpha: Fraction | None, gamma: Fraction | None, cell: Cell, text: str) -> Terms:
-        """Return the claim at `row` with the radius `cell`, and with the limit of beta as alpha and gamma grow.
+        """Return the claim at `row` with gamma replaced by `cell`, and beta by its limit as alpha and gamma grow.
 
         Alpha grows towards `alpha` and gamma towards `gamma`, where None is infinity; `text` is alpha's text. Raises
         DiagnosticError if beta has no limit.
@@ -329,9 +326,9 @@ class Claim:
         )
 
     def _number(self, given: ClaimExpression, names: dict[str, Parametric], wanted: str, *advice: str) -> Fraction:
-        """Return the value of `given`, which is alpha or gamma.
+        """Return the value of `given`, which is alpha or gamma (`wanted`).
 
-        Raises DiagnosticError unless the value is a number >= 0.
+        Raises DiagnosticError, with `advice`, unless the value is a number >= 0.
         """
         value, what = given.number(names, self.intervals), given.what
         if value is None:
@@ -562,7 +559,7 @@ def _relocate(diagnostic: Diagnostic, place: Excerpt | None, cell: str) -> Diagn
 
 @frozen
 class ClaimOptions:
-    """The parts of a claim that options give; None leaves a part to the columns of a table and the claim block.
+    """The parts of a claim that options give; a part that is None is given by a column of the table or the claim block.
 
     To ask a question again with another part, use `dataclasses.replace`.
     """
@@ -585,7 +582,7 @@ SAME_DISTANCE = "W0604"
 
 
 def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
-    """Return warnings about distances without effect.
+    """Return warnings about distances that have no effect.
 
     They are about a gamma that no output uses, a gamma that beta mentions but that is 0 by default, and a dd that is
     equal at all rows. With `plain`, the program has no metric of its own, so that outputs with finitely many values
@@ -604,7 +601,7 @@ def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
 
 
 def _has_one_distance(claim: Claim) -> bool:
-    """Return True if the claim depends on dd, but dd is one number at all rows of a table about several bits."""
+    """Return True if the claim depends on dd, but all rows of a table about several bits have one dd."""
     program = claim.program
     norm = "linf" if program.metric is None else program.metric.input
     bits = [slot.type for slot in program.input_slots]

@@ -67,9 +67,9 @@ class GrowthWitness:
 class Trend:
     """The proved properties of an expression, for all eps of the intervals and all values >= 0 of the unknowns.
 
-    `falls` means never growing with one selected unknown, and `rises` never falling: both are True if the expression
-    does not depend on it. False means not proved. `growth` is a place where the expression was proved to grow.
-    `continuous` means that no divisor is ever 0.
+    `falls` means nonincreasing in one selected unknown, and `rises` nondecreasing: both are True if the expression does
+    not depend on it. False means not proved. `growth` is a place where the expression was proved to grow. `continuous`
+    means that no divisor is ever 0.
     """
 
     falls: bool = False
@@ -181,7 +181,7 @@ def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
 
 
 def _falls(value: Parametric, name: str) -> bool | GrowthWitness:
-    """Return True only if the numerator of `value` never grows with the unknown `name`, for every eps > 0.
+    """Return True only if the numerator of `value` is nonincreasing in the unknown `name`, for every eps > 0.
 
     The other unknowns can have any values >= 0. A GrowthWitness is a place where the numerator is proved to grow; False
     means that neither is proved.
@@ -347,7 +347,7 @@ _PAPER = "Barthe et al., POPL 2021"
 
 @frozen
 class Theorem(Record):
-    """The statement `decides` that all obligations of a claim together decide, and the `name` of the theorem behind it.
+    """A statement `decides` that all obligations of a claim together decide, and the `name` of its theorem.
 
     `name` is None if a condition was not proved: then the obligations decide only the claim with alpha = dd(u).
     `decides` completes the sentence "the verdict is for …".
@@ -394,7 +394,7 @@ MOST_BETAS = 300
 
 
 def theorem_of(claim: Claim) -> Theorem | None:
-    """Return Theorem 10 with its conditions: whether the rows with alpha = dd decide the claim for every alpha < dd.
+    """Return Theorem 10 with its conditions: whether rows with alpha = dd decide the claim for every alpha < dd.
 
     The result is None if no row has alpha = dd. The verdict on a row is always that of its own obligation.
     """
@@ -475,7 +475,7 @@ def _outside(claim: Claim, failed: Condition) -> Diagnostic:
 def region_conditions(
     claim: Claim, betas: Iterable[ClaimExpression], values: Mapping[str, Parametric], growing: tuple[str, ...]
 ) -> tuple[Condition, ...]:
-    """Return the conditions "simple" and "limit-definable" of the claim's region, for `betas` and unknowns `growing`.
+    """Return the conditions "simple" and "limit-definable" of Theorem 10 or 12, for `betas` and the unknowns `growing`.
 
     The unknowns range over all numbers >= 0. `values` has the values of alpha and gamma that are not left open.
     """
@@ -516,7 +516,7 @@ def _objection(unknown: str, trend: Trend) -> str:
 
 
 def betas_of(claim: Claim, keys: Iterable[Key]) -> list[ClaimExpression]:
-    """Return the distinct betas of rows with these `keys`, that is, cells (alpha, beta, gamma, dd)."""
+    """Return the distinct betas of rows with these `keys`, each a tuple of cells (alpha, beta, gamma, dd)."""
     texts = {beta.text if beta is not None else None for _, beta, _, _ in keys}
     columns = [claim.column_beta(text) for text in sorted(text for text in texts if text is not None)]
     return [claim.beta, *columns] if claim.beta is not None and None in texts else columns
@@ -657,11 +657,10 @@ def of_lesser(beta: ClaimExpression, name: str) -> str | None:
 
 
 def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma: bool = False) -> tuple[Halves, ...]:
-    """Return ways to bound `beta` from below by a sum of a function of alpha and a function of gamma.
+    """Return ways to bound `beta` from below by a function of alpha plus a function of gamma.
 
     The bound is valid for every eps > 0, alpha >= 0 and gamma >= 0; the result is empty if no way is found. `names` has
     alpha, dd and gamma as unknowns. With `one_gamma`, gamma is a number, and a summand of eps alone belongs to gamma.
-
     Otherwise summands of eps alone, and summands of both distances, are left out if they are proved nonnegative. If
     not, a summand of both distances excludes the way, and a summand of eps alone, like a number, joins either function.
     Further ways also leave out summands of one distance that do not depend on distance·eps alone.
@@ -714,7 +713,7 @@ class _BetaParts:
         self._add("*".join(written), {name for name, _, _ in factors}, positive=c > 0, number=not k and not q)
 
     def add_tree(self, beta: ClaimExpression, tree: Expr, names: Mapping[str, Parametric]) -> None:
-        """Add the summand `tree` of `beta` without analysing it."""
+        """Add the summand `tree` of `beta` as it is written, without analysing it."""
         distances = {name for name in (*_ALPHA, *_GAMMA) if mentions(tree, name)}
         number = not any(isinstance(node, Eps) for node in walk(tree))
         positive = is_nonnegative(beta, tree, names)

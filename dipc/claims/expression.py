@@ -104,7 +104,7 @@ def _degree(tree: Expr) -> int:
 
 
 def _is_number(node: object) -> bool:
-    """Return True if `node` is itself a logarithm, a root, or `exp` of a sum with a constant other than 0."""
+    """Return True if `node` itself is a logarithm, a root, or `exp` of a sum with a constant other than 0."""
     match node:
         case Call(function="log" | "sqrt"):
             return True
@@ -122,7 +122,7 @@ def _is_zero(tree: Expr) -> bool:
 
 
 def _summands_of(tree: Expr) -> Iterator[Expr]:
-    """Yield the summands of `tree`, a sum or a multiple of a sum, without signs and constant factors."""
+    """Yield the summands of `tree`, a sum or a multiple of one, without signs and constant factors."""
     match tree:
         case Unary(op=UnaryOp.NEGATE, operand=operand):
             yield from _summands_of(operand)
@@ -204,7 +204,7 @@ _EPS = Parametric.from_exppoly(ExpPoly.term(1, 1, 0))
 
 @frozen
 class ClaimExpression:
-    """An expression of a claim, with the text it was read from; `what` names the expression in messages ("beta").
+    """An expression of a claim, with the text it was read from; `what` is its name in messages ("beta").
 
     If `tree` has rationals in place of irrational numbers, `written` is the tree shown to the user.
     """
@@ -279,7 +279,7 @@ class ClaimExpression:
             ) from None
 
     def error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
-        """Return the error to raise about `node`, a part of this expression.
+        """Return the DiagnosticError about `node`, a part of this expression.
 
         `label` is written below the marked text.
         """
@@ -534,7 +534,7 @@ class _Evaluation:
 
 
 def _rounded_both_ways(value: Fraction) -> str:
-    """Return the advice to replace log(`value`) by a rational just below or just above it."""
+    """Return the advice to replace log(`value`) by a rational a little smaller or a little greater."""
     low, high = outward(*Real.from_rational(value).log().enclosure(), _ROUNDED_DIGITS)
     return (
         f"or round log({value}) to {exact_text(low)} or {exact_text(high)}: to prove the claim, write the number that "
@@ -625,7 +625,7 @@ class NormalParts:
 def normal_parts(expression: ClaimExpression) -> NormalParts | None:
     """Split `expression` into its plain part and the terms with functions of the normal distribution; None without any.
 
-    Raises DiagnosticError if a function of the normal distribution occurs anywhere but in summands, once in each.
+    Raises DiagnosticError unless each such function occurs once, in a summand.
     """
     if not has_normal(expression.tree):
         return None

@@ -23,7 +23,7 @@ _ELEMENT = re.compile(r"(.+)\[-?[0-9]+\]")
 
 
 def arrays_among(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the arrays whose elements are among `names`: each array's name with its elements' names in order."""
+    """Return the names of the arrays with elements among `names`, each with these elements' names in order."""
     result: dict[str, list[str]] = {}
     for name in names:
         if element := _ELEMENT.fullmatch(name):
@@ -87,7 +87,7 @@ def number_of(cell: Cell | None) -> Fraction:
 
 @frozen
 class BadCell:
-    """The mistake in a cell that cannot be read: code, message and notes of a diagnostic, without the place."""
+    """A mistake in a cell that cannot be read: code, message and notes of a diagnostic, without the place."""
 
     code: str
     message: str
@@ -114,7 +114,7 @@ class CellPool:
 
 
 class Column(dict[str, Read]):
-    """A cache of one column: each distinct text with the cell read from it."""
+    """A cache of one column's cells: each distinct text with its cell or mistake."""
 
     def __init__(self, read: Callable[[str], Read]) -> None:
         super().__init__()
@@ -280,8 +280,9 @@ def array_of(name: str) -> str | None:
 class Specification:
     """The values that the texts of one option give to variables of `program`, the `slots`.
 
-    `known` has the values of each variable given so far, and `mistakes` the diagnostics about the texts. `kind` names a
-    variable in messages ("input"), and `code` is the code of diagnostics. With `single`, each variable has one value.
+    `known` has the values of each variable given so far, and `mistakes` the diagnostics about the texts. `kind` is the
+    word for a variable in messages ("input"), and `code` the code of diagnostics. With `single`, each variable has one
+    value.
     """
 
     def __init__(
@@ -360,7 +361,7 @@ class Specification:
             yield read[key]
 
     def _set(self, given: NumberReader, tree: ast.Values, slot: Slot) -> tuple[Value, ...]:
-        """Return the distinct values that `tree` gives to `slot`, in the order of the text.
+        """Return the distinct values that the expression `tree` gives to `slot`, in the order of the text.
 
         Raises BadValue if a value is not allowed.
         """

@@ -39,7 +39,7 @@ _CLAIM_CELLS = 4
 
 @frozen
 class Row:
-    """A row: cells in the order of the program's inputs and outputs, and the cells of claim columns, None where empty.
+    """A row of a table: cells for the program's inputs and outputs, in order, and for the claim, None where empty.
 
     An output is None if every value of it is right. Equal values are the same Cell throughout a table.
     """
@@ -82,7 +82,7 @@ class NumberList:
 
 
 class _Numbering(dict[Cell | None, int]):
-    """The distinct cells of a column, numbered from 0 in the order in which they were first seen."""
+    """The distinct cells of a column with their indices, in the order in which they were first seen."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class PackedRows(Sequence[Row]):
             self._settle()
 
     def _settle(self) -> None:
-        """Move the rows of `_fresh` into the columns."""
+        """Move the rows that were appended lately (`_fresh`) into the columns."""
         fresh, self._fresh = self._fresh, []
         if fresh:
             for column, seen, cells in zip(self._columns, self._seen, zip(*fresh, strict=True), strict=True):
@@ -130,7 +130,7 @@ class PackedRows(Sequence[Row]):
 
     @property
     def columns(self) -> list[tuple[Sequence[Cell | None], NumberList]]:
-        """The distinct cells of each column, and for each row the position of its cell among them.
+        """The distinct cells of each column, and for each row the index of its cell among them.
 
         The columns are the inputs, the outputs, then alpha, beta, gamma and dd.
         """
@@ -251,7 +251,7 @@ class CsvSource:
             yield text
 
     def place(self, column: int | None) -> Excerpt:
-        """Return the place of cell number `column`, from 0 on, of the record read last; for None, its first line."""
+        """Return the place of the cell with index `column` in the record read last; for None, its first line."""
         if column is None:
             text = self._lines[0].rstrip("\r\n") if self._lines else ""
             return Excerpt(self.name, self._first_line, 1, text, max(1, len(text)))
@@ -389,7 +389,7 @@ class PythonSource:
             yield [cell_text(cell, f"row {number}, column {name}") for cell, name in _paired(row, self._header)]
 
     def place(self, column: int | None) -> None:  # noqa: ARG002 - the protocol's other half has places
-        """Return None: values have no place in a text."""
+        """Return None, since Python values have no place in a text."""
         return
 
 
@@ -482,7 +482,7 @@ def _paired(row: Sequence[object], header: list[str]) -> Iterator[tuple[object, 
 def cell_text(cell: object, what: str) -> str:
     """Return the text that a CSV file has for the value `cell`.
 
-    Raises TypeError, naming `what`, for an inexact value.
+    Raises TypeError, whose message calls the value `what`, for an inexact value.
     """
     match cell:
         case None:
@@ -584,7 +584,7 @@ class Records(Protocol):
 
 @frozen
 class Table:
-    """A table without mistakes, with at least one row.
+    """A table without mistakes: its rows, at least one.
 
     `columns` are its claim columns, and `beta_places` has the first place of each distinct text in the column `beta`.
     """
@@ -697,7 +697,7 @@ class _Reader:
         return rows
 
     def _is_outside(self, number: int, requires: Precondition, cells: Sequence[Cell | None]) -> bool:
-        """Return True and report a mistake if row `number` violates `requires`; `cells` begin with the inputs."""
+        """Return True, and report a mistake, if row `number` violates `requires`; `cells` begin with the inputs."""
         values = dict(zip(self._program.inputs, map(value_of, cells), strict=False))
         violation = requires.violation(values, self._program.source)
         if violation is not None:

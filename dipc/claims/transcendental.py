@@ -158,7 +158,7 @@ def _ends_around(source: SourceText, end: Expr, program: CoreProgram, digits: in
 
 
 def as_written(program: CoreProgram, enclosing: ClaimOptions, original: ClaimOptions) -> ClaimOptions:
-    """Return the claim `enclosing` with the texts of the `original` claim, which it was made from."""
+    """Return the claim `enclosing` with the texts of the `original` claim that it encloses, for display."""
     parts: dict[str, Any] = {}
     for name in _PARTS:
         given = getattr(enclosing, name)
@@ -189,7 +189,7 @@ def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Param
 
 
 def _put_in(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
-    """Return `tree` with the expressions `distances`, if they have transcendental numbers, in place of their names."""
+    """Return `tree` with those `distances` that have transcendental numbers in place of their names."""
     result = {name: node for name, node in distances.items() if is_transcendental(node)}
 
     def put(node: Expr) -> Expr | None:
@@ -214,7 +214,7 @@ def enclosed_expression(
 
 @frozen
 class _Enclosure:
-    """The method that encloses an expression between two without transcendental numbers.
+    """A method to enclose an expression between two expressions without transcendental numbers.
 
     The bounds hold for every eps > 0, or for the single `eps`; and for every value >= 0 of the constant `open`, if
     given.
@@ -276,9 +276,9 @@ class _Enclosure:
         raise self._unseen(node)
 
     def _of_powers(self, node: Expr) -> Ends | None:
-        """Return rationals around `node`, a number made of powers of e alone in which equal powers cancel.
+        """Return rationals around `node`, a number made of powers of e alone, in which equal powers cancel; else None.
 
-        The result is None for other expressions. exp(q) is evaluated as exp(q*eps) at eps = 1.
+        exp(q) is evaluated as exp(q*eps) at eps = 1.
         """
         if not is_constant(node) or any(isinstance(each, Call) and each.function == "log" for each in walk(node)):
             return None
@@ -301,7 +301,7 @@ class _Enclosure:
     def _exponential(self, shift: Real, inner: Expr) -> Ends:
         """Return rationals around e^`shift`, equal ones if the power is rational.
 
-        A DiagnosticError points to `inner`.
+        A DiagnosticError points to `inner`, the exponent in the text.
         """
         try:
             result = shift.exp()
@@ -456,7 +456,7 @@ class _Enclosure:
 
 
 def _literal(value: Fraction, of: Expr) -> Expr:
-    """Return the number `value` as a tree at the place of the tree `of`."""
+    """Return the number `value` as a tree with the place of the tree `of` in the text."""
     try:
         size = Number(abs(value), decimal(abs(value)), of.span)
     except ValueError:  # not a finite decimal

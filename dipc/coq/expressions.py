@@ -25,7 +25,7 @@ class Expression:
 
 
 def number(value: Fraction) -> str:
-    """Return a rational as a Coq term of reals; negative numbers and fractions are in parentheses."""
+    """Return a rational as a Coq term of type R; negative numbers and fractions are in parentheses."""
     text = str(value)
     return text if value >= 0 and value.denominator == 1 else f"({text})"
 

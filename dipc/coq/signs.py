@@ -25,7 +25,7 @@ _SAMPLES = 64
 
 
 class NotStatedError(Exception):
-    """An obligation is not stated as a theorem; the message is the reason."""
+    """Raised if an obligation is not stated as a theorem; the message is the reason."""
 
 
 def unit_of(exponents: Iterable[Fraction]) -> Fraction:
@@ -67,7 +67,10 @@ class CoqRange:
 
 @dataclass(frozen=True)
 class CoqSum:
-    """Σ c * t^k * exp (-(j * t)) over the items (k, j) -> c; the least j is 0, and all c are whole and coprime."""
+    """The function Σ c * t^k * exp (-(j * t)) of t, over the items (k, j) -> c.
+
+    The least j is 0, and all c are whole and coprime.
+    """
 
     items: tuple[tuple[tuple[int, int], int], ...]
 
@@ -88,7 +91,7 @@ class CoqSum:
 
     @property
     def negated(self) -> CoqSum:
-        """The sum with the opposite sign."""
+        """The negative of the sum."""
         return CoqSum(tuple((key, -c) for key, c in self.items))
 
     @property
@@ -118,11 +121,11 @@ class CoqSum:
         return CoqSum(tuple((key, c) for key, c in result.items() if c))
 
     def line_at(self, t: Fraction) -> Fraction:
-        """Return the exact value at `t` of a linear sum."""
+        """Return the exact value at `t` of the sum, which must be linear."""
         return sum((c * t**k for (k, _), c in self.items), Fraction(0))
 
     def clear_at(self, t: float, least: float) -> bool:
-        """True if the value at `t` seems to exceed `least`, by more than the error of rounding."""
+        """True if the value at `t` seems to exceed `least` by more than the rounding error, in floating point."""
         try:
             terms = [c * t**k * exp(-j * t) for (k, j), c in self.items]
         except OverflowError:
@@ -138,7 +141,7 @@ class CoqSum:
 
 
 def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fraction]) -> list[str]:
-    """Return lines that prove `NAME : forall t, where t -> 0 < ev NAME_l t`, for the sum NAME_l that they define.
+    """Return Coq lines that prove `NAME : forall t, where t -> 0 < ev NAME_l t`, for the sum NAME_l that they define.
 
     `hints` are values of t where the certificate cuts the range. Raises NotStatedError if no cuts are found.
     """
@@ -175,7 +178,7 @@ def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fr
 
 
 def _near_zero(value: CoqSum, hints: Sequence[Fraction], end: Fraction | None) -> tuple[int, Fraction]:
-    """Return the order n of the first nonzero derivative at 0, and an r such that it seems positive on [0, r].
+    """Return the order n of the first derivative that is not 0 at 0, and an r: it seems positive on [0, r].
 
     Raises NotStatedError if there is none.
     """
@@ -199,7 +202,7 @@ def _near_zero(value: CoqSum, hints: Sequence[Fraction], end: Fraction | None) -
 
 
 def _far(value: CoqSum, start: Fraction) -> tuple[list[str], Fraction]:
-    """Return the proof for t >= B, and B >= `start`, from the term without exponential of the highest power.
+    """Return a proof for t >= B, and this B >= `start`; the highest power without an exponential is the leading term.
 
     Raises NotStatedError if no B is found.
     """
@@ -222,7 +225,7 @@ def _far(value: CoqSum, start: Fraction) -> tuple[list[str], Fraction]:
 
 
 def _is_small(negative: Sequence[tuple[int, int, int]], lead: int, c: int, bound: float) -> bool:
-    """True if the negative terms seem to be less than the leading term at `bound`."""
+    """True if, in floating point, the `negative` terms at t = `bound` add up to less than the leading c·t^lead."""
     try:
         return sum(-d * bound ** (k - lead) * exp(-j * bound) for k, j, d in negative) < 0.98 * c
     except OverflowError:
@@ -230,7 +233,7 @@ def _is_small(negative: Sequence[tuple[int, int, int]], lead: int, c: int, bound
 
 
 def _cuts(start: Fraction, end: Fraction) -> list[Fraction]:
-    """Return places from `start` to `end`, each at most twice the one before. Raises NotStatedError for too many."""
+    """Return points from `start` to `end`, each at most twice the one before. Raises NotStatedError for too many."""
     cuts = [start]
     while cuts[-1] < end and len(cuts) < MOST_STEPS:
         cuts.append(min(end, 2 * cuts[-1]))

@@ -30,7 +30,7 @@ CLAIMED = (
 
 
 class UnsupportedError(Exception):
-    """The certificate is about a question whose inequalities are not written; the message says which are."""
+    """Raised for a certificate about a question whose inequalities are not written; the message says which are."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _comment(text: str) -> str:
 
 
 def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
-    """Return the rows, or the classes, that rest on each obligation, by its position."""
+    """Return the rows, or the classes, that rest on each obligation, by the obligation's index."""
     uses: dict[int, list[str]] = {}
 
     def add(places: object, words: str) -> None:
@@ -156,7 +156,7 @@ def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
 
 @dataclass(frozen=True)
 class _Factor:
-    """A factor `function` of a numerator or a denominator, to the power `multiplicity`.
+    """A factor `function` of a numerator or a denominator, with its `multiplicity`.
 
     `sign` is the stated sign, None if the certificate states none; `hints` are the ends of the pieces of its proof.
     """
@@ -177,7 +177,7 @@ class _Factor:
 
 @dataclass(frozen=True)
 class _Context:
-    """The functions and proofs that the obligations of one certificate refer to."""
+    """The functions and proofs in one certificate to which its obligations refer by index."""
 
     data: Mapping[str, Any]
     intervals: tuple[Interval, ...]
@@ -202,9 +202,10 @@ class _Context:
         ]
 
     def denominator(self, ring: Ring, interval: int) -> list[_Factor]:
-        """Return the factors of the denominator `ring`, each with its proved sign on interval number `interval`.
+        """Return the factors of the denominator `ring`, each with its proved sign on the given interval.
 
-        Raises NotStatedError if the certificate does not prove the denominator positive there.
+        `interval` is the index of the interval. Raises NotStatedError if the certificate does not prove the denominator
+        positive there.
         """
         for entry in self.data["positive"]:
             if read_ring(entry["function"]) != ring:
@@ -223,7 +224,7 @@ class _Context:
 
 @dataclass
 class _Obligation:
-    """The theorem of one entry of `obligations`, with its lemmas in the order in which Coq reads them."""
+    """The theorem for one entry of `obligations`, with its lemmas in the order in which Coq reads them."""
 
     name: str
     entry: Mapping[str, Any]
@@ -294,7 +295,7 @@ class _Obligation:
             ]
 
     def _script(self, interval: int, whole: CoqRange) -> list[str]:
-        """Return the proof script for one interval: for each argument of min, a proof by one argument of max a cell."""
+        """Return the proof script for one interval: every argument of min is proved, cell by cell, by one of max."""
         equal = whole.lower == whole.upper
         lines = [f"intros {self.variable} {'->' if equal else 'E'}. unfold {self.name}_beta."]
         for place, part in enumerate(self.entry["parts"]):
@@ -304,7 +305,7 @@ class _Obligation:
         return [f"  {line}" for line in lines]
 
     def _part(self, interval: int, whole: CoqRange, place: int, part: Mapping[str, Any]) -> list[str]:
-        """Return the steps that close the first goal, about one argument of the `min` in beta."""
+        """Return the steps that prove the first goal, about the argument with index `place` of the `min` in beta."""
         cells = part["cells"][interval]
         lines: list[str] = []
         lower, lower_closed = whole.lower, whole.lower_closed
@@ -337,7 +338,7 @@ class _Obligation:
     def _cell(
         self, lemma: str, interval: int, arm: tuple[int, int], stated: object, evidence: Any, where: CoqRange
     ) -> None:
-        """Write the lemma that Pr + a - 1 is not negative on a cell, with a = arms[arm[0]][arm[1]]."""
+        """Write the lemma that Pr + a - 1 >= 0 on a cell, with the argument a = arms[arm[0]][arm[1]] of max."""
         place, number_of_arm = arm
         value, beta, function = self.value, self.arms[place][number_of_arm], read_closed(stated)
         written = self.betas[place][number_of_arm]
@@ -371,7 +372,7 @@ class _Obligation:
         ]
 
     def _factors(self, factors: Sequence[_Factor], where: CoqRange, unit: Fraction, *, strict: bool) -> tuple[str, str]:
-        """Return the factors as data for Coq, and the proof of their signs, with holes for facts about the range."""
+        """Return the factors as data for Coq, and the proof of their signs with holes for facts about the range."""
         texts: list[str] = []
         proofs: list[str] = []
         for factor in factors:
@@ -391,7 +392,7 @@ class _Obligation:
         return f"[{'; '.join(texts)}]", proof
 
     def _sign(self, value: CoqSum, where: CoqRange, factor: _Factor, unit: Fraction) -> str:
-        """Return the name of the lemma that the sum is positive on the range."""
+        """Return the name of the lemma that `value` is positive on the range; write the lemma if it is new."""
         known = self.signs.get((value, where))
         if known is None:
             known = self.signs[value, where] = f"{self.name}_s{len(self.signs)}"
@@ -399,7 +400,7 @@ class _Obligation:
         return known
 
     def _line(self, value: CoqSum, where: CoqRange) -> str:
-        """Return the name of the lemma that a linear sum is not negative on the range: it may be 0 at an end."""
+        """Return the name of the lemma that a linear sum is nonnegative on the range, where it may be 0 at an end."""
         self.count += 1
         name = f"{self.name}_line{self.count}"
         self.written += [
@@ -410,7 +411,7 @@ class _Obligation:
 
 
 def _signed(value: CoqSum, factor: _Factor, where: CoqRange) -> CoqSum:
-    """Return the sum, or its negative if the factor is stated or seen to be negative on the range."""
+    """Return the sum, or its negative if the factor is stated to be negative, or seen to be so on the range."""
     sign = factor.sign
     if len(value.items) == 1:
         sign = value.items[0][1]

@@ -15,14 +15,17 @@ _BRACKETS = "()[]{},;:"
 
 
 class DipwhileLexer(Lexer):  # type: ignore[misc]  # Pygments has no types
-    """DiPWhile+, the language of dipc."""
+    """The Pygments lexer of DiPWhile+, the language of dipc."""
 
     name = "DiPWhile+"
     aliases: ClassVar[list[str]] = ["dipwhile", "dip"]
     filenames: ClassVar[list[str]] = ["*.dip"]
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, _TokenType, str]]:
-        """Yield the tokens with their positions, which cover every character; a character of no token is an Error."""
+        """Yield (offset, token type, text) for consecutive tokens that cover the whole text.
+
+        A character that belongs to no token is an Error.
+        """
         known = words()
         kinds = {
             **dict.fromkeys(known.keywords, Keyword),

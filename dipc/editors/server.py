@@ -20,7 +20,7 @@ _PAUSE, _PATIENCE = 0.15, 2.0
 
 
 class Server(LanguageServer):
-    """The language server, with one process for mistakes, stopped by each keystroke, and one for closed forms."""
+    """The language server: one process finds mistakes, until the next keystroke, and one computes closed forms."""
 
     def __init__(self) -> None:
         super().__init__("dipc", dipc.__version__)
@@ -87,7 +87,7 @@ def _position(lines: Sequence[str], offset: int) -> types.Position:
 
 
 def made() -> Server:
-    """Create a language server with all its features; no client is connected yet."""
+    """Return a new language server with all its features; no client is connected yet."""
     server = Server()
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)

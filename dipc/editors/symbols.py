@@ -41,7 +41,7 @@ from dipc.text.words import words
 
 @frozen
 class Symbol:
-    """A declared name.
+    """A name that a program declares.
 
     `place` is the name in its declaration, `scope` the part of the text where the name is known (None: everywhere).
     `declaration` is the text that declares it, and `laws` are the statements that draw its values.
@@ -71,7 +71,7 @@ class Symbols:
         return Symbols(text, tuple(_declared(text, program)))
 
     def symbol_at(self, offset: int) -> Symbol | None:
-        """Return the symbol of the name at `offset`, by the innermost declaration in whose scope it is."""
+        """Return the symbol of the name at `offset`, from the innermost declaration whose scope contains it."""
         span = name_at(self.text, offset)
         if span is None:
             return None
@@ -94,7 +94,7 @@ def name_at(text: str, offset: int) -> Span | None:
 
 
 def completions(text: str, offset: int) -> Sequence[str]:
-    """The names in the text and the words of the language that may complete the word at `offset`."""
+    """The names in the text, and the words of the language, that complete the beginning of a word before `offset`."""
     line = text.rfind("\n", 0, offset) + 1
     if "#" in text[line:offset]:
         return ()
@@ -147,7 +147,7 @@ def _of_declarations(
 
 
 def _values(domain: DomainExpr | TypeExpr, scope: Span | None, what: str) -> Iterator[Symbol]:
-    """Yield the symbols of the names in a list of values."""
+    """Yield the symbols for the names in a list of values (`domain`), described as `what`."""
     if isinstance(domain, ListedDomain):
         for value in domain.values:
             if isinstance(value, Name):
@@ -169,7 +169,7 @@ def _laws(text: str, name: str, body: Sequence[Statement]) -> Iterator[str]:
 
 
 def _last(text: str, name: str, start: int, end: int) -> Span:
-    """Return the place of the last occurrence of `name` between `start` and `end`, where it must occur."""
+    """Return the place of the last occurrence of `name` between `start` and `end`; there must be one."""
     *_, matched = re.finditer(rf"\b{re.escape(name)}\b", text[start:end])
     return Span(start + matched.start(), start + matched.end())
 
@@ -187,7 +187,7 @@ _R = TypeVar("_R")
 
 
 class WorkStopped(Exception):
-    """The question was stopped, or the process that worked on it has ended."""
+    """Raised if a question to a worker was stopped, or if the worker's process has ended."""
 
 
 def serve(connection: Connection) -> None:
@@ -293,7 +293,7 @@ def _sentence(diagnostic: Diagnostic) -> str:
 
 
 def probabilities(text: str) -> str | None:
-    """Return the probability of each answer, in closed form, at the one input of the claim.
+    """Return the probability of each answer, in closed form, at the one input of the claim, as text.
 
     None if the claim has several inputs or none, or no output is finite.
     """

@@ -29,7 +29,7 @@ def text(name: str) -> str:
 
 @cache
 def _files() -> Mapping[str, Path]:
-    """The files by their names.
+    """The files of the mechanisms, by name.
 
     A wheel carries them inside this package; a checkout has them in `benchmarks/`. Those of `libraries/` are left out:
     they state the promise of a library's function, and are not mechanisms of the literature.

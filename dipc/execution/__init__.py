@@ -52,11 +52,11 @@ class RandomEvent(ABC):
 
     @abstractmethod
     def after(self, drawn: Drawn, bits: RandomBits) -> RandomEvent:
-        """Take this step of a run, with the values `drawn` so far and fresh `bits`; return the next event."""
+        """Execute this event with the values `drawn` so far and fresh `bits`; return the next event of the run."""
 
 
 class LazyEvent:
-    """The event at a state, computed when a run first reaches the state."""
+    """A random event that is computed when a run first reaches its state."""
 
     __slots__ = ("_event", "_state", "_tree")
 
@@ -72,7 +72,7 @@ class LazyEvent:
 
 
 class NoiseDraw(RandomEvent):
-    """The drawing of a noise."""
+    """The event that a noise is drawn."""
 
     __slots__ = ("_follow", "_law", "_number", "_rate")
 
@@ -85,7 +85,7 @@ class NoiseDraw(RandomEvent):
 
 
 class Compared(RandomEvent):
-    """The comparison of a form over the noises with 0."""
+    """The event that a form over the noises is compared with 0."""
 
     __slots__ = ("_follow", "_form", "_holds")
 
@@ -97,7 +97,7 @@ class Compared(RandomEvent):
 
 
 class Chosen(RandomEvent):
-    """The choice of one of finitely many values."""
+    """The event that one of finitely many values is chosen."""
 
     __slots__ = ("_follow", "_inversion")
 
@@ -127,7 +127,7 @@ class Answered(RandomEvent):
 
 
 class LazyForm:
-    """A number over draws: (constant + Σ weight·draw) / unit, in integers with unit > 0.
+    """The number (constant + Σ weight·draw) / unit, computed to as many digits as needed, in integers with unit > 0.
 
     The draws are integers if the form is `whole`.
     """
@@ -141,7 +141,10 @@ class LazyForm:
         self.whole = whole
 
     def sign(self, drawn: Drawn, bits: RandomBits) -> int:
-        """Return 1, 0 or -1. A sum of real noises is almost surely not 0, and never has the sign 0."""
+        """Return 1, 0 or -1, the sign of the number.
+
+        A sum of real noises is almost surely not 0, and never has the sign 0.
+        """
         if self.whole:
             total = self._sum(drawn)
             return (total > 0) - (total < 0)
@@ -176,7 +179,7 @@ class LazyForm:
         return total
 
     def _enclosed(self, drawn: Drawn, bits: RandomBits) -> tuple[int, int, int]:
-        """Return the ends of an interval around constant + Σ weight·draw, times 2^length, and the length."""
+        """Return (low, high, length): constant + Σ weight·draw is between low/2^length and high/2^length."""
         length = 0
         for number, _ in self._terms:
             draw = drawn[number]
@@ -197,7 +200,7 @@ class LazyForm:
         return low, high, length
 
     def _refine(self, drawn: Drawn, bits: RandomBits) -> None:
-        """Draw more digits of the draw that contributes most to the uncertainty of the sum."""
+        """Draw more digits of the noise that contributes most to the uncertainty of the sum."""
 
         def width(term: tuple[int, int]) -> int:
             draw = drawn[term[0]]
@@ -210,7 +213,7 @@ class LazyForm:
 
 
 class Tree:
-    """The random events of one program at one input and one eps, by the states in which they happen."""
+    """The random events of one program at one input and one eps, computed once for each state of the chain."""
 
     def __init__(self, program: Program, inputs: Sequence[Value], eps: Fraction) -> None:
         self._flow = program.flow
@@ -277,9 +280,9 @@ class Tree:
                 assert_never(unreachable)
 
     def _bare(self, state: State) -> State:
-        """Return the state without dead values, and without constraints on noises, which every run satisfies.
+        """Return the state without values that are not read later, and without constraints on noises.
 
-        Fewer states differ then.
+        Every run satisfies these, and more states are equal.
         """
         kept = state.forget(self._everything & ~self._live[state.label])
         return State(kept.label, kept.values, (), NOTHING_KNOWN, NOTHING_KNOWN, kept.fingerprint)
@@ -309,7 +312,7 @@ class Tree:
 
 
 def _together(weights: Sequence[Closed], eps: Fraction) -> Threshold:
-    """Return the sum of the weights at eps, as a threshold with any number of bits."""
+    """Return the sum of the weights at eps, as a threshold that is computed to any number of bits."""
     known: dict[int, tuple[int, int]] = {}
 
     def enclosed(bits: int) -> tuple[int, int]:
@@ -341,11 +344,10 @@ Answer = tuple[Value | None, ...]
 
 @dataclass(frozen=True)
 class Runs(Sequence[Mapping[str, Value | None]]):
-    """Independent runs of a program at one input and one eps: a sequence of outputs by name.
+    """The outputs by name of independent runs of a program at one input and one eps.
 
-    An output that was never assigned is None. The runs have exactly the law that the program's proofs are about;
-    real outputs are rounded down to multiples of `grid`. With a `seed` they are predictable, and protect no
-    privacy.
+    An output that was never assigned is None. The runs have exactly the law that the program's proofs are about; real
+    outputs are rounded down to multiples of `grid`. With a `seed` they are predictable, and protect no privacy.
     """
 
     program: Program
@@ -409,7 +411,7 @@ def run(
 
 
 class Execution:
-    """A sequence of runs of a program at one input and one eps; the runs share the explored states."""
+    """A source of runs of a program at one input and one eps; the runs share the explored states."""
 
     def __init__(
         self,
@@ -420,7 +422,7 @@ class Execution:
         grid: Fraction | int | str | None = None,
         seed: int | None = None,
     ) -> None:
-        """Take the program and its input.
+        """Prepare runs of the program at the input.
 
         Raises what `run` raises, also for a program with another meaning at this eps.
         """
@@ -436,7 +438,7 @@ class Execution:
         self._tree = Tree(program, list(values.values()), point)
 
     def runs(self, n: int, progress: Progress | None = None) -> Runs:
-        """Return `n` more runs; `progress` is called with the number of finished runs and with `n`."""
+        """Return the outputs of `n` more runs; `progress` is called with the number of finished runs and with `n`."""
         before = self.bits.drawn
         answers: list[Answer] = []
         for done in range(n):

@@ -23,24 +23,24 @@ Values = list[Value | None]
 
 
 class ProgramFault(Exception):
-    """A run in which the program goes wrong: any exploration of its path would be refused."""
+    """Raised if a run of the program goes wrong, for which an exploration of its path would be refused."""
 
 
 class ScriptedDraws(Protocol):
-    """The source of all draws of a program."""
+    """The source of all draws of a run."""
 
     def noise(self, draw: SampleNoise) -> Fraction:
         """Return the script's next draw of this noise, before the mean is added."""
 
     def choice(self, draw: SampleChoice) -> int:
-        """Return the index of the arm chosen, among the arms whose weight is not the number 0."""
+        """Return the index of the next choice among the options whose weight is not the number 0."""
 
     def exponential(self, draw: SampleExponential, scores: Sequence[Fraction]) -> int:
-        """Return the index of the candidate chosen."""
+        """Return the index of the candidate that the exponential mechanism chooses next."""
 
 
 class ScriptedRun(DeterministicRun):
-    """A program with noise and choices, ready to run at many inputs on many scripts."""
+    """A program prepared to run at given inputs, with all noise and choices from a script."""
 
     def __init__(self, flow: Flow) -> None:
         self._draws: ScriptedDraws | None = None

@@ -79,9 +79,9 @@ _AGREED: set[str] = set()
 
 
 def validate(program: Program) -> None:
-    """Run scripts on the program and the function that it was read from, and on the right answers of both.
+    """Compare the program with the Python function that it was read from, and their right answers, on scripts.
 
-    A reading that agreed once is not run again. Raises DefectError (E1907) if Python and the program differ.
+    A reading that agreed once is not compared again. Raises DefectError (E1907) if Python and the program differ.
     """
     accepted: Accepted | None = program.core.source.accepted
     if accepted is None:
@@ -103,7 +103,7 @@ def validate(program: Program) -> None:
 
 
 def _digest(program: Program, mechanism: AloneFunction, ideal: AloneFunction | None) -> str:
-    """Return a text that two readings share only if they are equal.
+    """Return a text that two readings of Python functions share only if they are equal.
 
     It covers the functions, their helpers and constants, the program, and dipc's version.
     """
@@ -114,7 +114,7 @@ def _digest(program: Program, mechanism: AloneFunction, ideal: AloneFunction | N
 
 
 def validate_numbers(program: Program, parameter: str) -> None:
-    """Validate the reading for some values of the constant `parameter`, the open number of queries.
+    """Compare the program with its Python function for some values of the constant `parameter`, which is open.
 
     Raises DefectError (E1907) if Python and the program differ.
     """
@@ -130,10 +130,11 @@ def validate_numbers(program: Program, parameter: str) -> None:
 
 @frozen
 class Script:
-    """The values of all inputs, in their order, and the first draws of a run.
+    """The inputs of a run, in their order, and its first draws.
 
-    A draw is a number around 0, or the index of a choice. `later` selects the draws after the given ones: if it is
-    0, they are 0 and the first arm for a while; otherwise they differ from each other.
+    `later` selects the rule that makes the draws after these. A draw is a noise before its mean is added, or the index
+    of a choice. If `later` is 0, further draws are 0 and the first option for some time; otherwise they differ from
+    each other.
     """
 
     inputs: tuple[Value, ...]
@@ -144,19 +145,22 @@ class Script:
         return self.draws[number] if number < len(self.draws) else None
 
     def default_noise(self, number: int) -> Fraction:
-        """Return the value of noise draw `number`, which the script does not give."""
+        """Return the noise drawn as number `number`, which the script does not give."""
         if not self.later and number < _FIRST_DRAWS:
             return Fraction(0)
         return Fraction((number * 37 + self.later * 61) % 97 - 48, 8)
 
     def default_place(self, number: int) -> int:
-        """Return the index of choice `number`, which the script does not give; later indices vary so that loops end."""
+        """Return the index chosen as number `number`, which the script does not give.
+
+        Later indices vary so that loops end.
+        """
         return number * self.later if number < _FIRST_DRAWS else _scattered(number, self.later)
 
 
 @frozen
 class NoiseDrawn:
-    """A noise that Python drew: its law and its rate, or the deviation of normal noise, or None for uniform noise."""
+    """A noise that Python drew: its law, its value, and its rate, or deviation if normal, or None for uniform noise."""
 
     law: Law
     width: Any
@@ -165,7 +169,7 @@ class NoiseDrawn:
 
 @frozen
 class ChoiceMade:
-    """A choice that Python made: the weights of its arms, without those that are the number 0."""
+    """A choice that Python made: the index chosen, and the weights of all options but those that are 0."""
 
     weights: tuple[Any, ...]
     place: int
@@ -173,7 +177,7 @@ class ChoiceMade:
 
 @frozen
 class CandidateDrawn:
-    """A choice of an exponential mechanism: the exponent of each candidate minus that of the first."""
+    """A choice by an exponential mechanism: the index chosen, and each candidate's exponent minus the first one's."""
 
     exponents: tuple[Any, ...]
     place: int
@@ -183,11 +187,11 @@ DrawEvent = NoiseDrawn | ChoiceMade | CandidateDrawn
 
 
 class Mismatch(Exception):
-    """A draw that Python and the program make differently; the message describes both."""
+    """Raised for a draw that Python and the program make differently; the message describes both."""
 
 
 class _PythonDraws:
-    """The draws of CPython on one script, of which `drawn` are made so far."""
+    """The draws of a run in CPython, taken from one script and recorded in `drawn`."""
 
     def __init__(self, script: Script, trace: Trace) -> None:
         self._script = script
@@ -237,9 +241,9 @@ def _is_zero(weight: object) -> bool:
 
 
 class _ProgramDraws:
-    """The draws of the program: those of Python, in their order.
+    """The draws of the program: Python's draws in their order.
 
-    Draws of the program with a number in `left_out` correspond to no draw of Python.
+    Draws whose number is in `left_out` are made by the program alone.
     """
 
     def __init__(self, run: _Run, eps: Fraction, weights: Weights, left_out: frozenset[int]) -> None:
@@ -356,7 +360,7 @@ def _described(event: DrawEvent) -> str:
 
 @dataclass
 class _Run:
-    """The run of one script: the draws that Python made, and the comparisons that Python and the program made."""
+    """The run of one script in Python: its draws, and the comparisons that Python and the program made."""
 
     script: Script
     drawn: list[DrawEvent]
@@ -366,7 +370,7 @@ class _Run:
 
 @dataclass
 class Validation:
-    """A function and a program, compared on scripts."""
+    """A Python function and the program that was read from it, to be compared on scripts."""
 
     program: Program
     accepted: Accepted
@@ -389,9 +393,9 @@ class Validation:
         self._weights = self.program.choices.weights
 
     def compare(self, most: int = MOST_SCRIPTS) -> None:
-        """Compare the runs of at most `most` scripts, fewer for a long program, besides those of small finite inputs.
+        """Compare Python and the program on at most `most` scripts, besides those of small finite inputs.
 
-        Raises DefectError for a difference.
+        A long program is compared on fewer scripts. Raises DefectError for a difference.
         """
         most = min(most, max(FEWEST_SCRIPTS, _MOST_INSTRUCTIONS // (len(self.flow.program.instructions) + 1)))
         first = deque(self._seeds())
@@ -414,7 +418,10 @@ class Validation:
     # --- inputs -----------------------------------------------------------------------------------
 
     def _seeds(self) -> Iterator[Script]:
-        """Yield all small finite inputs, each with two values of every real and int input, or some of many."""
+        """Yield scripts to begin with: all combinations of small finite inputs, or a selection if they are many.
+
+        Each combination comes with two values of every real and int input.
+        """
         domains = [_values(slot) for slot in self._slots]
         count = prod(len(domain) for domain in domains if domain is not None and len(domain) <= _FEW_VALUES)
         if count <= MOST_ENUMERATED:
@@ -449,7 +456,7 @@ class Validation:
                 yield number
 
     def _program_inputs(self, script: Script, trace: Trace) -> list[Value]:
-        """Return the inputs of the program; numbers that comparisons may move are traced."""
+        """Return the inputs of the program; numbers are traced, so that comparisons can be moved by changing them."""
         given: list[Value] = []
         for place, (slot, value) in enumerate(zip(self._slots, script.inputs, strict=True)):
             domain = _values(slot)
@@ -496,7 +503,10 @@ class Validation:
         raise self._defect(run, eps, difference)
 
     def _agrees_without(self, run: _Run, eps: Fraction, expected: object, count: int, extra: int) -> bool:
-        """True if Python and the program agree once some draws of the program, which Python skips, are left out."""
+        """True if Python and the program agree after `extra` of the program's `count` draws are left out.
+
+        Python skips these draws.
+        """
         sets = (chosen for size in range(extra, extra + 3) for chosen in combinations(range(count + size), size))
         return any(
             self._difference(run, eps, expected, frozenset(chosen))[1] is None
@@ -506,7 +516,7 @@ class Validation:
     def _difference(
         self, run: _Run, eps: Fraction, expected: object, left_out: frozenset[int]
     ) -> tuple[int, str | None]:
-        """Return the number of draws of the program, and its difference from Python, or None if they agree."""
+        """Return (number of draws of the program, difference from Python as text, or None if they agree)."""
         draws = _ProgramDraws(run, eps, self._weights, left_out)
         try:
             outputs = self._scripted.run(self._program_inputs(run.script, run.trace), draws)
@@ -542,7 +552,7 @@ class Validation:
     # --- further scripts --------------------------------------------------------------------------
 
     def _further(self, run: _Run, met: set[object]) -> Iterator[tuple[Script, bool]]:
-        """Yield scripts that take the other arms of choices, and bring comparisons to equality and to the other side.
+        """Yield scripts that take other options of choices, and bring comparisons to equality and to the other side.
 
         Each script comes with True if it may reach anything that is not in `met`.
         """
@@ -580,7 +590,7 @@ class Validation:
         return (value for slot, value in zip(self._slots, script.inputs, strict=True) if _values(slot) is not None)
 
     def _movable(self, gradient: Gradient) -> list[Variable]:
-        """The variables of a comparison: the last draw first, inputs at the end."""
+        """The variables by which a comparison can be moved: the last draw first, inputs at the end."""
         return sorted(gradient, key=lambda variable: (variable[0] != "draw", -variable[1]))
 
     def _moved_script(
@@ -641,7 +651,7 @@ def _python(value: Value) -> object:
 
 
 def _normal(answer: object) -> object:
-    """Return the answer with every number as a plain Fraction. Results are equal exactly if answers are."""
+    """Return the answer with every number as a plain Fraction, so that answers are equal exactly if the results are."""
     match answer:
         case bool() | str() | None:
             return answer

@@ -18,7 +18,11 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError, did_you_mean
 
 @frozen
 class Explanation:
-    """A code and its subject, with an example; where `command` is None, `when` says in which case the code occurs."""
+    """A code of diagnostics: its subject, and an example.
+
+    `command` and `files` are the example, `text` what it prints; without a command, `when` says in which case the code
+    occurs.
+    """
 
     code: str
     about: str
