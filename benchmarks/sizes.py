@@ -78,6 +78,7 @@ _FILES: Mapping[str, str] = {
     "sum.dip": f"{_HEAD}for i in 1..n do {_RESPONSE}; s <- s + y[i] end; most <- 2*s > n\n",
     "people.py": _PYTHON,
     "response.dip": _BIT,
+    "vote.dip": (_ROOT / "docs" / "programs" / "vote.dip").read_text(encoding="utf-8").replace("{0..4}", "{0..20}"),
     "median.dip": _MEDIAN,
     "mean.dip": (_REPORTS / "clipped_mean.dip").read_text(encoding="utf-8"),
 }
@@ -126,6 +127,7 @@ _COMMANDS = (
         )
         for runs, limit in ((100, 0.6), (1_000, 1.5), (10_000, 15.0), (1_000_000, 3.0))
     ),
+    _Command("A vote of 194 481 inputs", 10.0, "check {vote.dip} -D m=4 --inputs all"),
     _Command("The median of 5 over 0..3", 1.5, "check {median.dip} -D n=5 -D k=3"),
     _Command("The median of 9 over 0..5", 20.0, "check {median.dip}"),
     *(

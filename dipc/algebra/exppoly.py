@@ -40,6 +40,9 @@ _MOST_DENSE_DEGREE = 20_000_000
 #: powers of y as terms, are sparse: by a common divisor such as 1 - y they would become long.
 _SPARSE_DEGREE, _SPARSE_GAPS = 64, 8
 
+#: The number of terms of the series of a quotient that its hash depends on.
+_HASHED = 4
+
 #: One term c·eps^k·e^{q·eps} as (k, q, c).
 Term = tuple[int, Fraction, Fraction]
 
@@ -534,7 +537,7 @@ class Quotient:
             if self.denominator == 1:
                 self.known_hash = hash(self.numerator)
             elif self._may_reduce:
-                self.known_hash = hash(self._ends)
+                self.known_hash = hash((self._ends, self._first_terms()))
             else:
                 self.known_hash = hash((self.numerator, self.denominator))
         return self.known_hash
@@ -553,6 +556,28 @@ class Quotient:
         """
         (start, end), (first, last) = (each.ends() for each in (self.numerator, self.denominator))
         return tuple([(k - m, q - r, c / d) for (k, q, c), (m, r, d) in ((start, first), (end, last))])
+
+    def _first_terms(self) -> tuple[object, ...]:
+        """The first few terms (q, k, c) of the quotient as a series with increasing (q, k).
+
+        Common divisors change none of them, as the iterated Laurent series of a quotient in e^eps and eps is unique.
+        """
+        unit, terms = self.denominator.integer_terms()
+        own_unit, rest = self.numerator.integer_terms()
+        common = lcm(unit, own_unit)
+        (j, k, c), *others = sorted([(j * (common // unit), k, c) for k, j, c in terms], key=itemgetter(0, 1))
+        left = {(i * (common // own_unit), n): d for n, i, d in rest}
+        result: list[object] = []
+        while left and len(result) < _HASHED:
+            i, n = min(left)
+            d = left.pop((i, n)) / c
+            result.append((Fraction(i - j, common), n - k, to_fraction(d)))
+            for more, power, factor in others:
+                place = i - j + more, n - k + power
+                value = left.pop(place, 0) - d * factor
+                if value != 0:
+                    left[place] = value
+        return tuple(result)
 
     def __repr__(self) -> str:
         return f"Quotient(({self.numerator}) / ({self.denominator}))"

@@ -43,6 +43,9 @@ from dipc.text.core import (
     Jump,
     Read,
     ReadElement,
+    SampleChoice,
+    SampleExponential,
+    SampleNoise,
     Target,
     Value,
 )
@@ -55,7 +58,8 @@ _MOST_WORDS = 4_000_000_000
 #: The most instructions that are executed: a loop may be endless at some input.
 _MOST_STEPS = 100_000
 
-#: The most distances that are examined.
+#: The most values of one input, and the most distances that are examined.
+_MOST_VALUES = 512
 _MOST_LEVELS = 4_096
 
 
@@ -92,6 +96,11 @@ class InputGrid:
     def number(self, inputs: Sequence[Value]) -> int:
         """Return the number of the combination `inputs`."""
         return sum([offsets[value] for offsets, value in zip(self._offsets, inputs, strict=True)])
+
+    def member(self, number: int) -> tuple[Value, ...]:
+        """Return the combination with this `number`."""
+        pairs = zip(self.choices, self.strides, strict=True)
+        return tuple([values[number // stride % len(values)] for values, stride in pairs])
 
     def slab(self, position: int, places: Iterable[int]) -> int:
         """Return the set of inputs whose value at `position` has one of the `places` among its choices."""
@@ -145,32 +154,91 @@ def answers(flow: Flow, grid: InputGrid) -> Mapping[tuple[Value, ...], int]:
     return result
 
 
+@frozen
+class ChoiceLaw:
+    """The law of the outputs of a program with one random choice, at all inputs of a grid.
+
+    `accepted` has for each option of the choice the inputs where the program then gives a wanted answer. If the
+    probability of an option is proportional to e^(rate·eps·score), `scores` has the inputs by the option's score.
+    """
+
+    accepted: list[int]
+    scores: list[dict[Value, int]] | None
+
+
+def law_of_choice(flow: Flow, grid: InputGrid, wanted: Mapping[tuple[Value, ...], int]) -> ChoiceLaw | None:
+    """Return the law of a program without noise that makes one random choice, the same one at every input.
+
+    `wanted` has the inputs by the answer that is wanted there. The result is None for other programs. Raises TooMuch as
+    `answers` does.
+    """
+    instructions = flow.program.instructions
+    drawn = [label for label, each in enumerate(instructions) if isinstance(each, _RANDOM)]
+    if len(drawn) != 1 or not flow.forward:
+        return None
+    (label,) = drawn
+    choice = instructions[label]
+    if not isinstance(choice, SampleExponential | SampleChoice):
+        return None
+    before = _RunOfAll(flow, grid)
+    if before.finish(label) != grid.everything:
+        return None
+    options: list[DomExpr]
+    scores = None
+    if isinstance(choice, SampleExponential):
+        options = [Const(value) for value in choice.values]
+        scores = [before.value(score, grid.everything) for score in choice.scores]
+    else:
+        options = [value for value, _ in choice.arms]
+    accepted = []
+    for option in options:
+        run = _RunOfAll(flow, grid, before.slots)
+        run.assign(choice.target, run.value(option, grid.everything), grid.everything)
+        run.finish(from_label=flow.landing[label + 1])
+        right = 0
+        for answer, there in wanted.items():
+            for slot, value in zip(flow.program.outputs, answer, strict=True):
+                there &= run.slots[slot].get(value, 0)
+            right |= there
+        grid.charge(len(wanted) * len(flow.program.outputs))
+        accepted.append(right)
+    return ChoiceLaw(accepted, scores)
+
+
+#: Instructions whose result is random.
+_RANDOM = (SampleNoise, SampleExponential, SampleChoice)
+
+
 class _RunOfAll:
     """The run of a deterministic program at all inputs of a grid; an input where a slot is unassigned is in no set."""
 
-    def __init__(self, flow: Flow, grid: InputGrid) -> None:
+    def __init__(self, flow: Flow, grid: InputGrid, slots: Sequence[_ByValue] | None = None) -> None:
+        """Begin at the start of the program, or with the content `slots`, which is not changed."""
         self._flow, self._grid = flow, grid
+        if slots is not None:
+            self.slots = list(slots)
+            return
         program = flow.program
-        self.slots: list[_ByValue] = [
-            {} if slot.initial is None else {slot.initial: grid.everything} for slot in program.slots
-        ]
+        self.slots = [{} if slot.initial is None else {slot.initial: grid.everything} for slot in program.slots]
         for position, (slot, values) in enumerate(zip(program.inputs, grid.choices, strict=True)):
             self.slots[slot] = {value: grid.slab(position, (place,)) for place, value in enumerate(values)}
 
-    def finish(self) -> None:
-        """Run to the end at all inputs. Raises TooMuch."""
-        waiting, steps = {self._flow.entry: self._grid.everything}, 0
-        while waiting:
+    def finish(self, end: int | None = None, from_label: int | None = None) -> int:
+        """Run to the label `end`, by default the exit, and return the inputs that get there. Raises TooMuch.
+
+        Another label than the exit may be given for programs whose steps lead to greater labels only.
+        """
+        end = self._flow.exit_label if end is None else end
+        waiting = {self._flow.entry if from_label is None else from_label: self._grid.everything}
+        for _ in range(_MOST_STEPS):
             label = min(waiting)
+            if label >= end:  # The exit is the last label.
+                return waiting[label] if label == end else 0
             inputs = waiting.pop(label)
-            if label == self._flow.exit_label:
-                return  # It is the last label, so that no inputs wait elsewhere.
-            steps += 1
-            if steps > _MOST_STEPS:
-                raise TooMuch
             for follow, there in self._executed(label, self._flow.program.instructions[label], inputs):
                 if there:
                     waiting[follow] = waiting.get(follow, 0) | there
+        raise TooMuch
 
     def _executed(self, label: int, instruction: Instruction, inputs: int) -> Iterator[tuple[int, int]]:
         """Execute `instruction` at `inputs`; yield the labels that follow, each with the inputs that go there."""
@@ -178,13 +246,13 @@ class _RunOfAll:
         self._grid.charge(1)
         match instruction:
             case AssignDom(target=target, value=expr):
-                self._assign(target, self._value(expr, inputs), inputs)
+                self.assign(target, self.value(expr, inputs), inputs)
             case AssignAffine(target=target, value=expr):
-                self._assign(target, self._sum(expr, inputs), inputs)
+                self.assign(target, self._sum(expr, inputs), inputs)
             case AssignComparison(target=target, difference=difference, op=op):
-                self._assign(target, self._compared(difference, op, inputs), inputs)
+                self.assign(target, self._compared(difference, op, inputs), inputs)
             case Branch(condition=condition, then=then, otherwise=otherwise):
-                yield from self._branches(self._value(condition, inputs), landing[then], landing[otherwise])
+                yield from self._branches(self.value(condition, inputs), landing[then], landing[otherwise])
                 return
             case BranchComparison(difference=difference, op=op, then=then, otherwise=otherwise):
                 yield from self._branches(self._compared(difference, op, inputs), landing[then], landing[otherwise])
@@ -200,7 +268,8 @@ class _RunOfAll:
         for value, there in condition.items():
             yield (then if value else otherwise), there
 
-    def _assign(self, target: Target, values: _ByValue, inputs: int) -> None:
+    def assign(self, target: Target, values: _ByValue, inputs: int) -> None:
+        """Assign `values` to `target` at `inputs`. Raises TooMuch."""
         for slot, there in self._targets(target, inputs):
             keep = self._kept(slot)
             known = {value: rest for value, old in self.slots[slot].items() if (rest := old & ~there)}
@@ -219,7 +288,7 @@ class _RunOfAll:
 
     def _elements(self, slots: Sequence[int], low: int, index: DomExpr, inputs: int) -> list[tuple[int, int]]:
         result = []
-        for value, there in self._value(index, inputs).items():
+        for value, there in self.value(index, inputs).items():
             offset = _number(value) - low
             if offset.denominator != 1 or not 0 <= offset < len(slots):
                 raise TooMuch
@@ -243,7 +312,7 @@ class _RunOfAll:
 
     # --- expressions ----------------------------------------------------------------------------------
 
-    def _value(self, expr: DomExpr, inputs: int) -> _ByValue:
+    def value(self, expr: DomExpr, inputs: int) -> _ByValue:
         """Return `inputs` by the value of `expr`."""
         match expr:
             case Const(value=value):
@@ -261,14 +330,14 @@ class _RunOfAll:
                 decisive = expr.op is DomOp.OR
                 decided = 0
                 for argument in arguments:
-                    truth = self._value(argument, inputs)
+                    truth = self.value(argument, inputs)
                     decided |= truth.get(decisive, 0)
                     inputs = truth.get(not decisive, 0)
                 return {value: there for value, there in ((decisive, decided), (not decisive, inputs)) if there}
             case Apply(op=op, arguments=arguments):
                 found: dict[tuple[Value, ...], int] = {(): inputs}
                 for argument in arguments:
-                    values = self._value(argument, inputs)
+                    values = self.value(argument, inputs)
                     self._grid.charge(len(found) * len(values))
                     found = {
                         (*known, value): both
@@ -291,9 +360,9 @@ class _RunOfAll:
 
     def _sum(self, expr: AffineExpr, inputs: int) -> _ByValue:
         """Return `inputs` by the value of Σ coefficient · variable + constant."""
-        total = self._value(expr.constant, inputs)
+        total = self.value(expr.constant, inputs)
         for coefficient, variable in expr.terms:
-            term = self._product(self._value(coefficient, inputs), self._value(variable, inputs))
+            term = self._product(self.value(coefficient, inputs), self.value(variable, inputs))
             total = self._combined(total, term, lambda one, other: one + other)
         return total
 
@@ -357,6 +426,8 @@ class _Move:
 def _moves(grid: InputGrid, position: int) -> list[_Move]:
     """Return all moves along the input at `position` that change it."""
     values, stride = grid.choices[position], grid.strides[position]
+    if len(values) > _MOST_VALUES:
+        raise TooMuch
     places: dict[tuple[Fraction, int], list[int]] = {}
     for one, other in product(range(len(values)), repeat=2):
         if one != other:
@@ -365,8 +436,25 @@ def _moves(grid: InputGrid, position: int) -> list[_Move]:
     return [_Move(distance, shift, grid.slab(position, chosen)) for (distance, shift), chosen in places.items()]
 
 
-def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> Callable[[Sequence[Value]], Fraction | None]:
-    """Return dd as a function of inputs; `classes` has the inputs of each answer, and inputs in none are not allowed.
+@frozen
+class AllDistances:
+    """dd at each input of a grid: `level_of` has the position of dd in `levels` by the number of the input, from 1 on.
+
+    The position 0 is that of infinity, and of inputs that are not allowed.
+    """
+
+    grid: InputGrid
+    levels: list[Fraction]
+    level_of: Sequence[int]
+
+    def dd(self, inputs: Sequence[Value]) -> Fraction | None:
+        """Return dd of an allowed input; None is infinity."""
+        found = self.level_of[self.grid.number(inputs)]
+        return self.levels[found - 1] if found else None
+
+
+def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> AllDistances:
+    """Return dd at all inputs; `classes` has the inputs of each answer, and inputs in none are not allowed.
 
     dd(u) is the least distance of the allowed input u from one of another class, None if there is none. Raises TooMuch.
     """
@@ -394,12 +482,7 @@ def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> Callable[[
             level_of[number] = len(levels)
         if not left:
             break
-
-    def dd(inputs: Sequence[Value]) -> Fraction | None:
-        found = level_of[grid.number(inputs)]
-        return levels[found - 1] if found else None
-
-    return dd
+    return AllDistances(grid, levels, level_of)
 
 
 def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple[Fraction, list[int]]]:
@@ -415,7 +498,10 @@ def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple
     moves = [_moves(grid, position) for position in range(len(grid.choices))]
     gaps = [sorted({move.distance for move in each}) for each in moves]
     if norm is Norm.LINF:
-        for level in sorted({each for row in gaps for each in row}):
+        levels = sorted({each for row in gaps for each in row})
+        if len(levels) > _MOST_LEVELS:
+            raise TooMuch
+        for level in levels:
             near = [_neighborhood(grid, each, moves, level) for each in sets]
             yield level, near
         return

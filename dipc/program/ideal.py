@@ -7,7 +7,7 @@ distance to disagreement is dd(u) = inf { d(u, u') : det(u') != det(u) }, exactl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -40,7 +40,7 @@ from dipc.chain.state import (
 from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool, value_of
 from dipc.frozen import LazyModule, frozen
-from dipc.program.grid import InputGrid, TooMuch, answers, distances, gap, members
+from dipc.program.grid import AllDistances, InputGrid, TooMuch, answers, distances, gap, members
 from dipc.program.metric import InputSet, Metric, Norm, Point, inner_point
 from dipc.program.nearby import NearbyRun
 from dipc.program.nearness import AllOf, AnyOf, Formula, all_of, opposite, place_notes
@@ -401,7 +401,7 @@ class Ideal:
 
         Raises DiagnosticError if det is undefined there, LimitReached for a run that is too long.
         """
-        if self._listed is not None and (listed := self._listed[self._grid.number(inputs)]) is not None:
+        if self._listed is not None and (listed := self._listed[self.grid.number(inputs)]) is not None:
             return listed
         result = None if self._run is None else self._run.outputs(inputs)
         if result is not None:
@@ -412,55 +412,55 @@ class Ideal:
             raise DiagnosticError(undefined(self.program.core, missing.name, inputs)) from None
 
     @cached_property
-    def _grid(self) -> InputGrid:
+    def grid(self) -> InputGrid:
         """All inputs of a program whose inputs are all finite."""
         slots = self.program.core.slots
         return InputGrid([finite_values(slots[slot]) for slot in self.program.core.inputs])
 
     @cached_property
-    def _everywhere(self) -> Mapping[tuple[Value, ...], int] | None:
+    def everywhere(self) -> Mapping[tuple[Value, ...], int] | None:
         """The inputs that satisfy `requires`, by det there, as sets of the grid.
 
         None for programs with real or int inputs and for too many inputs, and if det is undefined at one of them.
         """
-        if self.symbolic_inputs or self._grid.size > _MOST_GRID or self._run is None:
+        if self.symbolic_inputs or self.grid.size > _MOST_GRID or self._run is None:
             return None
         allowed = self.program.allowed
         if allowed is None:
             with suppress(TooMuch):
-                return answers(self.flow, self._grid)
-        if self._grid.size > _MOST_AT_ONCE:
+                return answers(self.flow, self.grid)
+        if self.grid.size > _MOST_AT_ONCE:
             return None
         found: dict[tuple[Value, ...], bytearray] = {}
         with suppress(DiagnosticError, Undecided):
-            for number, inputs in enumerate(product(*self._grid.choices)):
+            for number, inputs in enumerate(product(*self.grid.choices)):
                 if allowed is None or allowed.allows(inputs):
-                    here = found.setdefault(self.values(inputs), bytearray(self._grid.size // 8 + 1))
+                    here = found.setdefault(self.values(inputs), bytearray(self.grid.size // 8 + 1))
                     here[number >> 3] |= 1 << (number & 7)
             return {answer: int.from_bytes(here, "little") for answer, here in found.items()}
         return None
 
     def list_answers(self) -> None:
         """Compute det at all finite inputs at once, if possible, so that `values` looks it up."""
-        if self._everywhere is not None:
-            self._listed = [None] * self._grid.size
-            for answer, inputs in self._everywhere.items():
+        if self.everywhere is not None:
+            self._listed = [None] * self.grid.size
+            for answer, inputs in self.everywhere.items():
                 for number in members(inputs):
                     self._listed[number] = answer
 
-    def distances(self, norm: Norm) -> Callable[[Sequence[Value]], Fraction | None] | None:
-        """Return dd, for the norm, as a function of an input that satisfies `requires`, computed for all at once.
+    def distances(self, norm: Norm) -> AllDistances | None:
+        """Return dd, for the norm, at all inputs that satisfy `requires`, computed for all at once.
 
         The result is None where that is too much work, and for programs whose inputs are not all finite.
         """
-        if self._everywhere is None:
+        if self.everywhere is None:
             return None
         classes: dict[_Key, int] = {}
-        for answer, inputs in self._everywhere.items():
+        for answer, inputs in self.everywhere.items():
             key = _key((), tuple(self.metric.decisive(answer)))
             classes[key] = classes.get(key, 0) | inputs
         with suppress(TooMuch):
-            return distances(self._grid, norm, list(classes.values()))
+            return distances(self.grid, norm, list(classes.values()))
         return None
 
     def answer(self, inputs: Sequence[Cell]) -> tuple[Cell, ...]:
@@ -657,7 +657,7 @@ class Distances:
         #: How many inputs were looked at, of a program with finite inputs alone; once they were many, dd of all.
         self._looked = 0
         self._tried_everywhere = False
-        self._everywhere: Callable[[Sequence[Value]], Fraction | None] | None = None
+        self._everywhere: AllDistances | None = None
 
     def dd(self, inputs: Sequence[Value], answer: Sequence[Value] | None = None) -> Fraction | None:
         """Return the distance to disagreement of the input u, None for infinity; `answer` is det(u), if it is known."""
@@ -726,7 +726,7 @@ class Distances:
         once, whose cost for one input is that of few examined ones.
         """
         if self._everywhere is not None:
-            return self._everywhere(own)
+            return self._everywhere.dd(own)
         decisive = self._ideal.metric.decisive
         count = prod(len(finite_values(slot)) for slot in self._finite)
         for away, inputs in self._around(own):
@@ -734,7 +734,7 @@ class Distances:
                 self._tried_everywhere = True
                 self._everywhere = self._ideal.distances(self._norm)
                 if self._everywhere is not None:
-                    return self._everywhere(own)
+                    return self._everywhere.dd(own)
             self._looked += 1
             if not all(map(same_value, decisive(self._ideal.values(inputs)), decisive(answer))):
                 return away

@@ -30,11 +30,12 @@ from dipc.text.statements import lower, lower_ideal
 
 if TYPE_CHECKING:
     from dipc.program import ideal as ideals
-    from dipc.questions import multisets, symmetry
+    from dipc.questions import multisets, one_choice, symmetry
     from dipc.questions.multisets import MultisetClass
 else:
     ideals = LazyModule("dipc.program.ideal")
     multisets = LazyModule("dipc.questions.multisets")
+    one_choice = LazyModule("dipc.questions.one_choice")
     symmetry = LazyModule("dipc.questions.symmetry")
 
 _ZERO = Fraction(0)
@@ -518,19 +519,22 @@ def _multiset_table(program: Program, inputs: FiniteInputs, *, by_transitions: b
     The result is None if too few inputs may change places.
     """
     found = multisets.multiset_classes(program, inputs, by_transitions=by_transitions)
-    if found is None:
-        return None
+    return None if found is None else _listed_classes(program, inputs, found.classes, found.values, found.alike)
+
+
+def _listed_classes(
+    program: Program,
+    inputs: FiniteInputs,
+    classes: tuple[MultisetClass, ...],
+    choices: Sequence[Sequence[Value]],
+    alike: tuple[tuple[int, ...], ...] = (),
+) -> ClassTable:
+    """Return the table of `classes` of `inputs`, whose values at each position are `choices`."""
     core, pool = program.core, CellPool()
-    values = dict(zip(core.inputs, found.values, strict=True))
+    values = dict(zip(core.inputs, choices, strict=True))
     texts = tuple([tuple([pool.cell(value).text for value in values[slot]]) for slot in core.inputs])
-    return ClassTable(
-        program,
-        _table(inputs, found.classes, pool),
-        found.classes,
-        Product(texts, (), found.alike),
-        inputs.count,
-        _is_everything(core, values),
-    )
+    table, everything = _table(inputs, classes, pool), _is_everything(core, values)
+    return ClassTable(program, table, classes, Product(texts, (), alike), inputs.count, everything)
 
 
 def _table(inputs: FiniteInputs, classes: Sequence[SymmetryClass | MultisetClass], pool: CellPool) -> Table:
@@ -595,6 +599,10 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
             return by_multisets
     if classes is None and result.count <= ROW_BY_ROW:
         return None
+    if not as_given:  # The checker of certificates does not follow these classes.
+        by_choice = one_choice.choice_classes(program, result)
+        if by_choice is not None:
+            return _listed_classes(program, result, by_choice, result.choices)
     try:
         # If hardly any two inputs are alike, finding classes costs more than it saves.
         return class_table(program, result, as_given=as_given, most=None if classes else result.count // 2)

@@ -88,7 +88,7 @@ def test_det_and_dd_of_all_inputs_by_their_definitions(name: str, norm: Norm) ->
     assert dd is not None
     for inputs in every:
         others = (other for other in every if one_by_one[other] != one_by_one[inputs])
-        assert dd(inputs) == min((norm.combined(map(gap, inputs, other)) for other in others), default=None)
+        assert dd.dd(inputs) == min((norm.combined(map(gap, inputs, other)) for other in others), default=None)
 
 
 def test_looks_at_single_inputs_do_not_grow_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,98 @@
+"""Finite inputs of programs that make one random choice: one row for all inputs with one probability and one dd(u).
+
+The probability of the right answer is the sum of the probabilities of the options that lead to it. For an exponential
+mechanism, an option has e^(rate·eps·score) over the sum of these. Neither the order of options nor a number added to
+all scores changes the sum. So inputs have equal probabilities if the scores of the right and of the wrong options are
+equal as multisets, after the greatest score is subtracted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import lcm
+
+from dipc.chain.flow import analyze
+from dipc.program.grid import TooMuch, law_of_choice, members
+from dipc.program.ideal import Ideal
+from dipc.program.inputs import FiniteInputs
+from dipc.program.program import Program
+from dipc.questions.multisets import MultisetClass
+
+#: Classes are formed from this many inputs on, and if there are so many times as many inputs as classes.
+LEAST_INPUTS, LEAST_SAVED = 5_000, 4
+
+
+def choice_classes(program: Program, inputs: FiniteInputs) -> tuple[MultisetClass, ...] | None:
+    """Return the classes of `inputs` with one dd(u), one probability of det(u) and one answer, by their first members.
+
+    The result is None for other programs, if det is undefined at some input, and if classes would save too little.
+    """
+    core = program.core
+    if inputs.count < LEAST_INPUTS or any(slot.is_symbolic for slot in (*core.input_slots, *core.output_slots)):
+        return None
+    if core.ideal is None or not core.has_product_distance or program.expected_quantity is not None:
+        return None
+    ideal = Ideal(program)
+    if not ideal.metric.is_plain or ideal.everywhere is None:
+        return None
+    try:
+        law = law_of_choice(analyze(core), ideal.grid, ideal.everywhere)
+    except TooMuch:
+        return None
+    distances = ideal.distances(ideal.metric.norm)
+    if law is None or distances is None:
+        return None
+    size = ideal.grid.size
+    answers = list(ideal.everywhere)
+    columns: list[Sequence[int]] = [_column(size, enumerate(ideal.everywhere.values())), distances.level_of]
+    whole = 1
+    if law.scores is not None:
+        scores = {value for each in law.scores for value in each if isinstance(value, Fraction)}
+        whole = lcm(*[score.denominator for score in scores])
+    for place, right in enumerate(law.accepted):
+        own = {Fraction(0): ideal.grid.everything} if law.scores is None else law.scores[place]
+        ranks = ((2 * int(value * whole), there) for value, there in own.items() if isinstance(value, Fraction))
+        column = _column(size, ranks)
+        for number in members(right):
+            column[number] += 1
+        columns.append(column)
+    known: dict[tuple[int, ...], tuple[int, ...]] = {}
+    counts: dict[tuple[int, ...], list[int]] = {}
+    grid = ideal.grid
+    every = list(zip(*columns, strict=True))
+    for number in range(size) if inputs.count == size else map(grid.number, inputs):
+        row = every[number]
+        key = known.get(row)
+        if key is None:
+            key = known[row] = _key(row, is_exponential=law.scores is not None)
+        counted = counts.get(key)
+        if counted is None:
+            counts[key] = [number, 1]
+        else:
+            counted[1] += 1
+    if len(counts) * LEAST_SAVED > inputs.count:
+        return None
+    classes = []
+    for number, count in counts.values():
+        member = grid.member(number)
+        classes.append(MultisetClass(member, answers[columns[0][number]], distances.dd(member), count))
+    return tuple(classes)
+
+
+def _column(size: int, sets: Iterable[tuple[int, int]]) -> list[int]:
+    """Return for each of `size` inputs the first element of that one of `sets` whose second one has the input."""
+    column = [0] * size
+    for value, there in sets:
+        for number in members(there):
+            column[number] = value
+    return column
+
+
+def _key(row: tuple[int, ...], *, is_exponential: bool) -> tuple[int, ...]:
+    """Return what the answer, dd(u) and the probability of the answer depend on, from one row of all columns."""
+    answer, level, *options = row
+    if not is_exponential:
+        return row
+    greatest = max(options) // 2
+    return (answer, level, *sorted([rank - 2 * greatest for rank in options]))
