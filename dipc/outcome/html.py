@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import re
 import shlex
+import tokenize
 from base64 import b64encode
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
@@ -15,6 +17,7 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from itertools import islice
+from keyword import iskeyword
 from typing import Any, assert_never
 
 from dipc.algebra.exppoly import ClosedForm, ordered_terms
@@ -159,18 +162,44 @@ def _listing(outcome: Outcome) -> str:
             with suppress(Undecided):
                 marked = passed_lines(program, failing)
                 title += f", with the lines on the way to row {failing.row}'s output" if marked else ""
+    source = program.core.source
+    pieces: Iterable[Iterable[tuple[str, str]]] = map(tokens, source.text.rstrip().splitlines())
+    if source.program_text is not None:
+        pieces = _python_lines(source.text)
     lines = [
         f"<mark>{_colored(line)}</mark>" if number in marked else _colored(line)
-        for number, line in enumerate(program.core.source.text.rstrip().splitlines(), 1)
+        for number, line in enumerate(pieces, 1)
     ]
     return section(title, "<pre>" + "\n".join(lines) + "</pre>\n")
 
 
-def _colored(line: str) -> str:
-    """Return a line of a program as HTML with its words in colors; no token continues on the next line."""
-    return "".join(
-        f'<span class="{kind}">{escape(piece)}</span>' if kind else escape(piece) for kind, piece in tokens(line)
-    )
+def _colored(pieces: Iterable[tuple[str, str]]) -> str:
+    """Return the pieces of a line, each with its kind, as HTML with its words in colors."""
+    return "".join(f'<span class="{kind}">{escape(piece)}</span>' if kind else escape(piece) for kind, piece in pieces)
+
+
+def _python_lines(text: str) -> list[list[tuple[str, str]]]:
+    """Return the lines of a Python file, each as pieces with the kinds of `tokens`; strings have the kind "type"."""
+    lines = text.rstrip().split("\n")
+    colored: list[list[tuple[int, int, str]]] = [[] for _ in lines]
+    with suppress(tokenize.TokenError, SyntaxError):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            kind = _PYTHON_KINDS.get(token.type, "keyword" if iskeyword(token.string) else "")
+            for number in range(token.start[0], token.end[0] + 1) if kind else ():
+                start = token.start[1] if number == token.start[0] else 0
+                end = token.end[1] if number == token.end[0] else len(lines[number - 1])
+                colored[number - 1].append((start, end, kind))
+    result = []
+    for line, spans in zip(lines, colored, strict=True):
+        pieces, at = [], 0
+        for start, end, kind in spans:
+            pieces += [("", line[at:start]), (kind, line[start:end])]
+            at = end
+        result.append([*pieces, ("", line[at:])])
+    return result
+
+
+_PYTHON_KINDS = {tokenize.COMMENT: "comment", tokenize.NUMBER: "number", tokenize.STRING: "type"}
 
 
 def _proofs(outcome: Outcome, tool: str) -> str | None:

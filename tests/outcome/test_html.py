@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from fractions import Fraction
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -271,3 +272,23 @@ def test_the_letter_is_no_name_of_the_program(tmp_path: Path) -> None:
     path.write_text(program, encoding="utf-8")
     assert run(["check", str(path), "--inputs", "all", "--html", str(html), "-q"]) == 0
     assert "a function of s = alpha*eps" in html.read_text(encoding="utf-8")
+
+
+def test_a_python_file_is_colored_as_python(tmp_path: Path) -> None:
+    source = (
+        'import dipc\n\n\n@dipc.mechanism(claim=dict(beta="exp(-alpha*eps)/2"))\ndef gate(count: dipc.Real, eps):\n'
+        '    """Yes and\n    no."""  # for all\n    return dipc.laplace(count, scale=1 / eps) >= 100\n'
+    )
+    (tmp_path / "gate.py").write_text(source, encoding="utf-8")
+    run(["check", f"{tmp_path / 'gate.py'}::gate", "--inputs", "all", "--html", str(tmp_path / "out.html"), "-q"])
+    listing = (tmp_path / "out.html").read_text(encoding="utf-8").rpartition("<h2>Program")[2].partition("</pre>")[0]
+    for colored in (
+        '<span class="keyword">def</span> gate',
+        '<span class="type">&quot;exp(-alpha*eps)/2&quot;</span>',
+        '<span class="type">&quot;&quot;&quot;Yes and</span>\n<span class="type">    no.&quot;&quot;&quot;</span>',
+        '<span class="comment"># for all</span>',
+        '<span class="keyword">return</span>',
+        '<span class="number">100</span>',
+    ):
+        assert colored in listing
+    assert unescape(re.sub(r"<[^>]*>", "", listing.partition("<pre>")[2])) == source.rstrip()
