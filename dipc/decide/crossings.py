@@ -58,7 +58,7 @@ _FEW, _MOST_DIGITS = 16, 640
 
 @frozen(eq=False)
 class EnclosedRoot:
-    """The only eps in [lower, upper] at which the slack Pr - 1 + beta is 0.
+    """The only eps in [lower, upper] at which the slack Pr - 1 + beta of an obligation is 0.
 
     At this eps the slack increases if it `rises`, and decreases otherwise.
     """
@@ -75,7 +75,10 @@ class EnclosedRoot:
         return self if self.exact is None else self.exact
 
     def cell(self, digits: int) -> tuple[Fraction, Fraction]:
-        """The zero cut off after `digits` digits, and one unit of the last digit more. Raises LimitReached."""
+        """Decimals around the zero: the zero cut off after `digits` digits, and one unit of the last digit more.
+
+        Raises LimitReached.
+        """
         while digits <= _MOST_DIGITS:
             zero = self.signs.zero(self.lower, self.upper, digits)
             unit = Fraction(10) ** (magnitude(zero) - digits + 1)
@@ -94,7 +97,7 @@ Place = Fraction | Root | EnclosedRoot | None
 
 @frozen
 class EpsCut:
-    """A cut of the line of eps just before a place, or just after it."""
+    """A cut of the line of eps right before a place, or right after it."""
 
     place: Place
     after: bool
@@ -105,7 +108,7 @@ Stretch = tuple[EpsCut, EpsCut]
 
 
 def cuts(interval: Interval) -> Stretch:
-    """The two cuts, in the line of eps, that bound `interval`."""
+    """The two cuts of the line of eps that bound `interval`."""
     return EpsCut(interval.lower, not interval.lower_closed), EpsCut(interval.upper, interval.upper_closed)
 
 
@@ -155,7 +158,7 @@ def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
 
 
 def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
-    """Yield the stretches of all regions. The punctures of a region, single eps where the claim holds, divide it."""
+    """Yield the stretches of all regions; a puncture, a single eps where the claim holds, divides its region in two."""
     for region in regions:
         inner = [RegionEnd(root, closed=False) for root in region.punctures]
         for lower, upper in zip([region.lower, *inner], [*inner, region.upper], strict=True):
@@ -313,7 +316,7 @@ class _Question:
     def _by_signs(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
         """The failing stretches of `interval`, or an eps whose sign contradicts the signs around it.
 
-        `signs` gives the signs at the `samples`.
+        `signs` computes the signs at the eps in `samples`.
         """
         known = [(eps, sign) for eps in samples if (sign := signs.sign(eps))]
         if not known:
@@ -397,7 +400,7 @@ class _Question:
 
 
 def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
-    """Replace the cut at an end of a cell's hull with the cut at the cell's `end`, which the hull encloses.
+    """Replace a cut at an end of a cell's hull by the cut at the cell's `end`, which the hull encloses.
 
     Any other cut is returned unchanged. Raises OutsideFragment for a place between the hull's end and the cell's.
     """
@@ -414,7 +417,7 @@ def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
 
 
 def _opposite(beta: BetaForm, factor: ExpPoly) -> BetaForm:
-    """The beta 1 - factor·beta: it turns 1 - Pr >= factor·beta into a claim about the probability 1 - Pr.
+    """The beta 1 - factor·beta, with which 1 - Pr >= factor·beta is an obligation about the probability 1 - Pr.
 
     Raises OutsideFragment for a beta in pieces.
     """

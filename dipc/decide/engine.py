@@ -162,7 +162,7 @@ class Engine:
             return result
 
     def ask(self, question: Question) -> Pending:
-        """The answer to `question`, now or later; equal questions share one `Pending`."""
+        """The answer to `question` as a `Pending`, known now or later; equal questions share one."""
         pending = self._ledger.get(question)
         if pending is None:
             if len(self._ledger) >= _REMEMBERED:
@@ -245,7 +245,7 @@ class Engine:
         return decision
 
     def _measured_briefly(self, bound: Bound) -> ClosedForm | None:
-        """The closed form of `bound` if it is short; None if it is long, or if proofs are kept.
+        """The closed form of `bound` if it takes little time; None if it takes long, or if proofs are kept.
 
         The result does not depend on earlier questions. Raises Undecided past a limit that also holds for long forms.
         """
@@ -417,7 +417,7 @@ class Task:
 
 @frozen
 class Done:
-    """The decisions on a task's questions, in order, with the fingerprint of the engine that made them and the work.
+    """The decisions on a task's questions, in order, with the fingerprint of the engine that made them, and the work.
 
     None stands for a question that ended in an exception; the sender asks it again, and the exception is raised there.
     """
@@ -483,7 +483,7 @@ class Finished:
 
 
 class Executor(Protocol):
-    """A performer of tasks in any order. Each submitted task comes back exactly once, unless `close` comes first.
+    """A performer of tasks in any order. Each submitted task comes back exactly once, unless `close` is called first.
 
     `slots` is the number of tasks that can be performed at the same time. `attempts` is how often a task is tried if it
     was its worker's only task when the worker was lost.
@@ -495,10 +495,10 @@ class Executor(Protocol):
     def slots(self) -> int: ...
 
     def submit(self, ticket: int, task: Task) -> None:
-        """Start `task` soon; it comes back with the number `ticket`."""
+        """Start `task` as soon as possible; its result has the number `ticket`."""
 
     def wait(self) -> list[Finished]:
-        """Wait for at least one task to come back. Raises DiagnosticError if none ever can.
+        """Return tasks that came back, waiting for at least one. Raises DiagnosticError if none ever can.
 
         At least one submitted task must not have come back yet.
         """
@@ -511,7 +511,7 @@ class Executor(Protocol):
 
 
 class InTurn:
-    """An executor that performs each task in this process, when it is waited for."""
+    """An executor that performs each task in this process, when `wait` is called."""
 
     slots = 1
     attempts = 1

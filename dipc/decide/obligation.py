@@ -73,7 +73,7 @@ class EndPoint(Record):
 
     @property
     def enclosure(self) -> tuple[Fraction, Fraction] | None:
-        """The ends of the enclosure; None for infinity."""
+        """The pair (low, high); None for infinity."""
         return None if self.high is None else (self.low, self.high)
 
 
@@ -145,8 +145,8 @@ __all__ = ["Bound", "Obligation", "Share"]
 class Obligation:
     """The inequality `bound` >= 1 - `beta` for every value of the variable in `intervals`, at least one.
 
-    The variable is eps, or distance·eps where a distance is left open: the mathematics is the same. A decision about an
-    obligation is a `Decision`.
+    The variable is eps, or distance·eps where a distance is left open; the mathematics does not depend on which. A
+    decision about an obligation is a `Decision`.
     """
 
     bound: Bound
@@ -387,7 +387,10 @@ def _fails_at(probability: Closed, beta: PiecewiseForm, eps: Fraction, limits: L
 def _witness(
     probability: Closed, beta: PiecewiseForm, decisions: Sequence[CellDecision], limits: Limits
 ) -> Fraction | None:
-    """An eps at which the claim fails, or None; candidates are the eps at which the forms of cells fail."""
+    """An eps at which the claim fails, tried among the eps at which a cell's obligation fails.
+
+    None if none is found.
+    """
     result = [decision.witness for cell_decision in decisions if isinstance(decision := cell_decision.decision, Fails)]
     return next((eps for eps in result if _fails_at(probability, beta, eps, limits)), None)
 
@@ -455,7 +458,7 @@ def failing_intervals(
 
     `result` has the decision on each interval of the obligation, whose regions must be known. Irrational ends are cut
     off after `digits` significant digits, with `high` one unit of the last digit more. Each interval has its worst eps
-    and the shortfall at this eps, in the same form.
+    and the shortfall at this eps, enclosed to `digits` digits too.
     """
     return tuple(
         FailureInterval(
@@ -593,7 +596,10 @@ def counterexample(probability: Closed, required: Closed | tuple[ExpPoly, ExpPol
 
 
 class _Evaluated:
-    """The value of a closed form at one eps; raises LimitReached if it is too large or too small to be written out."""
+    """The value of a closed form at one eps, as narrow as requested.
+
+    Raises LimitReached if it is too large or too small to be written out.
+    """
 
     def __init__(self, value: Closed | tuple[ExpPoly, ExpPoly], eps: Fraction) -> None:
         self._eps = eps
@@ -615,7 +621,7 @@ class _Evaluated:
 
 
 def _leading(poly: ExpPoly, eps: Fraction) -> Fraction:
-    """The largest q for which the coefficient c(eps) of e^{q·eps} in `poly` is nonzero at `eps`; 0 if there is none."""
+    """The largest q for which the coefficient c(eps) of e^{q·eps} in `poly` is nonzero at `eps`; 0 if all are zero."""
     coefficients: dict[Fraction, Fraction] = {}
     for k, q, c in poly.terms():
         coefficients[q] = coefficients.get(q, Fraction(0)) + c * eps**k
@@ -654,7 +660,7 @@ class ClaimScope(Record):
 
 
 def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
-    """The scope of a claim with this `beta` in the intervals.
+    """The scope of a claim with this `beta` in the intervals: where beta < 1.
 
     For all eps > 0, the scope is computed once for all betas that are one function of scale·eps, such as the betas of a
     claim in alpha·eps at the distances of its rows.
@@ -720,7 +726,7 @@ def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:
 
 
 def _meet(end: EndPoint, start: EndPoint) -> bool:
-    """Whether no value lies between `end` and `start`, to the precision of their enclosures."""
+    """Whether `end` and `start` are equal or in reverse order, to the precision of their enclosures."""
     if end.high is None or end.high > start.low:
         return True
     return end.high == start.low and not (end.exact and start.exact and not end.included and not start.included)

@@ -34,7 +34,7 @@ _STILLBORN = 3
 
 
 def serve(connection: Connection) -> None:
-    """Perform the tasks that arrive on `connection`, until the process at its other end ends, and then end at once."""
+    """Perform the tasks that arrive on `connection`; end at once when the process at its other end ends."""
     tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -57,7 +57,7 @@ def serve(connection: Connection) -> None:
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A process with its pipe and its tasks; the first task is being performed."""
+    """A process with its connection and its tasks, of which it performs the first."""
 
     process: SpawnProcess
     connection: Connection
@@ -163,7 +163,7 @@ class Processes:
 
 @contextlib.contextmanager
 def _sigint_blocked() -> Iterator[None]:
-    """Block Ctrl-C for processes started in the block; only the parent process handles it."""
+    """Block Ctrl-C for processes started in the with block, so that only the parent process handles it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -201,7 +201,7 @@ WORTH = 0.5
 
 
 class LateProcesses:
-    """An executor that performs tasks in turn for `worth` seconds, and then starts up to `most` processes.
+    """An executor that performs tasks in this process for `worth` seconds, and then starts up to `most` others.
 
     The processes start on time even while this process performs a longer task, which it finishes.
     """
@@ -374,7 +374,7 @@ class Cluster:
 
 
 def _client(distributed: Any, address: str, connect: float) -> Any:
-    """A client connected to the scheduler; only `close` closes the connection, never the garbage collector.
+    """A client connected to the scheduler, whose connection only `close` closes, never the garbage collector.
 
     The garbage collector may run while another client holds the lock that closing needs.
     """

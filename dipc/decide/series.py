@@ -99,7 +99,7 @@ def too_long(undecided: Undecided, tried: Decision) -> Decision:
 
 
 class _Refuted(Exception):
-    """Raised when a counterexample to the claim is found."""
+    """Raised if the claim fails at an eps."""
 
     def __init__(self, example: Counterexample) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ class SignNotFound(Exception):
 
 @dataclass
 class SeriesDecision:
-    """A decision of one obligation by Taylor series on cells; the slack is bound - 1 + beta."""
+    """A decision about an obligation by Taylor series of the slack bound - 1 + beta on cells of eps."""
 
     obligation: Obligation
     unexpanded: UnexpandedBound
@@ -156,9 +156,9 @@ class SeriesDecision:
         return Decision(Verdict.ACCURATE)
 
     def _equality_clause(self, eps: Fraction) -> str:
-        """A clause for a reason: the probability and 1 - beta seem to be equal near `eps`.
+        """A clause for a reason, that the probability and 1 - beta seem to be equal near `eps`.
 
-        The text is empty if they do not.
+        Empty if they do not.
         """
         point = eps or min(_SAMPLES)
         numerator, denominator = self.plain_beta.fraction_at(point)
@@ -204,7 +204,10 @@ class SeriesDecision:
         return PiecewiseForm(beta.sum.plain) if isinstance(beta, NormalBeta) else beta
 
     def _least_beta(self, *, near_zero: bool = False) -> PiecewiseForm:
-        """A lower bound of beta without functions of the normal distribution. Raises OutsideFragment."""
+        """A lower bound of beta without functions of the normal distribution; tight for small eps with `near_zero`.
+
+        Raises OutsideFragment.
+        """
         if self.normal is None:
             return self.plain_beta
         below = self.normal.lower_bound(near_zero=near_zero)
@@ -276,9 +279,9 @@ class SeriesDecision:
         return total
 
     def _next_to_ends(self, interval: Interval, slack: NormalSum | None) -> Interval | None:
-        """The part of `interval` where sums of normal functions do not prove the claim.
+        """The part of `interval` where the slack as a sum of normal functions does not prove the claim.
 
-        None if there is no such part.
+        None if none is left.
         """
         if slack is not None and slack.is_number and slack.enclosure(_ONE, 4 * DIGITS)[0] > 0:
             return None
@@ -300,7 +303,7 @@ class SeriesDecision:
     # --- the ends -------------------------------------------------------------------------------------
 
     def _open_intervals(self, whole: Interval, slack: NormalSum | None) -> list[Interval]:
-        """The parts of `whole` on which short lower bounds of the bound do not prove the claim."""
+        """The parts of `whole` on which simple lower bounds of the probability do not prove the claim."""
         interval = self._next_to_ends(whole, slack)
         if interval is None:
             return []
@@ -314,7 +317,7 @@ class SeriesDecision:
         return open_on
 
     def _far_out(self, interval: Interval) -> Iterator[Interval]:
-        """Yield the parts of `interval` on which lower bounds for large eps do not prove the claim."""
+        """Yield the parts of `interval` on which lower bounds that are close for large eps do not prove the claim."""
         if interval.upper is not None:
             yield interval
         elif all(
@@ -337,7 +340,7 @@ class SeriesDecision:
             yield interval
 
     def _failing(self, form: ClosedForm, interval: Interval, *, near_zero: bool = False) -> Iterator[Interval]:
-        """Yield intervals that contain all eps of `interval` at which `form` is less than 1 - beta."""
+        """Yield intervals that contain all eps of `interval` at which `form` < 1 - beta."""
         try:
             decision = decide(form, self._least_beta(near_zero=near_zero), [interval], self.limits)
         except Undecided:
@@ -357,7 +360,7 @@ class SeriesDecision:
         raise OutsideFragment("near 0 and infinity, bounds are known only for a single product of probabilities")
 
     def from_start_on(self, start: Fraction) -> ClosedForm:
-        """A lower bound of the bound in closed form, valid from `start` on, and close for large eps.
+        """A closed form that is at most the obligation's bound from `start` on, and close to it for large eps.
 
         An event whose half-spaces all have a positive slack fails with at most the probability of their tails. Another
         event is left out, unless it counts against the claim: then one half-space with a negative slack bounds it.
@@ -400,7 +403,7 @@ class SeriesDecision:
         return sum((c for _, _, c in share.weight.terms()), _ZERO)
 
     def next_to_infinity(self) -> ClosedForm:
-        """A lower bound of the bound in closed form, close for large eps."""
+        """A closed form that is at most the obligation's bound, and close to it for large eps."""
         alike: dict[object, list[tuple[Fraction, bool, Event, Halfspace]]] = {}
         tails: list[tuple[Fraction, Fraction]] = []
         for event in self._events():
@@ -418,7 +421,7 @@ class SeriesDecision:
         return ClosedForm(1 - total(missed))
 
     def _missed(self, event: Event, item: Halfspace) -> Closed:
-        """The closed form of the probability that `item` fails, or of an upper bound where that is too long."""
+        """The probability that the half-space `item` fails, in closed form, or an upper bound if that is too long."""
         try:
             return 1 - self.bounds.measurer.measure(Event(event.noises, (item,)))
         except LimitReached:
@@ -487,7 +490,10 @@ class SeriesDecision:
     # --- cells ----------------------------------------------------------------------------------------
 
     def _follow(self, interval: Interval, beta: FormCell) -> None:
-        """Prove the claim on `interval`, where `beta` is one quotient. Raises _Refuted, SignNotFound."""
+        """Prove the claim on `interval`, where `beta` is one quotient, cell after cell.
+
+        Raises _Refuted, SignNotFound.
+        """
         if not interval.lower or interval.upper is None:
             raise SignNotFound(interval.lower, is_beyond=interval.lower > 0)
         seen = [
@@ -530,7 +536,10 @@ class SeriesDecision:
         self._cell(center, right, beta, halvings - 1)
 
     def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell, remainder: int) -> list[_Part]:
-        """The parts of a cell, as multiples of its radius, where the slack was not shown to be positive."""
+        """The parts of a cell on which the slack could not be shown to be positive, relative to `center` and `radius`.
+
+        The Taylor polynomial has a remainder of 2^-`remainder`.
+        """
         share = max(radius / (DISK * center), Fraction(1, 2**16))
         bits = _FIRST_BITS + remainder + 4 * sum(product.noises for product in self.unexpanded.products)
         while bits <= _MOST_BITS:
@@ -598,7 +607,7 @@ def _is_in(eps: Fraction, intervals: Sequence[Interval]) -> bool:
 
 
 def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
-    """The number of Taylor coefficients after which the remainder is small enough."""
+    """The number of Taylor coefficients after which the remainder is at most 2^-`remainder`."""
     wanted = (majorant * 2**remainder).log() / -flint.arb(to_fmpq(share)).log()
     return max(2, ceil(float(wanted.upper())) + 1)
 
@@ -615,7 +624,7 @@ class _Part:
 def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, halvings: int) -> Iterator[_Part]:
     """Yield the parts of `piece` on which `polynomial` was not shown to exceed `rest`.
 
-    The polynomial is a function of the place in the piece, from -1 to 1.
+    The polynomial is a function of the position in the piece, from -1 to 1.
     """
     first, *others = polynomial.coeffs() or [flint.arb(0)]
     if first - sum((abs(c) for c in others), flint.arb(0)) > rest:
@@ -631,20 +640,17 @@ def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, hal
 
 
 def _slack(event: Event, item: Halfspace) -> Fraction:
-    """The slack of the half-space `item`: its form where each noise has its mean."""
+    """The slack of the half-space `item`: the value of its form when each noise has its mean."""
     return item.constant + sum((c * event.noises[noise].mean for noise, c in item.coefficients), _ZERO)
 
 
 def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
-    """A key for the law of c·N, where N is the centered noise; equal keys have equal laws."""
+    """A key for the law of c·N, where N is the noise with its mean subtracted; equal keys have equal laws."""
     return noise.law.identity, abs(c) if noise.law.symmetric else c, noise.rate
 
 
 def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
-    """An exponent q and a weight w for the half-space `item` over one noise.
-
-    The half-space fails with probability at most w·e^{-q·eps}.
-    """
+    """(q, w) such that the half-space `item`, over one noise, fails with probability at most w·e^{-q·eps}."""
     ((i, c),) = item.coefficients
     noise = event.noises[i]
     reach = _slack(event, item) / abs(c)
@@ -690,11 +696,11 @@ def _least_deviation(event: Event, item: Halfspace) -> Fraction:
 
 
 def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | None:
-    """A rate r > 0 and a weight w for the half-space `item`, or None without such a rate.
+    """(r, w) with r > 0 such that the half-space `item` fails with probability at most w·e^{-r·eps²}; else None.
 
-    The half-space fails with probability at most w·e^{-r·eps²}. Over normal noises, with the standard deviation S/eps
-    of its form and its slack s >= 0, that probability is Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over other
-    subgaussian noises it is at most e^{-(s·eps/S)²/2} (Chernoff).
+    Over normal noises, with the standard deviation S/eps of its form and its slack s >= 0, that probability is
+    Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over other subgaussian noises it is at most e^{-(s·eps/S)²/2}
+    (Chernoff).
     """
     slack = _least_deviation(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
@@ -705,10 +711,9 @@ def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | 
 
 
 def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, Fraction]:
-    """An exponent q and a weight w for the half-space `item`.
+    """(q, w) such that from `start` on the half-space `item` fails with probability at most w·e^{-q·eps}.
 
-    From `start` on, the half-space fails with probability at most w·e^{-q·eps}. q is 0 if no bound is known, and w is 0
-    if the half-space never fails.
+    q is 0 if no bound is known, and w is 0 if the half-space never fails.
     """
     slack = _least_deviation(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
@@ -743,7 +748,7 @@ def _opposite(item: Halfspace) -> Halfspace:
 
 
 def _coarsened(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """A few exponents q and weights w whose sum of w·e^{-q·eps} is at least that of `tails`.
+    """A few pairs (q, w) whose sum of w·e^{-q·eps} is at least that of the pairs `tails`.
 
     The exponents are multiples of a fraction of the least exponent. Many exponents with different denominators would
     give a polynomial of an enormous degree.

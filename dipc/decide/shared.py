@@ -66,7 +66,7 @@ class Cache:
     """
 
     def __init__(self, path: str | os.PathLike[str], engine: str, patience: float = PATIENCE) -> None:
-        """Open the file at `path`; `engine` is the fingerprint of the only engine whose answers may be in it."""
+        """Open the file at `path`; `engine` is the fingerprint of the engine whose answers the file may have."""
         self.name = os.fspath(path)
         if not _may_be_file(Path(self.name)):
             raise DiagnosticError(self._no_file())
@@ -104,7 +104,7 @@ class Cache:
         return result
 
     def put(self, answers: Mapping[bytes, str]) -> None:
-        """Store all of these answers, or, on failure, none."""
+        """Store all of these answers, or none if storing fails."""
         rows = [
             (key, text, _checksum(key, text))
             for key, text in ((key, text.encode("utf-8")) for key, text in answers.items())
@@ -425,7 +425,7 @@ def _plain(value: object) -> Json:
 
 
 def _read(kind: Any, data: Any) -> Any:
-    """The value of the type `kind` that `_plain` turned into `data`. Raises Unreadable for most other data."""
+    """The value of type `kind` that `_plain` turned into `data`. Raises Unreadable for most other data."""
     match get_origin(kind), get_args(kind):
         case types.UnionType, (some, _):
             return None if data is None else _read(some, data)
@@ -439,7 +439,7 @@ def _read(kind: Any, data: Any) -> Any:
 
 
 def _shows_it(counterexample: Counterexample | None) -> bool:
-    """Whether there is a counterexample, and its enclosures show that the claim fails."""
+    """Whether there is a counterexample whose enclosures show that the claim fails."""
     if counterexample is None:
         return False
     (low, high), (least, most) = counterexample.probability, counterexample.required
@@ -478,7 +478,7 @@ class Memory:
         self._proved = _digest("proved", repr(measure), repr(sign))
 
     def bound(self, bound: Bound, *, long: bool) -> Closed | str | None:
-        """The bound in closed form, the reason why it has none, or None if the cache does not have it.
+        """The bound in closed form, the reason why it has none, or None if the cache has neither.
 
         A form that took more than a moment to measure is returned only with `long`.
         """
@@ -486,16 +486,22 @@ class Memory:
         return self._read(self._bound_key(bound, long=True), read_form) if result is None and long else result
 
     def unexpanded(self, obligation: Obligation) -> Decision | None:
-        """The decision in the cache on an obligation whose bound has no known closed form, or None."""
+        """The decision on an obligation that was decided without its bound's closed form.
+
+        None if the cache has none.
+        """
         return self._read(self._unexpanded_key(obligation), lambda text: read_decision(text, None))
 
     def proved(self, obligation: Obligation) -> Decision | None:
-        """The decision in the cache if it is ACCURATE, without the closed form of the bound; else None."""
+        """The decision ACCURATE from the cache, without the closed form of the bound.
+
+        None if the cache has no such decision.
+        """
         result = self._read(self._proved_key(obligation), lambda text: read_decision(text, None))
         return result if result is not None and result.verdict is Verdict.ACCURATE else None
 
     def decision(self, form: ClosedForm, obligation: Obligation) -> Decision | None:
-        """The decision in the cache on an obligation whose bound is `form`, or None."""
+        """The decision on an obligation whose bound is `form`, or None if the cache has none."""
         return self._read(self._obligation_key(form, obligation), lambda text: read_decision(text, form))
 
     def _read(self, key: bytes, read: Callable[[str], _T]) -> _T | None:
@@ -633,7 +639,7 @@ class SharedEngine(Engine):
     # --- what is sent ------------------------------------------------------------------------------
 
     def _send(self) -> bool:
-        """Send questions until all slots are busy. Return whether the cache decided a question meanwhile."""
+        """Send questions until all slots are busy. Return True if the cache decided a question meanwhile."""
         result = False
         while not result and len(self._out) < self._executor.slots:
             taken = self._next_batch()
@@ -723,7 +729,7 @@ class SharedEngine(Engine):
         return self._long_forms.get(bound) if form is None and self._wants_form(question) else form
 
     def _wants_form(self, question: Question) -> bool:
-        """Whether `question` needs the closed form, however long that takes.
+        """Whether `question` needs the closed form, however long it takes to compute.
 
         Without the form, its decision would depend on which other questions were asked.
         """
@@ -774,7 +780,10 @@ class SharedEngine(Engine):
         return decision if first.decision is None else first.decision
 
     def _retry(self, sent: tuple[Pending, ...], why: str) -> None:
-        """Ask each of the `sent` questions again, alone; a question that keeps losing its worker is given up."""
+        """Ask each of the `sent` questions again, as a task of its own.
+
+        A question that keeps losing its worker is given up.
+        """
         for pending in sent:
             if len(sent) == 1:
                 self._lost[pending] = self._lost.get(pending, 0) + 1

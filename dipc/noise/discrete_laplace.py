@@ -16,7 +16,7 @@ _ONE = Fraction(1)
 
 
 class DiscreteLaplace(Law):
-    """The law of the discrete Laplace noise `DLap(a*eps, mean)`."""
+    """The law of discrete Laplace noise, `DLap(a*eps, mean)`: integers k with mass proportional to e^{-a·eps·|k|}."""
 
     keyword = "DLap"
     name = "discrete Laplace"
@@ -28,7 +28,7 @@ class DiscreteLaplace(Law):
         return SideRates(rate, rate)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """An exponent q and a weight w with Pr[N > reach] <= w·e^{-q·eps}, or Pr[N < -reach] unless `upward`.
+        """(q, w) with Pr[N > reach] <= w·e^{-q·eps} if `upward`, else Pr[N < -reach] <= w·e^{-q·eps}.
 
         With `strict` the bound holds for Pr[N >= reach] as well. With z = e^{-rate·eps}, the masses of all k >= 1 are
         together z^k/(1 + z), and those of all k >= 0 are 1/(1 + z).
@@ -39,7 +39,7 @@ class DiscreteLaplace(Law):
         return LAPLACE.greatest_density(rate)
 
     def continuous_neighbour(self) -> tuple[Law, Fraction]:
-        """Return Laplace noise with the same rate, and 1: a coupling of the two noises keeps their distance below 1.
+        """Return Laplace noise with this rate, and 1: the two noises have a coupling with a distance below 1.
 
         Discrete Laplace noise is the difference of the floors of two exponential variables, and differs by less than 1
         from the difference of the variables.
@@ -47,7 +47,10 @@ class DiscreteLaplace(Law):
         return LAPLACE, _ONE
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """A bound of the squared total variation at complex eps, for `disk`² < 2/3; see `dipc.measure.measure`."""
+        """An upper bound of the squared total variation at complex eps within disk·e of any e > 0, for `disk`² < 2/3.
+
+        See `dipc.measure.measure`.
+        """
         assert disk**2 < Fraction(2, 3)
         return 1 / (1 - 3 * disk**2 / 2)
 

@@ -140,7 +140,7 @@ class DiscreteGaussian(Deviating):
         return self.unit
 
     def continuous_neighbour(self) -> tuple[Law, Fraction]:
-        """Return normal noise N' with the same deviation s, and 3/2: a coupling with N keeps the distance below 3/2.
+        """Return normal noise N' with this deviation s, and 3/2: N and N' have a coupling with a distance below 3/2.
 
         1. Let g(x) = e^{-x²/(2s²)}. The sum of all g(k) is between √(2π)·s (Poisson summation) and 1 + √(2π)·s.
         2. For m >= 1 the sum of g(k) over k >= m is at most ∫ g from m - 1 on, so Pr[N >= m] <= Pr[N' >= m - 1].
@@ -165,7 +165,10 @@ class DiscreteGaussian(Deviating):
         return at_least, Quotient.convert(eps * ((1 + 2 * reach) / (_ROOT_LOW * low)))
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """A bound of the squared total variation at complex eps, for `disk` <= 1/2; see `dipc.measure.summed`."""
+        """An upper bound of the squared total variation at complex eps within disk·e of any e > 0, for `disk` <= 1/2.
+
+        See `dipc.measure.summed`.
+        """
         if disk > Fraction(1, 2):
             self._lacks("a bound on so large a disk")
         return Fraction(1) if self.fixed else Fraction(14, 5) ** 2

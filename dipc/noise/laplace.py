@@ -14,7 +14,7 @@ _ZERO, _HALF = Fraction(0), Fraction(1, 2)
 
 
 class Laplace(Law):
-    """The law of Laplace noise, `Lap(a*eps, mean)`."""
+    """The law of Laplace noise, `Lap(a*eps, mean)`: the density is (a·eps/2)·e^{-a·eps·|x|} around the mean."""
 
     keyword = "Lap"
     name = "Laplace"
@@ -37,7 +37,10 @@ class Laplace(Law):
         return rate / 2
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """A bound of the square of the total variation |eps|/Re eps at complex eps; see `dipc.measure.measure`."""
+        """An upper bound of the square of the total variation |eps|/Re eps at complex eps within disk·e of any e > 0.
+
+        See `dipc.measure.measure`.
+        """
         return 1 / (1 - disk**2)
 
     def shift_cost(self, rate: Fraction) -> Fraction:

@@ -31,7 +31,7 @@ ONE_TERM: Normalizer = ((0, Fraction(0), Fraction(1)),)
 
 
 class Missing(OutsideFragment):
-    """Raised where a law does not have a property; the reason names the property."""
+    """Raised if a law does not have a property that a method needs; the reason names the property."""
 
 
 @frozen
@@ -182,7 +182,7 @@ class Law(ABC):
 
     @property
     def is_checked(self) -> bool:
-        """Whether the checker knows the law."""
+        """Whether the checker of certificates knows the law."""
         return self.checker_name is not None
 
     @property
@@ -199,7 +199,7 @@ class Law(ABC):
         self._lacks("ends as its parameters")
 
     def times(self, factor: Fraction) -> Law:
-        """The law of factor·N, for `factor` > 0. The rate that goes with it is the rate of N divided by `factor`."""
+        """The law of factor·N, for `factor` > 0, whose rate is the rate of N divided by `factor`."""
         if factor != 1 and not self.scales and not self.by_deviation:
             self._lacks("a known law of its multiples")
         return self
@@ -251,7 +251,7 @@ class Law(ABC):
     # --- bounds ---------------------------------------------------------------------------------------
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """An exponent q and a weight w with Pr[N > reach] <= w·e^{-q·eps} for every eps > 0, where `reach` >= 0.
+        """(q, w) with Pr[N > reach] <= w·e^{-q·eps} for every eps > 0, where `reach` >= 0.
 
         Unless `upward`, the bound is one of Pr[N < -reach]. With `strict` it holds for Pr[N >= reach], or Pr[N <=
         -reach].
@@ -266,7 +266,7 @@ class Law(ABC):
         self._lacks("a bound of its density")
 
     def continuous_neighbour(self) -> tuple[Law, Fraction]:
-        """A law with a density, and a distance d: noise N' of this law can be coupled with N so that |N - N'| < d.
+        """(a law with a density, a distance d): noise N' of this law can be coupled with N so that |N - N'| < d.
 
         N' has the rate of N. A law with a density is its own neighbour, at the distance 0.
         """
@@ -275,7 +275,7 @@ class Law(ABC):
         return self, Fraction(0)
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """An upper bound of the squared total variation of the density, for complex eps near any e > 0.
+        """An upper bound of the squared total variation of the density at complex eps within disk·e of any e > 0.
 
         The density (mass) is analytic in eps on each of these disks.
         """

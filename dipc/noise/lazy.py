@@ -25,7 +25,7 @@ _AT_ONCE = 64
 
 
 class _Hashed:
-    """A source of random bytes that are a function of the seed."""
+    """A source of random bytes that depend on a seed alone."""
 
     def __init__(self, seed: int) -> None:
         self._seed, self._blocks = seed, counted()
@@ -169,7 +169,7 @@ class RandomBits:
 
 
 def _sides(low: Fraction, high: Fraction) -> list[tuple[int, Fraction, Fraction]]:
-    """The parts of [low, high] below and above 0, except single points, as (sign, distance from 0, length)."""
+    """The parts of [low, high] on either side of 0, except single points, as (sign, distance from 0, length)."""
     parts = ((1, max(Fraction(0), low), high), (-1, max(Fraction(0), -high), -low))
     return [(sign, near, far - near) for sign, near, far in parts if near < far]
 
@@ -285,7 +285,7 @@ class LazyExponential(LazyReal):
 
 
 class LazyUniform(LazyReal):
-    """A random number, uniform on the interval of all numbers that have the digits drawn so far."""
+    """A random number, uniform among all numbers that begin with the digits drawn so far."""
 
     __slots__ = ()
 
@@ -389,7 +389,10 @@ def _leading_digits() -> Inversion:
 
 @cache
 def _digits_until(length: int) -> Inversion:
-    """The choice of the next `_NEXT_DIGITS` binary digits of an exponential number; the last is that of 2^-length."""
+    """The joint choice of the next `_NEXT_DIGITS` binary digits of an exponential number.
+
+    The last digit is that of 2^-length.
+    """
     size = 1 << _NEXT_DIGITS
     return Inversion([_distribution_threshold(value, length, size) for value in range(1, size)])
 

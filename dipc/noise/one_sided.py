@@ -14,7 +14,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class OneSided(Law):
-    """The law of one-sided exponential noise, `Expo(a*eps)`."""
+    """The law of one-sided exponential noise, `Expo(a*eps)`: the density is a·eps·e^{-a·eps·x} for x >= 0."""
 
     keyword = "Expo"
     name = "one-sided"
@@ -36,7 +36,10 @@ class OneSided(Law):
         return rate
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """A bound of the square of the total variation |eps|/Re eps at complex eps; see `dipc.measure.measure`."""
+        """An upper bound of the square of the total variation |eps|/Re eps at complex eps within disk·e of any e > 0.
+
+        See `dipc.measure.measure`.
+        """
         return 1 / (1 - disk**2)
 
     def shift_cost(self, rate: Fraction) -> Fraction:

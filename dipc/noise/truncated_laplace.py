@@ -47,7 +47,7 @@ class TruncatedLaplace(Bounded):
         return tuple(terms)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """An exponent q and a weight w with Pr[N > reach] <= w·e^{-q·eps}, or Pr[N < -reach] unless `upward`.
+        """(q, w) with Pr[N > reach] <= w·e^{-q·eps} if `upward`, else Pr[N < -reach] <= w·e^{-q·eps}.
 
         Both are 0 if `reach` is outside of the support. Otherwise, for x >= n = max(0, low), Pr[N > x] <= Pr[N > x | N
         >= n] <= e^{-rate·eps·(x - n)}.

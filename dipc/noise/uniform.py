@@ -31,7 +31,7 @@ class Uniform(Bounded):
         return ((1, _ZERO, self.high - self.low),)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """The exponent 0, and Pr[N > reach], or Pr[N < -reach] unless `upward`, which does not depend on eps."""
+        """The pair (0, p) with p = Pr[N > reach] if `upward`, else Pr[N < -reach]; neither depends on eps."""
         low, high = (self.low, self.high) if upward else (-self.high, -self.low)
         return _ZERO, max(_ZERO, high - max(reach, low)) / (high - low)
 

@@ -52,7 +52,7 @@ class SignChart:
 
 @frozen
 class Analysis:
-    """The normal form F = sign · Π factors^multiplicity of f, and the sign of each factor on the interval of t.
+    """The normal form of f, a sign times Π factors^multiplicity, and the sign of each factor on the interval of t.
 
     `signs` has None for a factor with even multiplicity whose sign was not computed.
     """
@@ -159,7 +159,7 @@ def _constant_chart(interval: Interval, sign: int) -> SignChart:
 
 
 def chart_of(analysis: Analysis, budget: DecisionBudget) -> SignChart:
-    """The sign chart made from a complete analysis."""
+    """The sign chart of the analyzed function; all its factors must be analyzed."""
     assert all(sign is not None for sign in analysis.signs)
     interval = analysis.interval
     roots = separate(analysis.roots(), budget)
@@ -176,11 +176,11 @@ def chart_of(analysis: Analysis, budget: DecisionBudget) -> SignChart:
 
 
 class _MaybeMultipleError(Exception):
-    """Raised if a polynomial that is treated as square-free may not be square-free."""
+    """Raised if a polynomial that is treated as square-free may have a multiple root."""
 
 
 def analyze(form: NormalForm, interval: Interval, budget: DecisionBudget, *, skip_even: bool) -> Analysis:
-    """Factor the normal form F as far as necessary, and find the sign of every factor on the interval, not a point.
+    """Factor the normal form F as far as necessary, and find the sign of every factor on `interval`, which is no point.
 
     F is treated as square-free, except for factors in t alone; only when a multiple root is suspected is F tested and
     split. With `skip_even` the factors of even multiplicity, which change no sign, are not analyzed.
@@ -212,7 +212,7 @@ def analyze(form: NormalForm, interval: Interval, budget: DecisionBudget, *, ski
 
 
 def _nothing() -> None:
-    """Ignore the suspicion of a multiple root: the factor is known to be square-free."""
+    """Do nothing if a multiple root is suspected, as the factor is known to be square-free."""
 
 
 def _suspect(polynomial: Polynomial, budget: DecisionBudget) -> None:
@@ -304,11 +304,11 @@ class Arrangement:
     samples: tuple[Fraction, ...]
 
     def vanishes(self, function: int, root: int) -> bool:
-        """Whether the given function with the number `function` is 0 at the root with the number `root`."""
+        """Whether the given function with index `function` is 0 at the root with index `root`."""
         return self.owners[root] in self.divisors[function]
 
     def gap(self, gap: int) -> tuple[Root | None, Root | None]:
-        """The roots at the ends of the gap with the number `gap`; None for an end of the interval."""
+        """The roots at the ends of the gap with index `gap`; None for an end of the interval."""
         return (self.roots[gap - 1] if gap else None), (self.roots[gap] if gap < len(self.roots) else None)
 
 
@@ -400,7 +400,7 @@ _DIGITS = 6
 
 
 def refined(root: Root, limits: Limits) -> Root:
-    """The same root, enclosed narrowly enough to be printed."""
+    """`root` with an interval narrow enough for the digits that are printed."""
     return refine(root, root.upper / 10 ** (2 * _DIGITS), limits)
 
 
@@ -424,7 +424,7 @@ def number_text(low: Fraction, high: Fraction) -> str:
 
 @frozen
 class Holds:
-    """The proof that f >= 0 on the whole interval.
+    """The result that f >= 0 on the whole interval, with its proof.
 
     `proof` is None if f is the zero function or the interval is a point. Otherwise it is an analysis in which the
     product of its sign and of the signs of the factors of odd multiplicity is positive, and none of these factors has a
@@ -456,7 +456,7 @@ class FailureRegion:
 
 @frozen
 class Fails:
-    """The proof that f < 0 exactly on the union of `regions`, with a `witness`.
+    """The result that f < 0 exactly on the union of `regions`, with a `witness` and the proof.
 
     The witness is the simplest rational in the regions, the first that the Stern-Brocot tree reaches. If simpler
     rationals are too near to a root to be decided, it is the simplest between the isolating intervals. `analysis` is
@@ -502,7 +502,7 @@ def _decide_point(form: NormalForm, interval: Interval, budget: DecisionBudget) 
 
 
 def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
-    """The maximal intervals on which f < 0 except for punctures."""
+    """The maximal intervals on which f < 0, except for the roots inside at which f = 0."""
     interval = chart.interval
     first = RegionEnd(interval.lower, closed=chart.lower_sign == -1)
     last = RegionEnd(interval.upper, closed=chart.upper_sign == -1)
@@ -521,7 +521,7 @@ def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
 
 
 def _simplest_witness(form: NormalForm, chart: SignChart, budget: DecisionBudget) -> Fraction:
-    """A rational of the chart's interval at which f < 0, as simple as the class `Fails` guarantees."""
+    """A rational of the chart's interval at which f < 0, as simple as `Fails` guarantees."""
     bounds = [None, *chart.roots, None]
     candidates = [
         simplest_in_gap(

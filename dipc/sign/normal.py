@@ -132,7 +132,7 @@ class NormalSum:
         return self.plain.is_zero() and not self.terms
 
     def is_zero_at(self, eps: Fraction) -> bool:
-        """True only if the summands cancel as numbers at `eps`; False proves nothing."""
+        """True only if the summands cancel as numbers at `eps`."""
         total = ZERO
         try:
             for function, weight in [(None, self.plain), *self.terms.items()]:
@@ -144,7 +144,7 @@ class NormalSum:
         return not total.sign
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """The Taylor series of the sum at `center` (which may be 0), to FLINT's current length and precision."""
+        """The Taylor series of the sum at `center` >= 0, to FLINT's current length and precision."""
         eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
         total = series_at(self.plain, eps)
         for function, weight in self.terms.items():
@@ -283,7 +283,7 @@ def majorant_around(function: ExpPoly, center: Fraction, radius: Fraction) -> fl
 
 
 class NormalBeta(PiecewiseForm):
-    """A beta that is a sum with functions of the normal distribution; it has no cells of closed forms.
+    """A beta that contains functions of the normal distribution, so that it has no closed form on any cell.
 
     Methods that need the cells raise NoClosedForm.
     """
@@ -345,7 +345,7 @@ def _product(weight: str, function: str) -> str:
 
 
 def normal_function(function: str, scale: Real, power: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
-    """The function `function` of scale·eps^power as a sum of c·f over pairs (c, f), where f of None is 1.
+    """The function named `function`, of scale·eps^power, as a sum of c·f over pairs (c, f), where f of None is 1.
 
     Raises NoClosedForm.
     """

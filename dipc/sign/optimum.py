@@ -117,7 +117,7 @@ class QuotientValue:
 
     @property
     def place(self) -> Fraction | Root:
-        """The rational or the root at which the quotient is taken, as narrow as refined so far."""
+        """The rational or the root at which the quotient is taken; a root as narrow as refined so far."""
         return self._at
 
     # --- narrower ---------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ class QuotientValue:
         return self.low, self.high
 
     def narrow(self) -> None:
-        """Narrow the enclosure of the number substantially, once. Raises LimitReached."""
+        """Narrow the enclosure substantially by one step. Raises LimitReached."""
         if self.exact() is not None:
             return
         enclosure = self._enclose()
@@ -140,10 +140,7 @@ class QuotientValue:
             self.is_exactly(Fraction(0))
 
     def _enclose(self) -> tuple[Fraction, Fraction] | None:
-        """An enclosure at the current precision, or None if the precision was too low.
-
-        Each call doubles the precision.
-        """
+        """An enclosure at the current precision, which is then doubled, or None if the precision was too low."""
         bits, self._bits = self._bits, 2 * self._bits
         if bits > 2 * self._limits.bits:
             raise LimitReached("bits", f"a value of the function could not be computed with numbers of {bits} bits")
@@ -297,7 +294,7 @@ class ReducedQuotient:
         return cls(numerator * unit, denominator * unit, common if coefficient > 0 else -common)
 
     def scaled(self, factor: Fraction) -> ReducedQuotient:
-        """The quotient with factor·eps in place of eps, for factor > 0."""
+        """The quotient with `factor`·eps in place of eps, for `factor` > 0."""
         return ReducedQuotient(
             self.numerator.scaled(factor), self.denominator.scaled(factor), self.common.scaled(factor)
         )
@@ -317,7 +314,7 @@ class ReducedQuotient:
         return self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
 
     def is_gap(self, point: Fraction | Root, limits: Limits | None = None) -> bool:
-        """Whether the given quotient is 0/0 at `point`."""
+        """Whether the quotient, before the common divisor was removed, is 0/0 at `point`."""
         return not self.common.is_unit() and vanishes_at(self.common, point, limits)
 
 
@@ -325,7 +322,7 @@ class ReducedQuotient:
 
 
 class Infinite(Enum):
-    """A limit that is infinite, with its sign."""
+    """An infinite limit, with its sign."""
 
     PLUS = 1
     MINUS = -1
@@ -393,7 +390,7 @@ def _limit(growth: int, ratio: Fraction) -> Limit:
 
 
 class Far(Enum):
-    """A place that is not a single eps: next to 0, towards infinity, or everywhere (for a constant quotient)."""
+    """A place of a supremum that is no single eps: next to 0, towards infinity, or everywhere."""
 
     ZERO = "0+"
     INFINITY = "inf"
@@ -477,7 +474,7 @@ class _Search:
             yield Peak(eps, True, None)
 
     def _ends(self) -> Iterator[Peak]:
-        """Yield the limits of the quotient at the ends of the region, except minus infinity and poles, as peaks."""
+        """Yield the limits of the quotient at the ends of the region as peaks, except minus infinity and poles."""
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
         for end in (self.lower, self.upper):
             match end.value:
@@ -503,7 +500,7 @@ class _Search:
         )
 
     def _places(self, f: ExpPoly) -> list[tuple[Root, int, tuple[int, int]]]:
-        """The roots of f in the closed region as (root, side, signs of f before and after it), without rational ends.
+        """The roots of f from end to end, as (root, side, (sign of f before it, sign after it)), without rational ends.
 
         `side` is -1 at the lower end, 1 at the upper end and 0 between them.
         """
@@ -519,7 +516,7 @@ class _Search:
         return result
 
     def _poles(self) -> Iterator[Peak]:
-        """Yield peaks at the places, except 0 and infinity, where the quotient exceeds every bound."""
+        """Yield the places, except 0 and infinity, near which the quotient exceeds every bound, as peaks."""
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
         for root, side, (before, after) in self._places(denominator):
             inside = {-1: (after,), 0: (before, after), 1: (before,)}[side]
@@ -564,7 +561,7 @@ def _one_sign(f: ExpPoly) -> bool:
 
 
 def _plain(end: RegionEnd) -> RegionEnd:
-    """The same end, as a rational if it is known to be rational."""
+    """`end` with its root as a rational number if it is known to be rational."""
     return RegionEnd(end.value.lower, end.closed) if isinstance(end.value, Root) and end.value.is_exact else end
 
 
@@ -576,7 +573,7 @@ DIGITS = 30
 
 @frozen(eq=False)
 class Highest:
-    """The peaks with the greatest value, in their given order; all other peaks are proved to be lower.
+    """The peaks with the greatest value, in their given order; all other peaks are proved to have a lower one.
 
     The values of these peaks are equal if `proved`; otherwise they agree at least to the requested digits.
     """
@@ -608,7 +605,10 @@ class Highest:
 
 
 def highest(candidates: Iterable[Peak], digits: int = DIGITS) -> Highest | None:
-    """The peaks of `candidates` with the greatest value; None for no candidates. Raises LimitReached."""
+    """The peaks of `candidates` with the greatest value, compared to `digits` digits; None for no candidates.
+
+    Raises LimitReached.
+    """
     best: list[Peak] = []
     proved = True
     for peak in candidates:
@@ -709,7 +709,7 @@ _RECOGNIZED = 40
 
 
 def number_cell(number: QuotientValue, digits: int) -> Cell:
-    """The cell of a number >= 0: the number cut off after `digits` digits, and one unit of the last digit more.
+    """Decimals around a number >= 0: the number cut off after `digits` digits, and one unit of the last digit more.
 
     The computation ends: if an enclosure contains a decimal number on the boundary of two cells, it is decided exactly
     whether the number is that decimal. Raises LimitReached.
@@ -728,7 +728,7 @@ def number_cell(number: QuotientValue, digits: int) -> Cell:
 
 
 def root_cell(root: Root, digits: int, limits: Limits | None = None) -> Cell:
-    """The cell of a root: the number cut off after `digits` digits, and one unit of the last digit more.
+    """Decimals around a root: the root cut off after `digits` digits, and one unit of the last digit more.
 
     The computation ends, because a root that is not exact is irrational. Raises LimitReached.
     """
@@ -748,5 +748,5 @@ def _cell(low: Fraction, digits: int) -> Cell:
 
 
 def decimal_cell(value: Fraction, digits: int) -> Cell:
-    """The cell of a rational > 0: the number cut off after `digits` digits, and one unit of the last digit more."""
+    """Decimals around a rational > 0: the number cut off after `digits` digits, and one unit of the last digit more."""
     return _cell(round_down(value, digits), digits)

@@ -23,9 +23,9 @@ from dipc.sign.polynomial import Trend, started_at
 
 
 def has_nonnegative_partial_sums(trend: Trend, start: int, intervals: Iterable[Interval], limits: Limits) -> bool:
-    """Return True if the lemma proves `trend` >= 0 for every integer k >= `start` and every eps of the intervals.
+    """Return True only if the lemma of the module proves `trend` >= 0 for every integer k >= `start` and every eps.
 
-    `start` must be at least 0. False proves nothing.
+    eps is in the intervals. `start` must be at least 0.
     """
     coefficients: dict[int, dict[Fraction, ExpPoly]] = {}
     for growth, c in started_at(trend, start).items():

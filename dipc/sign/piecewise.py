@@ -38,7 +38,7 @@ _PRECISION = Fraction(1, 10**9)
 
 @frozen
 class FormCell:
-    """A cell of an interval on which a function is numerator/denominator, with denominator > 0.
+    """A cell of an interval on which a function has the closed form numerator/denominator, with denominator > 0.
 
     `lower` and `upper` are ends of the interval or, closed, roots of `conditions` of the function; by continuity the
     closed form is valid at them too. `hull` is the smallest known subinterval with rational ends that contains the
@@ -69,7 +69,7 @@ class PiecewiseForm:
     has_cells = True
 
     def __init__(self, value: Closed | Selected) -> None:
-        """Create the function from a closed form, or from selections that do not depend on an unknown."""
+        """Create the function from a closed form, or from an expression with min, max and abs of closed forms."""
         self.value = value
         self.closed = ClosedForm(value) if isinstance(value, ExpPoly | Quotient) else None
         self._text: str | None = None
@@ -133,7 +133,7 @@ class PiecewiseForm:
     # --- cells -------------------------------------------------------------------------------------
 
     def conditions(self) -> list[ExpPoly]:
-        """Functions between whose neighboring roots this function is one closed form. Raises TooLarge."""
+        """Functions of eps between whose neighboring roots this function is one closed form. Raises TooLarge."""
         return [] if isinstance(self.value, ExpPoly | Quotient) else conditions(self.value)
 
     def cells(self, interval: Interval, limits: Limits | None = None) -> tuple[FormCell, ...]:
@@ -208,7 +208,7 @@ def _text(value: Selected) -> str:
 
 
 def _factor(value: Selected) -> str:
-    """The text of `value`, in parentheses unless it is one word or a call."""
+    """The text of `value` as a factor of a product: in parentheses unless it is one word or a call."""
     text = _text(value)
     return text if isinstance(value, Selection) or text.isalnum() else f"({text})"
 
@@ -249,7 +249,7 @@ def _sympy(value: Closed | Selected) -> Any:
 
 
 def proved_quotient(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequence[Interval] = ()) -> Closed | None:
-    """The quotient numerator/denominator; None if the denominator is not proved to have one sign.
+    """The quotient numerator/denominator; None unless the denominator is proved to have one sign.
 
     The sign must be constant for every eps > 0, or on all of the intervals.
     """
@@ -275,7 +275,7 @@ def _constant_sign(value: ExpPoly) -> int:
 
 
 def _sign_on(value: ExpPoly, intervals: Sequence[Interval]) -> int:
-    """The sign that `value` is proved to have on all intervals; 0 if no sign is proved, and for no intervals."""
+    """The sign that `value` is proved to have on all of `intervals`; 0 if no sign is proved, or without intervals."""
     signs = set()
     for interval in intervals:
         try:

@@ -95,7 +95,7 @@ class Polynomial:
 
     @classmethod
     def from_terms(cls, terms: Iterable[tuple[int, int, int]]) -> Polynomial:
-        """The polynomial with the triples (j, k, c), given in any order, with no (j, k) twice."""
+        """The polynomial with the triples (j, k, c) of `terms`, given in any order, with no (j, k) twice."""
         ordered = tuple(sorted(terms))
         assert ordered
         assert ordered[0][0] == 0
@@ -119,7 +119,7 @@ _SMALL_GAP = 16
 
 
 class Layout:
-    """A polynomial arranged for repeated evaluation.
+    """A polynomial Σ c·t^k·e^{-j·t} arranged for repeated evaluation.
 
     - `exponents`: the distinct j, increasing from 0.
     - `columns[k]`: the positions of the exponents of the terms with t^k, and their coefficients.
@@ -214,7 +214,7 @@ _FIRST_BITS = 24
 
 @frozen
 class PointValue:
-    """An enclosure of F(t): F(t)·scale is within `error` of `value`; `sign` is the sign of F(t)."""
+    """An enclosure of F(t) for a polynomial F: F(t)·scale is within `error` of `value`; `sign` is the exact sign."""
 
     value: int
     error: int
@@ -266,7 +266,7 @@ def magnitude_at(layout: Layout, t: Fraction, budget: DecisionBudget) -> int:
 
 
 def _coefficients_of_z(layout: Layout, numerator: int, denominator: int) -> list[int]:
-    """The coefficients of F(t, z)·denominator^degree at the powers of z."""
+    """The coefficients of F(t, z)·denominator^degree as a polynomial in z, for t = numerator/denominator."""
     degree = layout.degree
     result = [0] * len(layout.exponents)
     for k, (positions, coefficients) in enumerate(layout.columns):
@@ -488,7 +488,7 @@ def _transpose(rows: _Rows) -> _Rows:
 
 
 def _restrict(rows: _Rows, low: Fraction, high: Fraction) -> _Rows:
-    """A positive multiple of the polynomial with X = low + (high - low)·s for 0 <= s <= 1, by Horner's rule."""
+    """A positive multiple of the polynomial with X = low + (high - low)·s, a polynomial in s, by Horner's rule."""
     if low == 0 and high == 1:
         return rows
     unit = lcm(low.denominator, high.denominator)
@@ -545,7 +545,7 @@ def _shifted(rows: _Rows) -> _Rows:
 
 
 def _halves(rows: _Rows) -> list[_Rows]:
-    """The polynomial restricted to X in [0, 1/2] and to X in [1/2, 1].
+    """The polynomial restricted to X in [0, 1/2], and to X in [1/2, 1].
 
     Both are rescaled to [0, 1] and multiplied by a positive number.
     """
@@ -566,7 +566,7 @@ def _halves(rows: _Rows) -> list[_Rows]:
 class GrowthTerm(NamedTuple):
     """The function eps^powers · k^degree · exp(-(rate + slope·k)·eps) of eps and an integer k.
 
-    Trends are sums of these.
+    A trend is a sum of such functions with coefficients.
     """
 
     powers: int
@@ -615,9 +615,9 @@ def trend_of(value: ExpPoly) -> Trend:
 
 
 def never_negative(trend: Trend, start: int, intervals: Iterable[Interval]) -> bool:
-    """True only if the trend is proved to be >= 0 for every integer k >= start and every eps of the intervals.
+    """True only if the trend is proved to be >= 0 for every integer k >= `start` and every eps of the intervals.
 
-    `start` must be >= 0. False proves nothing.
+    `start` must be >= 0.
     """
     moved = started_at(trend, start)
     mixed = any(growth.powers or growth.degree for growth in moved)
@@ -628,7 +628,7 @@ def never_negative(trend: Trend, start: int, intervals: Iterable[Interval]) -> b
 
 
 def started_at(trend: Trend, start: int) -> Trend:
-    """The trend with start + k in place of k."""
+    """The trend with `start` + k in place of k."""
     return total(
         {
             GrowthTerm(growth.powers, n, growth.rate + start * growth.slope, growth.slope): c

@@ -43,7 +43,7 @@ _LEAST_SHIFT = -8
 
 @frozen
 class NearZero:
-    """The strict sign `sign` of F on (0, radius].
+    """The proof that a function F has the strict sign `sign` on (0, radius].
 
     Let a_n be the Taylor coefficients of F at 0. Then a_n = 0 for n < order. All partial sums of Σ a_n·radius^{n -
     order} up to some n = last have the sign `sign`, and are larger than a bound for Σ |a_n|·radius^{n - order} over n >
@@ -116,7 +116,10 @@ class TaylorCoefficients:
 
 
 def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int) -> NearZero | None:
-    """The proof of the sign on (0, 2^-shift], or None if this radius is too large."""
+    """The proof of F's sign on (0, 2^-shift], or None if this radius is too large.
+
+    `numbers` are the integers n!·a_n up to n = `last`, of which the first that is not 0 is that of `order`.
+    """
     bits = max(0, _GUARD_BITS + factorial(order).bit_length() - abs(numbers[0]).bit_length())
     tail = _tail(layout, order, last, shift, bits)
     if tail is None:
@@ -172,7 +175,7 @@ _LEAST_EXPONENT = -40
 
 @frozen
 class AtInfinity:
-    """The strict sign `sign` of F on [bound, inf).
+    """The proof that a function F has the strict sign `sign` on [bound, inf).
 
     The leading term is c·t^degree, the one with e^{-0·t} and the highest power. On [bound, inf) each other term divided
     by t^degree decreases in absolute value, and at t = bound these quotients add up to less than |c|.
@@ -238,7 +241,7 @@ _SUSPICIOUS_BITS = 80
 
 @frozen
 class CoverPiece:
-    """The strict sign `sign` of F on [lower, upper], proved by a Taylor model with unit 2^-bits.
+    """An interval [lower, upper] on which F has the strict sign `sign`, proved by a Taylor model with unit 2^-bits.
 
     If `slope` is not 0, the model proves that F' has the strict sign `slope` on the interval, and F has the sign `sign`
     at both ends.
@@ -327,7 +330,7 @@ class _Worker:
             lower = end
 
     def _reach(self, lower: Fraction, upper: Fraction, bits: int) -> tuple[Fraction, int, int]:
-        """The end of a Taylor model that starts at `lower`, the bits that it needs, and its order."""
+        """The end of a Taylor model that starts at `lower`, the bits that the model needs, and its order."""
         exponent = lower.numerator.bit_length() - lower.denominator.bit_length() + 3
         while True:
             step = Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
@@ -369,7 +372,7 @@ class _Worker:
         return RootPiece(lower, upper, cell.sign, model.bits)
 
     def _sharpen(self, lower: Fraction, upper: Fraction, precision: int) -> None:
-        """Append the cover of a part for which a model was too coarse, by a model with more precision."""
+        """Append the cover of a part for which a Taylor model was too coarse, by a model with more precision."""
         if precision >= _SUSPICIOUS_BITS and self.on_suspicion is not None:
             self.on_suspicion()
             self.on_suspicion = None
@@ -405,12 +408,12 @@ class Root:
 
 
 def refine(root: Root, width: Fraction, limits: Limits | None = None) -> Root:
-    """The same root in an interval with upper - lower <= `width`. Raises LimitReached."""
+    """`root` in an interval with upper - lower <= `width`. Raises LimitReached."""
     return refine_within(root, width, DecisionBudget(limits or Limits()))
 
 
 def refine_within(root: Root, width: Fraction, budget: DecisionBudget) -> Root:
-    """The same root in an interval with upper - lower <= `width`; the work is spent from `budget`."""
+    """`root` in an interval with upper - lower <= `width`; the work is spent from `budget`."""
     if root.width <= width or root.is_exact:
         return root
     layout = Layout(root.polynomial)
@@ -469,13 +472,13 @@ def _narrow(
 
 
 def _secant(left: PointValue, right: PointValue) -> Fraction:
-    """The zero of the secant through two values, between 0 and 1; only a guess of the root's place."""
+    """The zero of the secant through two values, as a share of their distance between 0 and 1; a guess of the root."""
     a, b = abs(left.value) / left.scale, abs(right.value) / right.scale
     return a / (a + b)
 
 
 def separate(roots: list[Root], budget: DecisionBudget) -> list[Root]:
-    """The roots, sorted and refined until their intervals have at most end points in common.
+    """`roots`, sorted and refined until their intervals have at most end points in common.
 
     The roots must be different numbers.
     """
@@ -539,10 +542,10 @@ def factor_sign(
     budget: DecisionBudget,
     on_suspicion: Callable[[], None],
 ) -> FactorSign:
-    """Return the sign of `polynomial` between `lower` < `upper`, in pieces with one sign or one isolated root.
+    """Return the sign of the factor t -> G(t, e^{-t}), G = `polynomial`, from `lower` to `upper`, in pieces.
 
-    The polynomial must be linear in t alone, or vanish at no rational point. When a multiple root is suspected,
-    `on_suspicion` is called once.
+    A piece has one sign or one isolated root. The polynomial must be linear in t alone, or vanish at no rational point.
+    When a multiple root is suspected, `on_suspicion` is called once.
     """
     root = rational_root(polynomial)
     if root is not None:
@@ -574,7 +577,7 @@ def factor_sign(
 def _signs_at_joints(
     zero: NearZero | None, pieces: list[CoverPiece | RootPiece], infinity: AtInfinity | None
 ) -> list[int]:
-    """The signs at the points where two parts meet; asserts that the parts agree there."""
+    """The signs at the points where two consecutive parts meet; asserts that both parts give one sign there."""
     ends = [sign for piece in pieces[:1] + pieces[-1:] for sign in piece.end_signs]
     if zero and infinity and not ends:
         assert zero.sign == infinity.sign

@@ -55,10 +55,9 @@ class TaylorModel:
 
 
 def least_order(layout: Layout, lower: Fraction, upper: Fraction, need: int, most: int) -> int | None:
-    """An order n <= most with (r/lower)^n <= 2^-need or (J·r)^n/n! <= 2^-need, proved, and nearly the least.
+    """Nearly the least n <= `most` for which (r/lower)^n <= 2^-need or (J·r)^n/n! <= 2^-need is proved.
 
-    None if no order is found. J is the greatest exponent, and r half the width of the interval. Needs 0 < lower <=
-    upper.
+    None if none is found. J is the greatest exponent, and r half the width of the interval. Needs 0 < lower <= upper.
     """
     if lower == upper or not layout.exponents[-1]:
         return 1
@@ -81,10 +80,7 @@ def least_order(layout: Layout, lower: Fraction, upper: Fraction, need: int, mos
 
 
 def _guess_order(log_reach: float, need: int, most: int) -> int:
-    """An approximation of the least n <= most with x^n/n! <= 2^-need, for log2(x) = `log_reach`.
-
-    The caller proves it.
-    """
+    """An approximation, without proof, of the least n <= `most` with x^n/n! <= 2^-need, for log2(x) = `log_reach`."""
     low = high = 1 if log_reach < 0 else int(2.0 ** min(log_reach, 40.0)) + 1
     while high < most and high * log_reach - lgamma(high + 1) / _LOG2 > -need:
         low, high = high, 2 * high
@@ -103,7 +99,7 @@ def needed_bits(layout: Layout, upper: Fraction, bits: int) -> int:
 
 
 def taylor_model(layout: Layout, lower: Fraction, upper: Fraction, bits: int, need: int, order: int) -> TaylorModel:
-    """The Taylor model on [lower, upper] with a unit of approximately 2^-bits.
+    """The Taylor model of the function described by `layout` on [lower, upper], with a unit of approximately 2^-bits.
 
     `need` and `order` come from `needed_bits` and `least_order`.
     """
@@ -245,7 +241,7 @@ _NOISE = 8
 
 
 class Shape(Enum):
-    """The kind of knowledge about the signs of F on a part of an interval."""
+    """The knowledge about signs on a part of an interval: the sign of a function F, that of F', or none."""
 
     SIGNED = "signed"
     """F has one strict sign."""
@@ -288,7 +284,7 @@ def sign_by_partial_sums(model: TaylorModel) -> int:
 
 
 def subintervals(model: TaylorModel, budget: DecisionBudget) -> Iterator[Subinterval]:
-    """Yield subintervals of the model's interval from left to right, each with what the model shows about F on it."""
+    """Yield subintervals of the model's interval from left to right, each with the sign of F or F' it shows."""
     coefficients = _to_bernstein(model.coefficients)
     degree = len(coefficients) - 1
     # Near a root the values shrink with every halving until the error exceeds them; this bound only ensures
