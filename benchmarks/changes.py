@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from benchmarks import tables
@@ -29,7 +30,7 @@ class Change:
     argv: tuple[str, ...]
     seconds: float
     megabytes: float = 0
-    table: str = ""
+    table: str | Callable[[], str] = ""
     codes: tuple[int, ...] = (0, 1)
     before: tuple[str, ...] = ()
 
@@ -37,7 +38,8 @@ class Change:
         """The command with its files, which are written into the directory."""
         names = {PROGRAM: "program.dip", TABLE: "table.csv", PROOF: "proof.json", CACHE: "cache"}
         (directory / names[PROGRAM]).write_text(self.program, encoding="utf-8")
-        (directory / names[TABLE]).write_text(self.table, encoding="utf-8")
+        table = self.table if isinstance(self.table, str) else self.table()
+        (directory / names[TABLE]).write_text(table, encoding="utf-8")
         return [*dipc_command(), *[str(directory / names[word]) if word in names else word for word in argv]]
 
     def usage(self) -> tuple[int, Usage]:
@@ -165,6 +167,18 @@ def _ties(m: int) -> str:
     """Return a table of one row for noisy max: zeros, and a 1 in the last place."""
     header = [f"q[{index}]" for index in range(1, m + 1)]
     return f"{','.join([*header, 'out'])}\n{'0,' * (m - 1)}1,{m}\n"
+
+
+def _long_table(count: int, digits: int) -> str:
+    """Return a table of det of Sparse at `count` inputs of ten numbers with so many digits after the point."""
+    chance = random.Random(5)  # noqa: S311 - no secret
+    lines = [",".join(f"{name}[{i}]" for name in ("q", "out") for i in range(1, 11))]
+    for _ in range(count):
+        numbers = [chance.randint(-4 * 10**digits, 4 * 10**digits) for _ in range(10)]
+        first = next((i for i, number in enumerate(numbers) if number >= 0), 10)
+        answers = ["bot" if i < first else "top" if i == first else "none" for i in range(10)]
+        lines.append(",".join([*[str(Fraction(number, 10**digits)) for number in numbers], *answers]))
+    return "\n".join(lines) + "\n"
 
 
 def _sparse_rows(count: int) -> str:
@@ -306,6 +320,26 @@ CHANGES: tuple[Change, ...] = (
             table=_ties(m),
         )
         for m, seconds in ((50, 1), (100, 2.5))
+    ),
+    *(
+        Change(
+            f"Sparse, m = 10, 100000 rows of numbers with {digits} digits",
+            _SPARSE,
+            ("check", PROGRAM, TABLE, "-q", "-D", "m=10"),
+            seconds,
+            120,
+            table=partial(_long_table, 100_000, digits),
+        )
+        for digits, seconds in ((3, 8), (6, 13))
+    ),
+    Change(
+        "Sparse, m = 10, 100000 rows of numbers with 3 digits, a warm cache",
+        _SPARSE,
+        _CACHED,
+        3,
+        120,
+        table=partial(_long_table, 100_000, 3),
+        before=_CACHED,
     ),
     Change(
         "Privacy of all pairs, m = 5",

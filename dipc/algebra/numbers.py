@@ -43,23 +43,23 @@ def parse_rational(text: str) -> Fraction:
     match = _RATIONAL.fullmatch(text)
     if match is None:
         raise NotExact("is not a rational number")
-    groups = match.groupdict()
-    if groups["numerator"] is not None:
-        if max(len(groups["numerator"]), len(groups["denominator"])) > DIGIT_LIMIT:
+    sign, numerator, denominator, whole, part, power_text = match.groups(default="")
+    if numerator:
+        if max(len(numerator), len(denominator)) > DIGIT_LIMIT:
             raise NotExact(f"has more than {DIGIT_LIMIT} digits")
-        if not int(groups["denominator"]):
+        below = int(denominator)
+        if not below:
             raise NotExact("divides by zero")
-        value = Fraction(int(groups["numerator"]), int(groups["denominator"]))
-        return -value if groups["sign"] == "-" else value
-    digits = (groups["whole"] or "") + (groups["part"] or "")
+        above = int(numerator)
+        return Fraction(-above if sign == "-" else above, below)
+    digits = whole + part
     if not digits:
         raise NotExact("is not a rational number")
-    power_text = groups["power"] or "0"
-    if len(digits) > DIGIT_LIMIT or len(power_text) > 6 or abs(int(power_text)) > DIGIT_LIMIT:
+    if len(digits) > DIGIT_LIMIT or len(power_text) > 6 or abs(int(power_text or "0")) > DIGIT_LIMIT:
         raise NotExact(f"has more than {DIGIT_LIMIT} digits")
-    power = int(power_text) - len(groups["part"] or "")
-    value = Fraction(int(digits)) * Fraction(10) ** power
-    return -value if groups["sign"] == "-" else value
+    power = int(power_text or "0") - len(part)
+    above = -int(digits) if sign == "-" else int(digits)
+    return Fraction(above * 10**power) if power >= 0 else Fraction(above, 10**-power)
 
 
 def exact_rational(value: object, what: str) -> Fraction:

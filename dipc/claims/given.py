@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeGuard, assert_never
@@ -102,15 +102,22 @@ class CellPool:
     """A pool with one Cell for each value: `0.25` and `1/4` give the same Cell."""
 
     def __init__(self) -> None:
-        self._cells: dict[tuple[type, Value], Cell] = {}
+        #: Numbers have their numerator and denominator as keys: to hash a fraction takes a modular inverse.
+        self._cells: dict[tuple[type | int, Value | int], Cell] = {}
 
     def cell(self, value: Value) -> Cell:
         """Return the only Cell of this pool for `value`."""
-        key = (type(value), value)
+        key = value.as_integer_ratio() if isinstance(value, Fraction) else (type(value), value)
         cell = self._cells.get(key)
         if cell is None:
             cell = self._cells[key] = Cell(value, show_value(value))
         return cell
+
+    def forget_numbers(self, kept: Container[Fraction]) -> None:
+        """Forget the cells of numbers that are not in `kept`, so that a pool of many tables does not grow."""
+        self._cells = {
+            key: cell for key, cell in self._cells.items() if not isinstance(cell.value, Fraction) or cell.value in kept
+        }
 
 
 class Column(dict[str, Read]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -114,6 +115,11 @@ class PackedRows(Sequence[Row]):
         self._columns = [NumberList() for _ in self._seen]
         self._fresh: list[Sequence[Cell | None]] = []
 
+    @property
+    def widths(self) -> tuple[int, int]:
+        """The numbers of columns of inputs and of outputs."""
+        return self._inputs, self._outputs - self._inputs
+
     def append(self, cells: Sequence[Cell | None]) -> None:
         """Add a row with these `cells`: its inputs, its outputs, then alpha, beta, gamma and dd."""
         assert len(cells) == len(self._columns)
@@ -213,7 +219,7 @@ class CsvSource:
     def records(self) -> Iterator[list[str]]:
         """Yield the records in order, without blank lines. The file can be read only once."""
         try:
-            with Path(self.name).open("rb") as file:
+            with self._open() as file:
                 reader = csv.reader(self._decoded(file), strict=True, skipinitialspace=True)
                 while True:
                     self._lines = []
@@ -228,6 +234,9 @@ class CsvSource:
                         yield record
         except (OSError, ValueError) as error:
             raise DiagnosticError(unreadable(self.name, error, "E0501", "give the path of a CSV file")) from None
+
+    def _open(self) -> IO[bytes]:
+        return Path(self.name).open("rb")
 
     def _decoded(self, file: IO[bytes]) -> Iterator[str]:
         """Yield the file's lines as text, and keep the lines of the current record in `_lines`."""
@@ -296,6 +305,25 @@ class CsvSource:
     def _malformed(self, error: csv.Error) -> Diagnostic:
         message, note = _explain(str(error))
         return Diagnostic("E0503", message, self.place(None), notes=(note,))
+
+
+class CsvChunk(CsvSource):
+    """The header of a CSV file with some of its lines, as bytes: the records are the header and those of the lines.
+
+    Raises DiagnosticError as CsvSource does, also for lines that end within a quoted cell.
+    """
+
+    def __init__(self, name: str, header: list[str], lines: bytes) -> None:
+        super().__init__(name)
+        self._header = header
+        self._bytes = lines
+
+    def _open(self) -> IO[bytes]:
+        return io.BytesIO(self._bytes)
+
+    def records(self) -> Iterator[list[str]]:
+        yield self._header
+        yield from super().records()
 
 
 def cell_spans(record: str) -> list[tuple[int, int]]:
@@ -628,6 +656,14 @@ def read_table(
     return _Reader(PythonSource(table, names, name), program, claims).read()
 
 
+def read_chunk(source: Records, program: CoreProgram, pool: CellPool) -> Table:
+    """Read a chunk of a table from its header and some of its records, with cells from `pool`. Raises as `read_table`.
+
+    A mistake names rows of the chunk.
+    """
+    return _Reader(source, program, CLAIM_COLUMNS, pool).read()
+
+
 def _require_inputs(table: Table, program: CoreProgram) -> None:
     """Raise DiagnosticError for the first row whose input violates `requires` of `program`.
 
@@ -640,14 +676,16 @@ def _require_inputs(table: Table, program: CoreProgram) -> None:
 
 
 class _Reader:
-    def __init__(self, source: Records, program: CoreProgram, claims: Sequence[str]) -> None:
+    def __init__(
+        self, source: Records, program: CoreProgram, claims: Sequence[str], pool: CellPool | None = None
+    ) -> None:
         self._source = source
         self._claims = sorted(claims)
         self._inputs = program.input_slots
         self._outputs = program.output_slots
         self._program = program
         self._requires = program.requires
-        self._pool = CellPool()
+        self._pool = pool or CellPool()
         self._mistakes: list[Diagnostic] = []
 
     def read(self) -> Table:

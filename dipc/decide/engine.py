@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache
@@ -277,6 +277,16 @@ class Engine:
         return known
 
     @property
+    def executor(self) -> Executor:
+        """The executor that performs other tasks than questions, such as chunks of a table; none may be under way."""
+        return InTurn()
+
+    @property
+    def chunk_cache(self) -> ChunkCache | None:
+        """The file with answers about chunks of tables, or None."""
+        return None
+
+    @property
     def spent(self) -> Spent:
         """The work that this engine has done so far."""
         measurers = [self.bounds] if self._brief is None else [self._brief, self.bounds]
@@ -361,16 +371,18 @@ def results_in_order(underway: Iterable[Underway[R]], engine: Engine) -> Iterato
 _ROOMS = ("noise", "algebra", "linear", "sign", "measure", "decide")
 
 
-@lru_cache(maxsize=1)
-def fingerprint() -> str:
+@lru_cache(maxsize=2)
+def fingerprint(*, all_rooms: bool = False) -> str:
     """The version with a hash of the sources of the rooms that decide and of FLINT's version, such as `0.1.0-3f2a…`.
 
-    Engines with the same fingerprint give the same answers.
+    Engines with the same fingerprint give the same answers. With `all_rooms` the hash is of all rooms: processes with
+    this fingerprint also ask the same obligations.
     """
     import flint
 
     package = Path(__file__).resolve().parents[1]
-    files = [path for room in _ROOMS for path in sorted((package / room).rglob("*.py"))]
+    rooms = ("",) if all_rooms else _ROOMS
+    files = [path for room in rooms for path in sorted((package / room).rglob("*.py"))]
     digest = hashlib.sha256(f"python-flint {flint.__version__}, FLINT {flint.__FLINT_VERSION__}\n".encode())
     for path in files:
         digest.update(f"{path.relative_to(package).as_posix()}\n".encode())
@@ -379,6 +391,19 @@ def fingerprint() -> str:
 
 
 # --- Tasks of workers and their answers: plain values, so that any process on any machine can do them -----------------
+
+
+class Performer(Protocol):
+    """The part of a worker that performs tasks with one setup, one after the other."""
+
+    def perform(self, questions: bytes) -> Done:
+        """Answer the questions of a task."""
+
+
+class PickledSetup(Protocol):
+    """The setup of a task, which travels pickled: settings from which a worker makes its performer."""
+
+    def performer(self) -> Performer: ...
 
 
 @frozen
@@ -400,10 +425,19 @@ class Setup:
         limits = engine.bounds.measurer.limits
         return pickle.dumps(Setup(limits, engine.limits, engine.digits, engine.keep_proofs, forms))
 
+    def performer(self) -> Performer:
+        """Return a performer with an engine that it keeps for later tasks."""
+        engine = Engine(Measurer(self.measure), self.sign, digits=self.digits, keep_proofs=self.keep_proofs)
+        engine.forms = self.forms
+        return _Deciding(engine)
+
 
 @frozen
 class Task:
-    """Pickled questions, for an engine with the fingerprint `engine`; another engine may not know their classes."""
+    """Pickled questions, for a process with the fingerprint `engine`; another one may not know their classes.
+
+    `setup` is a pickled `PickledSetup`, and `questions` is what its performer takes.
+    """
 
     engine: str
     setup: bytes
@@ -420,26 +454,24 @@ class Done:
     """The decisions on a task's questions, in order, with the fingerprint of the engine that made them, and the work.
 
     None stands for a question that ended in an exception; the sender asks it again, and the exception is raised there.
+    The answer of a task about a part of a table is a `text`, without decisions.
     """
 
     engine: str
-    decisions: tuple[Decision | None, ...]
+    decisions: tuple[Decision | None, ...] = ()
     spent: Spent = field(default_factory=Spent)
     seconds: float = 0.0
+    text: str = ""
 
 
 def perform(task: Task) -> Done:
     """Answer all questions of `task`. A task for another engine gets no answers, only this engine's fingerprint."""
-    if task.engine != fingerprint():
-        return Done(fingerprint(), ())
+    if task.engine != fingerprint() and task.engine != fingerprint(all_rooms=True):
+        return Done(fingerprint())
     with _TURN:
         begun = perf_counter()
-        engine = _engine(task.setup)
-        before = engine.spent
-        # The bytes come from the process that started this one, or from the user's own Dask cluster.
-        questions: tuple[Question, ...] = pickle.loads(task.questions)  # noqa: S301 - as said
-        decisions = tuple([_decision(engine, question) for question in questions])
-        return Done(fingerprint(), decisions, engine.spent - before, perf_counter() - begun)
+        done = _performer(task.setup).perform(task.questions)
+        return replace(done, engine=task.engine, seconds=perf_counter() - begun)
 
 
 #: Engines are not thread-safe, and FLINT's precision is one for the whole process.
@@ -447,12 +479,24 @@ _TURN = Lock()
 
 
 @lru_cache(maxsize=4)
-def _engine(setup: bytes) -> Engine:
-    """The engine with the pickled settings `setup`, kept for later tasks."""
-    made: Setup = pickle.loads(setup)  # noqa: S301 - as said
-    engine = Engine(Measurer(made.measure), made.sign, digits=made.digits, keep_proofs=made.keep_proofs)
-    engine.forms = made.forms
-    return engine
+def _performer(setup: bytes) -> Performer:
+    """The performer with the pickled settings `setup`, kept for later tasks."""
+    made: PickledSetup = pickle.loads(setup)  # noqa: S301 - from the process that started this one, or the own cluster
+    return made.performer()
+
+
+@frozen(eq=False)
+class _Deciding:
+    """A performer of tasks with pickled questions, which `engine` decides."""
+
+    engine: Engine
+
+    def perform(self, questions: bytes) -> Done:
+        before = self.engine.spent
+        # The bytes come from the process that started this one, or from the user's own Dask cluster.
+        asked: tuple[Question, ...] = pickle.loads(questions)  # noqa: S301 - as said
+        decisions = tuple([_decision(self.engine, question) for question in asked])
+        return Done("", decisions, self.engine.spent - before)
 
 
 def _decision(engine: Engine, question: Question) -> Decision | None:
@@ -480,6 +524,16 @@ class Finished:
     ticket: int
     done: Done | None
     lost: str = ""
+
+
+class ChunkCache(Protocol):
+    """A file of answers by key."""
+
+    def get(self, keys: Sequence[bytes]) -> Mapping[bytes, str]:
+        """The answers that the file has for `keys`."""
+
+    def put(self, answers: Mapping[bytes, str]) -> None:
+        """Store all of these answers."""
 
 
 class Executor(Protocol):

@@ -29,6 +29,7 @@ from dipc.algebra.limits import Limits
 from dipc.decide.engine import Done, Engine, Executor, Finished, Pending, Question, Setup, Spent, Task, fingerprint
 from dipc.decide.obligation import (
     MEASURED,
+    ClaimScope,
     Counterexample,
     Decision,
     EndPoint,
@@ -402,6 +403,20 @@ def read_decision(text: str, bound: ClosedForm | None) -> Decision:
     return decision
 
 
+def scope_json(scope: ClaimScope) -> Json:
+    """The scope of a claim in the types of JSON."""
+    return [_plain(scope.where), scope.reason]
+
+
+def read_scope(data: Any) -> ClaimScope:
+    """The scope that `scope_json` wrote. Raises Unreadable."""
+    try:
+        where, reason = _read(tuple[tuple[FailureInterval, ...], str | None], data)
+    except _MALFORMED as error:
+        raise Unreadable(str(data)) from error
+    return ClaimScope(where, reason)
+
+
 #: For each class that is part of a decision, the names and types of its fields; and the types of the stored fields.
 _PARTS: Mapping[Any, Mapping[str, Any]] = {
     kind: {each.name: get_type_hints(kind)[each.name] for each in fields(kind) if each.init}
@@ -514,6 +529,11 @@ class Memory:
             self._malformed += 1
             return None
 
+    @property
+    def cache(self) -> Cache:
+        """The file with the answers."""
+        return self._cache
+
     def close(self) -> None:
         """Warn if answers of the cache could not be read."""
         if self._malformed:
@@ -610,6 +630,14 @@ class SharedEngine(Engine):
     def _setup(self) -> bytes:
         # The cache keeps closed forms of ACCURATE answers, whether they are needed this time or not.
         return Setup.pickled(self, forms=self.forms or self.keep_proofs or self._memory is not None)
+
+    @property
+    def executor(self) -> Executor:
+        return self._executor
+
+    @property
+    def chunk_cache(self) -> Cache | None:
+        return None if self._memory is None else self._memory.cache
 
     @property
     def spent(self) -> Spent:
@@ -738,7 +766,9 @@ class SharedEngine(Engine):
     # --- what comes back ---------------------------------------------------------------------------
 
     def _receive(self, finished: Finished) -> None:
-        sent = self._out.pop(finished.ticket)
+        sent = self._out.pop(finished.ticket, None)
+        if sent is None:
+            return  # a task that is not about questions, for whose answer nobody waits
         done = finished.done
         if done is None:
             self._retry(sent, finished.lost)

@@ -31,6 +31,7 @@ from dipc.chain.state import (
     Fault,
     Mark,
     SlotValue,
+    Terms,
     as_form,
     constraint,
     finite_values,
@@ -692,6 +693,22 @@ class Distances:
                 distance = target.distance(self._norm, point, away, least)
                 least = least if distance is None else distance
         return least
+
+    def convex_region(
+        self, answer: tuple[Value, ...]
+    ) -> tuple[tuple[Constraint, ...], tuple[tuple[Terms, Fraction], ...]] | None:
+        """Return the constraints of the inputs with this answer, and affine functions with dd as their minimum there.
+
+        The functions are given by coefficients and a constant. None if the inputs are not known to be one convex set
+        of real inputs, behind at least one constraint. Raises as `dd` does.
+        """
+        ideal = self._ideal
+        if not ideal.metric.is_plain or self._finite or self._whole_inputs or self._norm is Norm.DISCRETE:
+            return None
+        if ideal.program.allowed is not None or not ideal.has_few_regions({}):
+            return None
+        alike = self._class((), answer)
+        return None if alike is None else alike.real_facets(self._norm)
 
     def _by_sections(self, answer: tuple[Value, ...]) -> tuple[InputSet, ...] | None:
         """Return sets of inputs whose union is where det is not `answer`: for each segment, those on none of its paths.

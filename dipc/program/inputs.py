@@ -292,7 +292,7 @@ def completed(program: Program, table: Table, progress: Progress | None = None) 
             continue
         values = tuple(map(value_of, row.inputs))
         answer = ideal.values(values)
-        wrong = _contradiction(program, row, answer)
+        wrong = contradiction(program, row, answer)
         if wrong is not None:
             mistakes.append(wrong)
             if len(mistakes) >= MISTAKE_LIMIT:
@@ -331,7 +331,8 @@ def _distance_cell(pool: CellPool, distance: Fraction | None) -> Cell:
     return INFINITY if distance is None else pool.cell(distance)
 
 
-def _contradiction(program: Program, row: Row, answer: tuple[Value, ...]) -> Diagnostic | None:
+def contradiction(program: Program, row: Row, answer: tuple[Value, ...]) -> Diagnostic | None:
+    """Return the mistake that a `row` states another answer than `answer`, the ideal's; None if it does not."""
     for slot, cell, value in zip(program.core.outputs, row.outputs, answer, strict=True):
         if cell is not None and cell.value != value:
             name = program.core.slots[slot].name

@@ -374,6 +374,22 @@ class InputSet:
         total = norm.combined(distances)
         return total if below is None or total < below else None
 
+    def real_facets(self, norm: Norm) -> tuple[tuple[Constraint, ...], tuple[tuple[Terms, Fraction], ...]] | None:
+        """Return the constraints of a set of reals, and for each how far a point of the set is from violating it.
+
+        This distance, by the norm LINF or L1, is an affine function: coefficients and a constant. None for a set
+        without constraints, or with ints.
+        """
+        if len(self._parts) != 1 or self._parts[0].whole:
+            return None
+        guards = self._parts[0].guards
+        facets = []
+        for guard in guards:
+            steepness = norm.steepness(guard.form.inputs)
+            terms = tuple([(slot, coefficient / steepness) for slot, coefficient in guard.form.inputs])
+            facets.append((terms, guard.form.constant / steepness))
+        return guards, tuple(facets)
+
     def distance_out(self, norm: Norm, point: Point) -> Fraction | None:
         """Return the distance from a point of the set to the nearest input outside; None is infinity."""
         if norm is Norm.DISCRETE:

@@ -77,7 +77,7 @@ class WorkDone:
 
 
 @dataclass(slots=True, eq=False)
-class _Component:
+class PlannedComponent:
     """A component of an exit's event, with its events for the rows seen so far, by the cells they depend on."""
 
     template: ComponentTemplate
@@ -91,11 +91,11 @@ class _Component:
 
 
 @dataclass(slots=True, eq=False)
-class _Exit:
+class PlannedExit:
     """An exit with the weight of the choices that lead to it, None for 1."""
 
     event: EventTemplate
-    parts: tuple[_Component, ...]
+    parts: tuple[PlannedComponent, ...]
     weight: Closed | None
 
 
@@ -107,7 +107,7 @@ class _Plan:
     gamma.
     """
 
-    exits: tuple[_Exit, ...]
+    exits: tuple[PlannedExit, ...]
     inputs: tuple[int, ...]
     balls: tuple[int, ...]
     graph: RunTemplate | None = None
@@ -211,6 +211,18 @@ class Probabilities:
             plan = self._explored(inputs, outputs, self.limits)
         return tuple((exit_.event, exit_.weight) for exit_ in plan.exits)
 
+    def plan_exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[PlannedExit, ...] | None:
+        """Return the exits as `exits` does, with what is known of rows; None if runs are not listed, but a graph.
+
+        The same object for all rows with these finite inputs and outputs. Raises as `probability` does.
+        """
+        plan = self._plan(inputs, outputs)
+        return plan.exits if plan.graph is None else None
+
+    def forget_rows(self) -> None:
+        """Drop what is known of single rows. Plans stay."""
+        self._forget()
+
     def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
         """Return a key of what has to be explored: the finite cells, and which other cells are given."""
         return (
@@ -283,15 +295,15 @@ class Probabilities:
         self.work.explorations += 1
         explored = exits(self.flow, self.choices, limits, finite, wanted, [*wanted, *balls])
         relevant = [
-            _Exit(each.event, tuple(map(self._component, each.event.components)), each.weight)
+            PlannedExit(each.event, tuple(map(self._component, each.event.components)), each.weight)
             for each in explored.towards(wanted, balls)
         ]
         needed = sorted({self._input_position[slot] for each in relevant for slot in each.event.inputs})
         reached = tuple(self._output_position[slot] for slot in balls)
         return _Plan(tuple(relevant), tuple(needed), reached)
 
-    def _component(self, component: ComponentTemplate) -> _Component:
-        return _Component(
+    def _component(self, component: ComponentTemplate) -> PlannedComponent:
+        return PlannedComponent(
             component,
             tuple(self._input_position[slot] for slot in component.inputs),
             tuple(self._output_position[slot] for slot in component.balls),

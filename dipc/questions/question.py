@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
+from stat import S_ISREG
 from time import perf_counter
 from typing import TYPE_CHECKING, Unpack
 
@@ -30,11 +33,12 @@ if TYPE_CHECKING:
     from dipc.program import expected_error as expected_errors
     from dipc.program import ideal as ideals
     from dipc.questions import expected_error as errors_of_rows
-    from dipc.questions import rows, symmetric_inputs
+    from dipc.questions import long_tables, rows, symmetric_inputs
 else:
     ideals = LazyModule("dipc.program.ideal")
     errors_of_rows = LazyModule("dipc.questions.expected_error")
     expected_errors = LazyModule("dipc.program.expected_error")
+    long_tables = LazyModule("dipc.questions.long_tables")
     rows = LazyModule("dipc.questions.rows")
     symmetric_inputs = LazyModule("dipc.questions.symmetric_inputs")
 
@@ -89,7 +93,14 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
         message = "the rows of a table are checked one by one, not in classes"
         raise DiagnosticError(Diagnostic("E1255", message, notes=(note,)))
     if table is not None or program.core.ideal is None:
-        return _row_source(program, prepared(program, table, inputs, asked.progress), claim)
+
+        def read_at_once() -> Source:
+            return _row_source(program, prepared(program, table, inputs, asked.progress), claim)
+
+        long = None
+        if table is not None and inputs is None and not asked.forms and _is_long(table):
+            long = long_tables.long_table(program, table, asked, read_at_once)
+        return read_at_once() if long is None else long
     classes = symmetric_inputs.grouped(program, inputs, asked.classes, as_given=asked.as_given)
     if classes is not None:
         source = _row_source(classes.program, classes.table, claim)
@@ -99,6 +110,21 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
     if symmetric_inputs.is_everything(program, inputs):
         source.annotate = symmetric_inputs.with_corollary
     return source
+
+
+#: The size in bytes of a file from which its table may be decided in chunks.
+LEAST_BYTES = 1 << 20
+
+
+def _is_long(table: TableGiven) -> bool:
+    """Return True for the path of a large regular file."""
+    if not isinstance(table, str | os.PathLike):
+        return False
+    try:
+        found = Path(table).stat()
+    except (OSError, ValueError):
+        return False
+    return S_ISREG(found.st_mode) and found.st_size >= LEAST_BYTES
 
 
 def _about_every_input(program: Program, claim: ClaimOptions) -> Source:

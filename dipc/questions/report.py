@@ -7,6 +7,7 @@ share one outcome. A class of inputs is a row that also describes the class and 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -195,7 +196,25 @@ class RowNames:
         )
 
 
-class DecidedRows(Sequence[RowResult]):
+class CountedRows(Sequence[RowResult]):
+    """Rows of a report that are counted and selected without being built."""
+
+    @property
+    @abstractmethod
+    def counts(self) -> Counts:
+        """The number of rows of each kind."""
+
+    @property
+    @abstractmethod
+    def scopes(self) -> Iterable[ClaimScope]:
+        """The sets of eps where rows are informative; their union is that of all rows."""
+
+    @abstractmethod
+    def select(self, verdict: Verdict) -> Iterator[RowResult]:
+        """Yield the rows with this `verdict`, in order."""
+
+
+class DecidedRows(CountedRows):
     """The decided rows of a table from its first row on; each RowResult is built when it is read.
 
     It is equal to any sequence of equal rows.
@@ -394,7 +413,7 @@ class Report(Record):
 
     @property
     def counts(self) -> Counts:
-        if isinstance(self.rows, DecidedRows):
+        if isinstance(self.rows, CountedRows):
             return self.rows.counts
         verdicts = [row.verdict for row in self.rows]
         return Counts(
@@ -433,7 +452,7 @@ class Report(Record):
 
         The variable is `eps`, or a product with eps such as `alpha*eps`.
         """
-        if isinstance(self.rows, DecidedRows):
+        if isinstance(self.rows, CountedRows):
             result = {"eps": list(self.rows.scopes)}
         else:
             result = {}
@@ -492,7 +511,7 @@ class Report(Record):
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
         """Yield the rows with this verdict, in order."""
-        if isinstance(self.rows, DecidedRows):
+        if isinstance(self.rows, CountedRows):
             return self.rows.select(verdict)
         return (row for row in self.rows if row.verdict is verdict)
 

@@ -1,0 +1,499 @@
+"""Rows of a table decided together, in families: rows with one answer, whose claim is one function of a distance.
+
+A *family* is the rows of a table with the same finite inputs, the same stated outputs and the same exits. Their
+probabilities are the sums over the same noises of events whose half-spaces differ only in their constants, which are
+affine functions of the rows' numbers. The claim of a row differs from that of another row only through alpha.
+
+Lemma. Let every row of a set have alpha <= a and the constants at least c, where beta never grows with alpha. If the
+event with the constants c has a probability of at least 1 - beta(a), then the claim holds at every row of the set.
+Proof. 1. The half-spaces of a row contain those with the constants c, over the same noises; the weights of exits are
+probabilities. So the row's probability is at least that of the event with the constants c. 2. The row's beta is at
+least beta(a). Hence Pr[row] >= Pr[c] >= 1 - beta(a) >= 1 - beta(row).
+
+So a few obligations decide a table: a set is the rows with alphas of the same leading digits, and c is rounded down.
+Numbers are integers over one common denominator. Rows that no such obligation decides are left to `TableRows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import lcm
+from typing import TYPE_CHECKING
+
+from dipc.algebra.limits import Undecided
+from dipc.algebra.parametric import Parametric
+from dipc.chain.state import Constraint, Terms
+from dipc.claims import conditions
+from dipc.claims.claim import Claim
+from dipc.claims.expression import DISTANCES
+from dipc.claims.given import Cell, value_of
+from dipc.claims.table import PackedRows, Row
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import ClaimScope, Obligation, Verdict, claim_scope
+from dipc.frozen import frozen
+from dipc.linear.halfspace import Halfspace
+from dipc.measure.event import Event
+from dipc.measure.measure import Bound, Share
+from dipc.program.program import PlannedExit, Probabilities
+from dipc.sign.piecewise import BetaForm
+from dipc.text.ast import Name, mentions
+from dipc.text.diagnostic import DiagnosticError
+
+if TYPE_CHECKING:
+    from dipc.program.ideal import Distances
+
+#: The leading binary digits of alpha that rows of one set share, for the first and the second attempt.
+_DIGITS = (4, 7)
+
+#: The most bits of the common denominator of the numbers of a table; rows with longer ones are decided one by one.
+_MOST_BITS = 256
+
+#: The most obligations that are remembered.
+_MOST_REMEMBERED = 50_000
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class LeftOpen(Exception):
+    """Raised if the rows have to be decided one by one, for all of a table or for some rows."""
+
+
+# --- Numbers of a table as integers over one denominator --------------------------------------------------------------
+
+
+class IntegerColumns:
+    """Columns of a table as integers over the `denominator`: `columns` has them by their positions.
+
+    Raises LeftOpen if a cell of a `wanted` column is not a number, or if the denominator is too long.
+    """
+
+    def __init__(self, rows: PackedRows, wanted: Iterable[int]) -> None:
+        columns = rows.columns
+        ratios: dict[int, list[tuple[int, int]]] = {}
+        below = 1
+        for position in wanted:
+            cells, _ = columns[position]
+            values = [None if cell is None else cell.value for cell in cells]
+            ratios[position] = [value.as_integer_ratio() for value in values if isinstance(value, Fraction)]
+            if len(ratios[position]) < len(cells):
+                raise LeftOpen
+            below = lcm(below, *{denominator for _, denominator in ratios[position]})
+            if below.bit_length() > _MOST_BITS:
+                raise LeftOpen
+        self.denominator = below
+        self.columns: dict[int, list[int]] = {}
+        for position, distinct in ratios.items():
+            scaled = [numerator * (below // denominator) for numerator, denominator in distinct]
+            self.columns[position] = [scaled[number] for number in columns[position][1]]
+
+
+@frozen
+class IntegerForm:
+    """The affine function (Σ coefficient · number + constant) / `scale` of the numbers of a row, over integers.
+
+    `terms` has the position of a column with its coefficient.
+    """
+
+    terms: tuple[tuple[int, int], ...]
+    constant: int
+    scale: int
+
+    @staticmethod
+    def create(terms: Mapping[int, Fraction], constant: Fraction) -> IntegerForm:
+        scale = lcm(constant.denominator, *[c.denominator for c in terms.values()])
+        return IntegerForm(
+            tuple([(position, int(c * scale)) for position, c in sorted(terms.items()) if c]),
+            int(constant * scale),
+            scale,
+        )
+
+    def values(self, numbers: IntegerColumns, rows: Sequence[int]) -> list[int]:
+        """Return the values at these rows, as integers over `scale` · denominator."""
+        result = [self.constant * numbers.denominator] * len(rows)
+        for position, coefficient in self.terms:
+            column = numbers.columns[position]
+            if coefficient == 1:
+                result = [value + column[row] for value, row in zip(result, rows, strict=True)]
+            else:
+                result = [value + coefficient * column[row] for value, row in zip(result, rows, strict=True)]
+        return result
+
+    def least(self, numbers: IntegerColumns, rows: Sequence[int]) -> Fraction:
+        """Return the least value at these rows, of which there is at least one."""
+        return Fraction(min(self.values(numbers, rows)), self.scale * numbers.denominator)
+
+
+@frozen
+class AlphaColumn:
+    """The alphas of rows as integers over the denominator `below`: `of` has that of each row, None for infinity."""
+
+    of: Mapping[int, int | None]
+    below: int
+
+    def fraction(self, alpha: int) -> Fraction:
+        return Fraction(alpha, self.below)
+
+    def among(self, rows: Iterable[int]) -> set[int]:
+        """Return the finite alphas of these rows."""
+        return {alpha for row in rows if (alpha := self.of[row]) is not None}
+
+
+# --- The claim of rows as a function of alpha -------------------------------------------------------------------------
+
+
+class FamilyClaim:
+    """The claim of all rows of a table as a function of alpha, which is dd(u) or one number.
+
+    `falls` is True if it is proved that beta never grows with alpha. Raises LeftOpen for other claims. The values of
+    beta and its scopes are kept for later tables with the same claim.
+    """
+
+    def __init__(self, claim: Claim, row: Row) -> None:
+        """Read the claim; `row` is any row of the table that states an output."""
+        if claim.beta is None or claim.table.columns - {"dd"} or mentions(claim.beta.tree, "dd"):
+            raise LeftOpen
+        if claim.gamma is not None and any(mentions(claim.gamma.tree, name) for name in DISTANCES):
+            raise LeftOpen
+        self._row = row
+        terms = claim.terms(row)
+        self.gamma = terms.gamma
+        self.alpha: Fraction | None = None
+        if not conditions.at_dd(claim, (row.alpha, row.beta, row.gamma, row.dd)):
+            if claim.alpha is not None and any(mentions(claim.alpha.tree, name) for name in DISTANCES):
+                raise LeftOpen
+            self.alpha = terms.alpha
+            if self.alpha is None:
+                raise LeftOpen
+        elif row.dd is None or not (claim.alpha is None or isinstance(claim.alpha.tree, Name)):
+            raise LeftOpen
+        #: Whether the claim is about rows with dd = alpha, where alpha is one number.
+        self.is_about_equal = self.alpha is None or not claim.is_near(row, self.alpha, self.alpha)
+        radius = self.gamma.value
+        assert isinstance(radius, Fraction)
+        names = claim.constants | {name: Parametric.unknown(name) for name in DISTANCES}
+        names["gamma"] = Parametric.number(radius)
+        behavior = conditions.trend(claim.beta, "alpha", names, claim.intervals)
+        self.falls = behavior.falls and behavior.continuous
+        self.intervals = claim.intervals
+        self._claim = claim
+        self._radius = radius
+        self._betas: dict[Fraction, BetaForm] = {}
+        self._scopes: dict[Fraction, ClaimScope] = {}
+        #: The largest alpha known to have beta >= 1 everywhere, and the least known not to, if `falls`.
+        self._most_vacuous: Fraction | None = None
+        self._least_informative: Fraction | None = None
+
+    def beta(self, alpha: Fraction) -> BetaForm:
+        """Return beta at `alpha`. Raises DiagnosticError."""
+        known = self._betas.get(alpha)
+        if known is None:
+            if len(self._betas) > _MOST_REMEMBERED:
+                self._betas.clear()
+            row = self._row
+            known = self._betas[alpha] = self._claim.terms_towards(row, alpha, self._radius, self.gamma, "").beta
+        return known
+
+    def scope(self, alpha: Fraction, engine: Engine) -> ClaimScope:
+        """Return the values of eps where beta < 1 at `alpha`. Raises LeftOpen if they are not decided."""
+        known = self._scopes.get(alpha)
+        if known is None:
+            if len(self._scopes) > _MOST_REMEMBERED:
+                self._scopes.clear()
+            known = self._scopes[alpha] = claim_scope(self.beta(alpha), self.intervals, engine.limits)
+        if known.reason is not None:
+            raise LeftOpen
+        return known
+
+    def is_vacuous(self, alpha: Fraction, engine: Engine) -> bool:
+        """Return True if beta >= 1 everywhere at `alpha`. If beta falls, few alphas are examined. Raises LeftOpen."""
+        if self.falls:
+            if self._most_vacuous is not None and alpha <= self._most_vacuous:
+                return True
+            if self._least_informative is not None and alpha >= self._least_informative:
+                return False
+        vacuous = self.scope(alpha, engine).is_vacuous
+        if vacuous:
+            self._most_vacuous = alpha if self._most_vacuous is None else max(alpha, self._most_vacuous)
+        else:
+            self._least_informative = alpha if self._least_informative is None else min(alpha, self._least_informative)
+        return vacuous
+
+    def vacuous_among(self, alphas: Sequence[Fraction], engine: Engine) -> int:
+        """Return how many of the increasing `alphas`, the first ones, have beta >= 1 everywhere; beta must fall."""
+        assert self.falls
+        low, high = 0, len(alphas)
+        while low < high:
+            middle = (low + high) // 2
+            if self.is_vacuous(alphas[middle], engine):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+@frozen(eq=False)
+class RowsAsked:
+    """Rows with their `numbers` and `alphas`, and the claim `about` them, which `engine` decides."""
+
+    numbers: IntegerColumns
+    alphas: AlphaColumn
+    about: FamilyClaim
+    engine: Engine
+
+
+def rounded_up(alpha: Fraction, digits: int) -> Fraction:
+    """Return the least number with this many leading binary digits that is at least `alpha` >= 0."""
+    if not alpha:
+        return _ZERO
+    above, below = alpha.numerator, alpha.denominator
+    shift = above.bit_length() - below.bit_length() - digits
+    if shift >= 0:
+        return Fraction(-(-above // (below << shift)) << shift)
+    return Fraction(-(-(above << -shift) // below), 1 << -shift)
+
+
+# --- A family: exits with open constants ------------------------------------------------------------------------------
+
+
+@frozen
+class _Side:
+    """A half-space of an event with an open constant, which is `form` of a row; None if `fixed` is the half-space."""
+
+    coefficients: Terms
+    form: IntegerForm | None
+    fixed: Halfspace | None
+
+
+@dataclass(slots=True)
+class Family:
+    """The exits of rows with one answer, with open constants. `known` has the obligations decided so far."""
+
+    shares: tuple[tuple[PlannedExit, tuple[tuple[_Side, ...], ...]], ...]
+    forms: list[IntegerForm]
+    known: dict[tuple[Fraction, tuple[Fraction, ...]], bool] = field(default_factory=dict)
+    #: The last multiple of alpha that sufficed as a bound of the constants; None is no bound.
+    cap: int | None = 1
+
+    def bound(self, constants: Sequence[Fraction]) -> Bound:
+        """Return the sum over the exits with these `constants` in the half-spaces that have open ones, in order."""
+        left = iter(constants)
+        shares = []
+        for exit_, events in self.shares:
+            parts = [
+                Event(
+                    part.template.around_zero,
+                    tuple([side.fixed or Halfspace(side.coefficients, next(left)) for side in sides]),
+                )
+                for part, sides in zip(exit_.parts, events, strict=True)
+            ]
+            shares.append(Share(exit_.weight, tuple(parts)))
+        return Bound(tuple(shares))
+
+
+class RowFamilies:
+    """The families of one program and one claim; they are kept from table to table.
+
+    `distances` has dd of the program's ideal, if it has one.
+    """
+
+    def __init__(self, probabilities: Probabilities, distances: Distances | None) -> None:
+        self._probabilities = probabilities
+        self._distances = distances
+        core = probabilities.program
+        self._input_at = {slot: position for position, slot in enumerate(core.inputs)}
+        self._output_at = {slot: len(core.inputs) + position for position, slot in enumerate(core.outputs)}
+        self._has_numeric_outputs = any(core.slots[slot].is_symbolic for slot in core.outputs)
+        self._families: dict[tuple[object, ...], Family] = {}
+        self._facets: dict[tuple[object, ...], tuple[list[tuple[IntegerForm, bool]], list[IntegerForm]]] = {}
+
+    # --- det and dd by the facets of a region -------------------------------------------------------
+
+    def distances_of(self, row: Row, numbers: IntegerColumns, rows: Sequence[int]) -> tuple[list[int], int] | None:
+        """Return dd of these rows, which have the finite cells of `row`, as integers over the second number.
+
+        None if the inputs with this answer are not known to be one convex set of real inputs. Raises LeftOpen if some
+        row's answer differs from det.
+        """
+        if self._has_numeric_outputs:
+            return None
+        key = row.outputs
+        if key not in self._facets:
+            self._facets[key] = self._facets_of(row)
+        inside, out = self._facets[key]
+        if not out:
+            return None
+        for form, strict in inside:
+            least = min(form.values(numbers, rows))
+            if least < 0 or (strict and not least):
+                raise LeftOpen
+        scale = lcm(*[form.scale for form in out])
+        result: list[int] | None = None
+        for form in out:
+            factor = scale // form.scale
+            values = form.values(numbers, rows)
+            values = values if factor == 1 else [factor * value for value in values]
+            result = values if result is None else [min(pair) for pair in zip(result, values, strict=True)]
+        assert result is not None
+        return result, scale * numbers.denominator
+
+    def _facets_of(self, row: Row) -> tuple[list[tuple[IntegerForm, bool]], list[IntegerForm]]:
+        if self._distances is None or not all(row.outputs):
+            return [], []
+        with suppress(Undecided, DiagnosticError):
+            answer = tuple(map(value_of, row.outputs))
+            region = self._distances.convex_region(answer)
+            if region is not None:
+                guards, out = region
+                return [(self._form(guard.form.inputs, guard.form.constant), guard.strict) for guard in guards], [
+                    self._form(terms, constant) for terms, constant in out
+                ]
+        return [], []
+
+    def _form(self, terms: Terms, constant: Fraction) -> IntegerForm:
+        return IntegerForm.create({self._input_at[slot]: c for slot, c in terms}, constant)
+
+    # --- families -----------------------------------------------------------------------------------
+
+    def split(
+        self, row: Row, gamma: Cell, numbers: IntegerColumns, rows: Sequence[int]
+    ) -> Iterator[tuple[Family, Sequence[int]]]:
+        """Yield the families of these rows, which have the finite cells of `row`, each with its rows.
+
+        Raises LeftOpen for programs whose runs are not listed, and Undecided past a limit.
+        """
+        exits = self._probabilities.plan_exits(row.inputs, row.outputs)
+        if exits is None:
+            raise LeftOpen
+        radius = gamma.value
+        assert isinstance(radius, Fraction)
+        holds = [self._holding(each, radius, numbers, rows) for each in exits]
+        groups: dict[tuple[bool, ...], list[int]] = {}
+        if all(isinstance(each, bool) for each in holds):
+            groups[tuple([each is True for each in holds])] = [*rows]
+        else:
+            columns = [[each] * len(rows) if isinstance(each, bool) else each for each in holds]
+            for index, pattern in zip(rows, zip(*columns, strict=True), strict=True):
+                groups.setdefault(pattern, []).append(index)
+        for pattern, members in groups.items():
+            key = exits, pattern, radius
+            family = self._families.get(key)
+            if family is None:
+                chosen = [each for each, taken in zip(exits, pattern, strict=True) if taken]
+                family = self._families[key] = self._family(chosen, radius)
+            yield family, members
+
+    def _holding(
+        self, each: PlannedExit, radius: Fraction, numbers: IntegerColumns, rows: Sequence[int]
+    ) -> bool | list[bool]:
+        """Return at which of the rows the guards of an exit hold; a single truth value for all rows."""
+        event = each.event
+        if not event.possible or (event.random_balls and radius <= 0):
+            return False
+        result: list[bool] | None = None
+        for guard in event.guards:
+            result = _both(result, self._guard(guard, numbers, rows))
+        for form, slot, sign in event.points:
+            assert slot is not None
+            terms = {self._input_at[name]: c for name, c in form.inputs}
+            terms[self._output_at[slot]] = Fraction(-sign)
+            values = IntegerForm.create(terms, form.constant + radius).values(numbers, rows)
+            result = _both(result, [value >= 0 for value in values])
+        return True if result is None else result
+
+    def _guard(self, guard: Constraint, numbers: IntegerColumns, rows: Sequence[int]) -> list[bool]:
+        values = self._form(guard.form.inputs, guard.form.constant).values(numbers, rows)
+        return [value > 0 for value in values] if guard.strict else [value >= 0 for value in values]
+
+    def _family(self, exits: Sequence[PlannedExit], radius: Fraction) -> Family:
+        shares = []
+        forms: list[IntegerForm] = []
+        for each in exits:
+            events = []
+            for part in each.parts:
+                mine = []
+                for bound in part.template.bounds:
+                    form = None
+                    if bound.fixed is None:
+                        terms = {self._input_at[slot]: c for slot, c in bound.slack.inputs}
+                        constant = bound.slack.constant
+                        if bound.ball is not None:
+                            terms[self._output_at[bound.ball]] = Fraction(-1 if bound.sign > 0 else 1)
+                            constant += radius
+                        form = IntegerForm.create(terms, constant)
+                    mine.append(_Side(bound.coefficients, form, bound.fixed))
+                events.append(tuple(mine))
+                forms += [side.form for side in mine if side.form is not None]
+            shares.append((each, tuple(events)))
+        return Family(tuple(shares), forms)
+
+    # --- deciding -----------------------------------------------------------------------------------
+
+    def undecided_rows(self, family: Family, rows: Sequence[int], asked: RowsAsked) -> list[int]:
+        """Return the rows of `family` among `rows` at which no obligation about a set of rows proves the claim."""
+        alphas = asked.alphas
+        if not asked.about.falls:
+            exact = {alpha: alphas.fraction(alpha) for alpha in alphas.among(rows)}
+            return self._by_sets(family, rows, exact, asked, _DIGITS[-1])
+        left = rows
+        for digits in _DIGITS:
+            grid = {alpha: rounded_up(alphas.fraction(alpha), digits) for alpha in alphas.among(left)}
+            left = self._by_sets(family, left, grid, asked, digits)
+        return [*left]
+
+    def _by_sets(
+        self, family: Family, rows: Sequence[int], grid: Mapping[int, Fraction], asked: RowsAsked, digits: int
+    ) -> list[int]:
+        """Decide the rows in sets with equal values of `grid`, an upper bound of each alpha; return the others."""
+        order = {most: index for index, most in enumerate(dict.fromkeys(grid.values()))}
+        number = {alpha: order[most] for alpha, most in grid.items()}
+        sets: list[list[int]] = [[] for _ in order]
+        for row in rows:
+            alpha = asked.alphas.of[row]
+            assert alpha is not None
+            sets[number[alpha]].append(row)
+        left: list[int] = []
+        for most, members in zip(order, sets, strict=True):
+            least = [form.least(asked.numbers, members) for form in family.forms]
+            if not self._holds(family, least, most, asked, digits):
+                left += members
+        return left
+
+    def _holds(self, family: Family, least: Sequence[Fraction], most: Fraction, asked: RowsAsked, digits: int) -> bool:
+        """Return True if the claim is proved at all rows of the family with alpha <= `most` and constants >= `least`.
+
+        Constants are first bounded by small multiples of alpha, so that many sets of rows share an obligation.
+        """
+        low = most - most / (1 << (digits - 1))
+        unit = (low or _ONE) / 16
+        caps: list[int | None] = [1, 2, 4, None] if most else [None]
+        caps.sort(key=lambda cap: cap != family.cap)
+        beta = asked.about.beta(most)
+        tried = set()
+        for cap in caps:
+            constants = tuple(
+                [
+                    cap * low if cap is not None and constant >= cap * low else constant // unit * unit
+                    for constant in least
+                ]
+            )
+            if constants in tried:
+                continue
+            tried.add(constants)
+            known = family.known.get((most, constants))
+            if known is None:
+                if len(family.known) > _MOST_REMEMBERED:
+                    family.known.clear()
+                obligation = Obligation(family.bound(constants), beta, asked.about.intervals)
+                known = asked.engine.decide(obligation).verdict is Verdict.ACCURATE
+                family.known[most, constants] = known
+            if known:
+                family.cap = cap
+                return True
+        return False
+
+
+def _both(one: list[bool] | None, other: list[bool]) -> list[bool]:
+    return other if one is None else [a and b for a, b in zip(one, other, strict=True)]

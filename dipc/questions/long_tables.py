@@ -1,0 +1,762 @@
+"""Long tables in a file, decided chunk by chunk: each chunk of rows is read, completed and decided by one worker.
+
+A *chunk* is some lines of the file. A worker, in this process or in another one, turns the lines into the numbers of
+rows of each kind and the rows that it did not prove (`ChunkAnswer`). The process that asks only reads bytes, adds
+numbers, and decides the rows that are left as it decides the rows of any table. It keeps no other rows. A cache has
+the answer of a chunk by the digest of its bytes.
+
+Invariant: a report is that of the whole table, read at once. Where a chunk is refused (a mistake in a cell, an answer
+that is not the ideal's, a limit), or where many rows are left, the table is read again as a whole.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import astuple, replace
+from fractions import Fraction
+from math import lcm
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, overload
+
+from dipc.algebra.limits import Limits, Undecided
+from dipc.claims.claim import ClaimOptions, is_free, resolve_claim
+from dipc.claims.given import INFINITY, CellPool, value_of
+from dipc.claims.table import (
+    MAX_LINE,
+    CsvChunk,
+    PackedRows,
+    Row,
+    Table,
+    TableGiven,
+    first_of_each_claim,
+    read_chunk,
+    read_table,
+)
+from dipc.claims.transcendental import enclosed_claim
+from dipc.decide.engine import Done, Engine, Performer, Spent, Task, fingerprint
+from dipc.decide.obligation import ClaimScope, Verdict, join_scopes
+from dipc.frozen import LazyModule, frozen
+from dipc.options import Options
+from dipc.program.inputs import completed, contradiction
+from dipc.program.program import Program, WorkDone
+from dipc.questions.families import AlphaColumn, FamilyClaim, IntegerColumns, LeftOpen, RowFamilies, RowsAsked
+from dipc.questions.report import CountedRows, Counts, DecidedRows, Effort, Report, RowOutcome, RowResult
+from dipc.questions.rows import TableRows
+from dipc.questions.source import Case, Source
+from dipc.text.core import DomType
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.program import CoreProgram
+
+if TYPE_CHECKING:
+    from dipc.decide import shared
+    from dipc.program import ideal as ideals
+else:
+    shared = LazyModule("dipc.decide.shared")
+    ideals = LazyModule("dipc.program.ideal")
+
+#: The approximate size of a chunk in bytes.
+CHUNK_BYTES = 1 << 19
+
+#: The most chunks that are read ahead of the next answer, the most scopes that are not joined, and the most bits of an
+#: alpha in a family.
+_MOST_AHEAD, _MOST_SCOPES, _MOST_BITS = 64, 1_000, 256
+
+#: The most rows that chunks may leave: a number or, if that is more, one of so many.
+_MOST_LEFT, _ROWS_FOR_ONE = 2_000, 8
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_DD = frozenset({"dd"})
+
+
+class _Refused(Exception):
+    """Raised if a chunk cannot be decided alone."""
+
+
+# --- A chunk and its answer -------------------------------------------------------------------------------------------
+
+
+@frozen
+class ChunkAnswer:
+    """The result of a chunk: `counts` of its proved rows, `scopes` of their claims, and the rows that are `left`.
+
+    `counts.rows` is the number of all rows of the chunk. A row that is left comes with its position in the chunk, from
+    0 on, and the texts of its inputs, outputs and dd. `work` has the explorations and their seconds.
+    """
+
+    counts: Counts
+    scopes: tuple[ClaimScope, ...]
+    left: tuple[tuple[int, tuple[str, ...]], ...]
+    work: tuple[int, float] = (0, 0.0)
+
+    def text(self) -> str:
+        """Return the answer as JSON."""
+        return json.dumps(
+            [
+                [*astuple(self.counts)],
+                [shared.scope_json(scope) for scope in self.scopes],
+                [[position, *cells] for position, cells in self.left],
+                [*self.work],
+            ]
+        )
+
+    @staticmethod
+    def parse(text: str) -> ChunkAnswer:
+        """Return the answer that `text` wrote. Raises Unreadable."""
+        try:
+            numbers, scopes, left, (explorations, seconds) = json.loads(text)
+            counts = Counts(*[int(number) for number in numbers])
+            answer = ChunkAnswer(
+                counts,
+                tuple([shared.read_scope(scope) for scope in scopes]),
+                tuple([(int(position), tuple(map(str, cells))) for position, *cells in left]),
+                (int(explorations), float(seconds)),
+            )
+        except (ValueError, TypeError, LookupError) as error:
+            raise shared.Unreadable(text) from error
+        proved = counts.accurate + len(answer.left)
+        if counts.rows < 1 or proved != counts.rows or counts.inaccurate or counts.undecided or min(numbers) < 0:
+            raise shared.Unreadable(text)
+        return answer
+
+
+@frozen
+class ChunkSetup:
+    """The settings of a worker that decides chunks: the program, the claim, and the header of the table `name`."""
+
+    core: CoreProgram
+    limits: Limits
+    claim: ClaimOptions
+    name: str
+    header: tuple[str, ...]
+
+    def performer(self) -> Performer:
+        return ChunkWorker(self)
+
+    @property
+    def digest(self) -> str | None:
+        """The hash of everything that an answer depends on besides the chunk; None for a program without a text."""
+        core = self.core
+        if core.source.accepted is not None:
+            return None
+        claim = self.claim
+        said = (
+            fingerprint(all_rooms=True),
+            core.source.text,
+            sorted((name, str(value)) for name, value in core.overrides.items()),
+            str(core.asked_eps),
+            repr(self.limits),
+            [None if part is None else str(part) for part in (claim.beta, claim.alpha, claim.gamma, claim.eps)],
+            self.header,
+        )
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+class ChunkWorker:
+    """A performer of tasks that are chunks of one table. It keeps plans, families and distances, and no rows."""
+
+    def __init__(self, setup: ChunkSetup) -> None:
+        self._setup = setup
+        self._program = Program(setup.core, setup.limits)
+        self._probabilities = self._program.probabilities()
+        self._distances = None
+        if setup.core.ideal is not None:
+            self._ideal = ideals.Ideal(self._program)
+            self._distances = ideals.Distances(self._ideal)
+        self._pool = CellPool()
+        domains = [slot.type for slot in (*setup.core.input_slots, *setup.core.output_slots)]
+        self._kept = frozenset(
+            value
+            for kind in domains
+            if isinstance(kind, DomType)
+            for value in kind.values
+            if isinstance(value, Fraction)
+        )
+        slots = [*setup.core.input_slots, *setup.core.output_slots]
+        self._finite = [position for position, slot in enumerate(slots) if not slot.is_symbolic]
+        self._numeric = [position for position, slot in enumerate(slots) if slot.is_symbolic]
+        self._families: RowFamilies | None = None
+        if self._program.core.has_product_distance:
+            self._families = RowFamilies(self._probabilities, self._distances)
+        self._about: FamilyClaim | None = None
+
+    def perform(self, questions: bytes) -> Done:
+        engine = Engine(self._program.measurer, self._program.limits)
+        engine.forms = False
+        answer = self.answer(questions, engine)
+        return Done("", spent=engine.spent, text="" if answer is None else answer.text())
+
+    def answer(self, lines: bytes, engine: Engine) -> ChunkAnswer | None:
+        """Return the answer about the rows in `lines`; None if they have to be read with the whole table."""
+        work = self._probabilities.work
+        before = work.explorations, work.chain_seconds
+        try:
+            if lines.startswith(_BYTE_ORDER_MARK):
+                return None
+            chunk = CsvChunk(self._setup.name, [*self._setup.header], lines)
+            table = read_chunk(chunk, self._setup.core, self._pool)
+            rows = _ChunkRows(table)
+            self._measure_distances(rows)
+            with suppress(LeftOpen):
+                self._decide_families(rows, engine)
+            answer = self._decide_rest(rows, engine)
+        except (DiagnosticError, Undecided, _Refused):
+            return None
+        finally:
+            self._pool.forget_numbers(self._kept)
+            self._probabilities.forget_rows()
+        return replace(answer, work=(work.explorations - before[0], work.chain_seconds - before[1]))
+
+    def _measure_distances(self, rows: _ChunkRows) -> None:
+        """Give all rows their dd: that of the column, else that of the ideal, if there is one.
+
+        Raises _Refused if an answer is not the ideal's, and if only some rows of a program without an ideal have dd.
+        """
+        given = [row.dd is not None for row in first_of_each_claim(rows.rows)]
+        if all(given):
+            cells, numbers = rows.rows.columns[-1]
+            values = [None if cell is None else cell.value for cell in cells]
+            known = _common([value if isinstance(value, Fraction) else None for value in values])
+            rows.set_distances(range(len(rows.rows)), [known[0][number] for number in numbers], known[1])
+            return
+        if any(given):
+            raise _Refused
+        if self._distances is None:
+            return
+        rows.computed = True
+        try:
+            numbers_of = IntegerColumns(rows.rows, self._numeric)
+        except LeftOpen:
+            numbers_of = None
+        for members in rows.groups(self._finite):
+            first = rows.rows[members[0]]
+            found: tuple[Sequence[int | None], int] | None = None
+            if numbers_of is not None and self._families is not None:
+                try:
+                    found = self._families.distances_of(first, numbers_of, members)
+                except LeftOpen:
+                    raise _Refused from None
+            if found is None:
+                found = _common([self._distance(rows.rows[index]) for index in members])
+            rows.set_distances(members, *found)
+
+    def _distance(self, row: Row) -> Fraction | None:
+        assert self._distances is not None
+        values = tuple(map(value_of, row.inputs))
+        answer = self._ideal.values(values)
+        if contradiction(self._program, row, answer) is not None:
+            raise _Refused
+        return self._distances.dd(values, answer)
+
+    # --- rows in families ---------------------------------------------------------------------------
+
+    def _decide_families(self, rows: _ChunkRows, engine: Engine) -> None:
+        """Mark the rows that obligations about families prove. Raises LeftOpen if no row of the table is in one."""
+        families = self._families
+        if families is None:
+            raise LeftOpen
+        numbers = IntegerColumns(rows.rows, self._numeric)
+        for members in rows.groups(self._finite):
+            first = rows.rows[members[0]]
+            if not any(first.outputs):
+                continue
+            about = self._claim_of(rows, members[0])
+            try:
+                self._decide_group(first, members, rows, numbers, about, families, engine)
+            except (LeftOpen, Undecided):
+                continue
+
+    def _claim_of(self, rows: _ChunkRows, index: int) -> FamilyClaim:
+        """Return the claim of all rows of the table, which is read at the row `index`. Raises LeftOpen."""
+        if self._about is None:
+            table = rows.part([index], self._pool)
+            claim = resolve_claim(self._setup.core, table, self._setup.claim)
+            self._about = FamilyClaim(claim, table.rows[0])
+        return self._about
+
+    def _decide_group(
+        self,
+        first: Row,
+        members: Sequence[int],
+        rows: _ChunkRows,
+        numbers: IntegerColumns,
+        about: FamilyClaim,
+        families: RowFamilies,
+        engine: Engine,
+    ) -> None:
+        """Mark the proved rows among `members`, which have the finite cells of `first`. Raises LeftOpen, Undecided."""
+        near: list[int] = []
+        if about.alpha is None:
+            distances = rows.distances[members[0]]
+            if distances is None:
+                raise LeftOpen
+            alphas = distances
+            asked = [index for index in members if alphas.of[index] is not None]
+        else:
+            alphas = AlphaColumn(dict.fromkeys(members, about.alpha.numerator), about.alpha.denominator)
+            asked = []
+            for index in members:
+                distance = rows.distance(index)
+                about_row = distance is None or distance > about.alpha
+                if about_row or (distance == about.alpha and about.is_about_equal):
+                    asked.append(index)
+                else:
+                    near.append(index)
+        distinct = sorted({alpha for index in asked if (alpha := alphas.of[index]) is not None})
+        if distinct and distinct[-1].bit_length() + alphas.below.bit_length() > _MOST_BITS:
+            raise LeftOpen
+        values = [alphas.fraction(alpha) for alpha in distinct]
+        if about.falls:
+            vacuous = {*distinct[: about.vacuous_among(values, engine)]}
+            scopes = [about.scope(value, engine) for value in values[-1:]]
+        else:
+            vacuous = {alpha for alpha, value in zip(distinct, values, strict=True) if about.is_vacuous(value, engine)}
+            scopes = [about.scope(value, engine) for value in values]
+        live = [index for index in asked if alphas.of[index] not in vacuous]
+        left: set[int] = set()
+        if live:
+            for family, own in families.split(first, about.gamma, numbers, live):
+                left.update(families.undecided_rows(family, own, RowsAsked(numbers, alphas, about, engine)))
+        rows.scopes.update(dict.fromkeys(scopes))
+        rows.mark(near, vacuous=True)
+        rows.mark([index for index in asked if alphas.of[index] in vacuous], vacuous=True, above_one=True)
+        rows.mark([index for index in live if index not in left])
+
+    # --- the other rows, one by one -----------------------------------------------------------------
+
+    def _decide_rest(self, rows: _ChunkRows, engine: Engine) -> ChunkAnswer:
+        """Decide the rows that are not proved yet as the rows of any table, and return the answer about all rows."""
+        rest = rows.unproved()
+        if not rest:
+            return rows.answer(Counts(), (), ())
+        table = rows.part(rest, self._pool)
+        source = TableRows(self._program, table, resolve_claim(self._setup.core, table, self._setup.claim))
+        source.probabilities = self._probabilities
+        decided, steps = source.begin(engine)
+        for _ in steps:
+            pass
+        assert isinstance(decided, DecidedRows)
+        outcomes, numbers = decided.outcomes
+        holds = [outcome.settled.verdict is Verdict.ACCURATE for outcome in outcomes]
+        left = []
+        for index, row, number in zip(rest, table.rows, numbers, strict=True):
+            if not holds[number]:
+                cells = (*row.inputs, *row.outputs, row.dd)
+                left.append((index, tuple(["" if cell is None else cell.text for cell in cells])))
+        proved = [outcome for outcome, held in zip(outcomes, holds, strict=True) if held]
+        scopes = dict.fromkeys([outcome.says for outcome in proved if outcome.says is not None])
+        return rows.answer(_counts_of_proved(outcomes, numbers), tuple(scopes), tuple(left))
+
+
+def _common(values: Sequence[Fraction | None]) -> tuple[list[int | None], int]:
+    """Return the `values` as integers over their common denominator, which comes second."""
+    below = lcm(*{value.denominator for value in values if value is not None})
+    return [None if value is None else value.numerator * (below // value.denominator) for value in values], below
+
+
+def _counts_of_proved(outcomes: Sequence[RowOutcome], numbers: Sequence[int]) -> Counts:
+    """Return the numbers of rows of each kind among those that hold."""
+    proved = [outcome.settled.verdict is Verdict.ACCURATE for outcome in outcomes]
+    counted = Counter(number for number in numbers if proved[number])
+    vacuous = above_one = unconstrained = 0
+    for number, count in counted.items():
+        outcome = outcomes[number]
+        vacuous += count if outcome.vacuous else 0
+        above_one += count if outcome.vacuous and not outcome.terms.vacuous else 0
+        unconstrained += count if outcome.terms.unconstrained else 0
+    accurate = sum(counted.values())
+    return Counts(accurate, accurate, 0, 0, vacuous, above_one, unconstrained)
+
+
+class _ChunkRows:
+    """The rows of a chunk with their dd, and which of them are proved."""
+
+    def __init__(self, table: Table) -> None:
+        assert isinstance(table.rows, PackedRows)
+        self.table = table
+        self.rows = table.rows
+        #: For each row the dd of its group, or None; whether they come from the ideal.
+        self.distances: list[AlphaColumn | None] = [None] * len(table.rows)
+        self.computed = False
+        self.scopes: dict[ClaimScope, None] = {}
+        self._proved = bytearray(len(table.rows))
+        self._counts = Counts()
+        self._groups: list[list[int]] | None = None
+
+    def groups(self, finite: Sequence[int]) -> list[list[int]]:
+        """Return the rows in groups with equal cells in the columns `finite`."""
+        if self._groups is None:
+            columns = self.rows.columns
+            keys: Iterable[tuple[int, ...]] = zip(*[columns[position][1] for position in finite], strict=True)
+            groups: dict[tuple[int, ...], list[int]] = {}
+            if finite:
+                for index, key in enumerate(keys):
+                    groups.setdefault(key, []).append(index)
+                self._groups = [*groups.values()]
+            else:
+                self._groups = [[*range(len(self.rows))]]
+        return self._groups
+
+    def set_distances(self, members: Sequence[int], values: Sequence[int | None], below: int) -> None:
+        """Set dd of the rows `members`, as integers over `below`; None is infinity."""
+        column = AlphaColumn(dict(zip(members, values, strict=True)), below)
+        for index in members:
+            self.distances[index] = column
+
+    def distance(self, index: int) -> Fraction | None:
+        """Return dd of a row, or None if it is infinite or not known."""
+        column = self.distances[index]
+        value = None if column is None else column.of[index]
+        return None if column is None or value is None else column.fraction(value)
+
+    def mark(self, rows: Sequence[int], *, vacuous: bool = False, above_one: bool = False) -> None:
+        """Mark these rows as proved; they may be `vacuous`, as beta is at least 1 everywhere or as dd is too small."""
+        for index in rows:
+            self._proved[index] = 1
+        number = len(rows)
+        more = Counts(number, number, 0, 0, number if vacuous else 0, number if above_one else 0, 0)
+        self._counts = added(self._counts, more)
+
+    def unproved(self) -> list[int]:
+        """Return the rows that are not marked."""
+        return [index for index, proved in enumerate(self._proved) if not proved]
+
+    def part(self, rows: Sequence[int], pool: CellPool) -> Table:
+        """Return the table of these rows with their dd."""
+        result = PackedRows(*self.rows.widths)
+        for index in rows:
+            row = self.rows[index]
+            dd = row.dd
+            if dd is None and self.computed:
+                distance = self.distance(index)
+                dd = INFINITY if distance is None else pool.cell(distance)
+            result.append((*row.inputs, *row.outputs, row.alpha, row.beta, row.gamma, dd))
+        columns = self.table.columns | (_DD if self.computed else frozenset())
+        return replace(self.table, rows=result, columns=columns, computed=_DD if self.computed else frozenset())
+
+    def answer(
+        self, counts: Counts, scopes: Sequence[ClaimScope], left: tuple[tuple[int, tuple[str, ...]], ...]
+    ) -> ChunkAnswer:
+        """Return the answer, with the `counts` and `scopes` of the rows that were not marked and hold."""
+        every = replace(added(self._counts, counts), rows=len(self.rows))
+        return ChunkAnswer(every, tuple(dict.fromkeys([*self.scopes, *scopes])), left)
+
+
+def added(one: Counts, other: Counts) -> Counts:
+    """Return the sums of both counts."""
+    return Counts(*[mine + theirs for mine, theirs in zip(astuple(one), astuple(other), strict=True)])
+
+
+# --- The report about all chunks --------------------------------------------------------------------------------------
+
+
+class LongRows(CountedRows):
+    """The rows of a long table as counts, with the rows that are not proved; other rows are decided when they are read.
+
+    `whole` is the question about the table read at once.
+    """
+
+    def __init__(self, whole: Callable[[], Source]) -> None:
+        self._whole = whole
+        self._counts = Counts()
+        self._scopes: dict[ClaimScope, None] = {}
+        #: The rows that are not proved, decided; the rows of the whole table once it was read at once.
+        self.left: DecidedRows | None = None
+        self.every: Sequence[RowResult] | None = None
+
+    def add(self, answer: ChunkAnswer) -> None:
+        """Add the rows of a chunk, except those that are left."""
+        self._counts = added(self._counts, answer.counts)
+        for scope in answer.scopes:
+            self._scopes.setdefault(scope)
+        if len(self._scopes) > _MOST_SCOPES:
+            self._scopes = {join_scopes(self._scopes): None}
+
+    @property
+    def counts(self) -> Counts:
+        """The number of rows of each kind."""
+        if isinstance(self.every, DecidedRows):
+            return self.every.counts
+        if self.left is None:
+            return self._counts
+        left = self.left.counts
+        return replace(added(self._counts, left), rows=self._counts.rows)
+
+    @property
+    def scopes(self) -> Iterable[ClaimScope]:
+        """The sets of eps where rows are informative; their union is that of all rows."""
+        if isinstance(self.every, DecidedRows):
+            return self.every.scopes
+        return [*self._scopes, *(() if self.left is None else self.left.scopes)]
+
+    def select(self, verdict: Verdict) -> Iterator[RowResult]:
+        """Yield the rows with this `verdict`, in order."""
+        if verdict is Verdict.ACCURATE or self.every is not None:
+            return (row for row in self._all() if row.verdict is verdict)
+        return iter(()) if self.left is None else self.left.select(verdict)
+
+    def _all(self) -> Sequence[RowResult]:
+        if self.every is None:
+            source = self._whole()
+            engine = Engine(source.program.measurer, source.program.limits)
+            self.every, steps = source.begin(engine)
+            for _ in steps:
+                pass
+        return self.every
+
+    def __len__(self) -> int:
+        return self._counts.rows if self.every is None else len(self.every)
+
+    @overload
+    def __getitem__(self, position: int) -> RowResult: ...
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[RowResult]: ...
+    def __getitem__(self, position: int | slice) -> RowResult | Sequence[RowResult]:
+        return self._all()[position]
+
+    def __iter__(self) -> Iterator[RowResult]:
+        return iter(self._all())
+
+
+class _Numbered(Sequence[Row]):
+    """The `rows` of a table with other numbers."""
+
+    def __init__(self, rows: Sequence[Row], numbers: Sequence[int]) -> None:
+        self._rows = rows
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, position: int) -> Row: ...
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[Row]: ...
+    def __getitem__(self, position: int | slice) -> Row | Sequence[Row]:
+        if isinstance(position, slice):
+            return _Numbered(self._rows[position], self._numbers[position])
+        return replace(self._rows[position], number=self._numbers[position])
+
+
+class LongTable(Source):
+    """A claim about the rows of a long table in a file, as a source that is decided chunk by chunk.
+
+    `sample` is the question about the first row alone, from which the report has its claim, and `whole` that about the
+    table read at once.
+    """
+
+    respects_requires = True
+
+    def __init__(
+        self, program: Program, path: Path, sample: TableRows, setup: ChunkSetup, whole: Callable[[], Source]
+    ) -> None:
+        super().__init__(program, sample.intervals, sample.stated, sample.table)
+        self._path = path
+        self._sample = sample
+        self._setup = setup
+        self._whole = whole
+        self._read: Source | None = None
+        self._explored = WorkDone()
+        self._spent = Spent()
+
+    @property
+    def total(self) -> int | None:
+        return None if self._read is None else self._read.total
+
+    @property
+    def subject(self) -> str:
+        return self._sample.table.name
+
+    @property
+    def work(self) -> WorkDone:
+        if self._read is not None:
+            return self._read.work
+        own = self._sample.probabilities.work
+        return WorkDone(
+            own.explorations + self._explored.explorations, own.chain_seconds + self._explored.chain_seconds
+        )
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return self._sample.warnings
+
+    def cases(self) -> Iterable[Case]:
+        return self._whole_source().cases()
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        rows = LongRows(self._whole_source)
+        return rows, self._steps(rows, engine)
+
+    def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
+        source = self._sample if self._read is None else self._read
+        report = source.report(rows, engine, interrupted=interrupted)
+        return replace(report, effort=self.effort(engine))
+
+    def effort(self, engine: Engine) -> Effort:
+        effort, spent = super().effort(engine), self._spent
+        return replace(
+            effort,
+            measure_seconds=effort.measure_seconds + spent.measure_seconds,
+            sign_seconds=effort.sign_seconds + spent.sign_seconds,
+            measures=effort.measures + spent.measures,
+            obligations=effort.obligations + spent.obligations,
+        )
+
+    def _whole_source(self) -> Source:
+        if self._read is None:
+            self._read = self._whole()
+        return self._read
+
+    def _steps(self, rows: LongRows, engine: Engine) -> Iterator[object]:
+        """Decide the chunks, then the rows that they left; where that is not possible, the whole table."""
+        left: list[tuple[int, tuple[str, ...]]] = []
+        try:
+            for answer in self._answers(engine):
+                left += [(len(rows) + position, cells) for position, cells in answer.left]
+                rows.add(answer)
+                if len(left) > max(_MOST_LEFT, len(rows) // _ROWS_FOR_ONE):
+                    yield from self._all_at_once(rows, engine)
+                    return
+                yield None
+            if left:
+                source = self._question_about(left)
+                decided, steps = source.begin(engine)
+                assert isinstance(decided, DecidedRows)
+                for _ in steps:
+                    yield None
+                rows.left = decided
+        except _Refused:
+            yield from self._all_at_once(rows, engine)
+
+    def _all_at_once(self, rows: LongRows, engine: Engine) -> Iterator[object]:
+        rows.every, steps = self._whole_source().begin(engine)
+        yield from steps
+
+    def _question_about(self, left: Sequence[tuple[int, tuple[str, ...]]]) -> TableRows:
+        """Return the question about these rows, which are given by positions and texts."""
+        core, known = self.program.core, self._sample.table
+        header = [slot.name for slot in (*core.input_slots, *core.output_slots)]
+        width = len(header)
+        if known.columns & _DD:
+            header, width = [*header, "dd"], width + 1
+        table = read_table((header, [cells[:width] for _, cells in left]), core, known.name)
+        rows = _Numbered(table.rows, [position + 1 for position, _ in left])
+        table = replace(table, rows=rows, computed=known.computed)
+        return TableRows(self.program, table, resolve_claim(core, table, self._setup.claim))
+
+    # --- chunks -------------------------------------------------------------------------------------
+
+    def _answers(self, engine: Engine) -> Iterator[ChunkAnswer]:
+        """Yield the answers about the chunks in order, from the cache, from other processes or from this one.
+
+        Raises _Refused if one is refused.
+        """
+        digest = self._setup.digest
+        cache = None if digest is None else engine.chunk_cache
+        setup = pickle.dumps(self._setup)
+        executor = engine.executor
+        known: dict[int, ChunkAnswer] = {}
+        sent: dict[int, bytes] = {}
+        tickets, due = 0, 0
+        chunks = self._chunks()
+        ended = False
+        while True:
+            while not ended and len(sent) < executor.slots and len(known) + len(sent) < _MOST_AHEAD:
+                chunk = next(chunks, None)
+                if chunk is None:
+                    ended = True
+                    break
+                key = b"" if cache is None or digest is None else shared.question_key(digest, _digest(chunk))
+                cached = None if cache is None else cache.get([key]).get(key)
+                if cached is not None:
+                    with suppress(shared.Unreadable):
+                        known[tickets] = ChunkAnswer.parse(cached)
+                if tickets not in known:
+                    sent[tickets] = key
+                    executor.submit(-1 - tickets, Task(fingerprint(all_rooms=True), setup, chunk))
+                tickets += 1
+            while due in known:
+                yield known.pop(due)
+                due += 1
+            if due == tickets:
+                if ended:
+                    return
+                continue
+            for finished in executor.wait():
+                number = -1 - finished.ticket
+                key = sent.pop(number)
+                done = finished.done
+                if done is None or not done.text:
+                    raise _Refused
+                known[number] = answer = ChunkAnswer.parse(done.text)
+                self._spent = self._spent + done.spent
+                self._explored.explorations += answer.work[0]
+                self._explored.chain_seconds += answer.work[1]
+                if cache is not None:
+                    cache.put({key: replace(answer, work=(0, 0.0)).text()})
+
+    def _chunks(self) -> Iterator[bytes]:
+        """Yield the lines below the header in chunks. Raises _Refused for a very long line or a changed file."""
+        try:
+            with self._path.open("rb") as file:
+                if _header(file) != [*self._setup.header]:
+                    raise _Refused
+                while chunk := file.read(CHUNK_BYTES):
+                    rest = file.readline(MAX_LINE + 1)
+                    if len(rest) > MAX_LINE:
+                        raise _Refused
+                    yield chunk + rest
+        except OSError:
+            raise _Refused from None
+
+
+def _digest(chunk: bytes) -> str:
+    return hashlib.sha256(chunk).hexdigest()
+
+
+def _header(file: IO[bytes]) -> list[str] | None:
+    """Return the first record of a CSV file, which must be a single line of text; None otherwise."""
+    line = file.readline(MAX_LINE + 1).removeprefix(_BYTE_ORDER_MARK)
+    try:
+        (record,) = csv.reader([line.decode("utf-8")], strict=True, skipinitialspace=True)
+    except (ValueError, csv.Error):
+        return None
+    return record or None
+
+
+def long_table(program: Program, table: TableGiven, asked: Options, whole: Callable[[], Source]) -> LongTable | None:
+    """Return the question about a table that is decided chunk by chunk; None for a table that is read at once.
+
+    `whole` makes the question about the table read at once. A table is decided in chunks if it is a large file, its
+    rows are not shown (`Options.forms`), and all rows have one claim, which may depend on dd.
+    """
+    if not isinstance(table, str | os.PathLike) or asked.forms or asked.keep_proofs or asked.digits is not None:
+        return None
+    core = program.core
+    if core.selection is not None or program.expected_quantity is not None or is_free(core, asked.gamma):
+        return None
+    if not any(slot.is_symbolic for slot in core.input_slots):
+        return None
+    path = Path(table)
+    try:
+        with path.open("rb") as file:
+            header, first = _header(file), file.readline(MAX_LINE + 1)
+    except (OSError, ValueError):
+        return None
+    if header is None or {"".join(name.split()) for name in header} & {"alpha", "beta", "gamma"}:
+        return None
+    with suppress(DiagnosticError, Undecided):
+        if enclosed_claim(core, asked.claim, _DD) is not None:
+            return None
+        row = completed(program, read_chunk(CsvChunk(os.fspath(table), header, first), core, CellPool()))
+        sample = TableRows(program, row, resolve_claim(core, row, asked.claim))
+        setup = ChunkSetup(core, program.limits, asked.claim, row.name, tuple(header))
+        return LongTable(program, path, sample, setup, whole)
+    return None
