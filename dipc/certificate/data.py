@@ -223,6 +223,9 @@ BY_A_CONSTANT = (
     "beta depends on a constant computed from the number of queries, in a way that the checker does not follow"
 )
 
+#: The reason for a proof for all values of the totals of the queries.
+BY_TOTALS = "it is proved for all values of the totals that the program reads, which the checker does not follow"
+
 #: The reason for a union bound with normal noise.
 OVER_NORMAL_NOISE = "it is a sum of probabilities over normal noise, which the checker only follows for single numbers"
 

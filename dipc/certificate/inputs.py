@@ -12,6 +12,7 @@ from dipc.algebra.limits import Undecided
 from dipc.certificate.answers import with_classes_named
 from dipc.certificate.data import (
     BY_A_CONSTANT,
+    BY_TOTALS,
     IN_ANOTHER_UNIT,
     NOT_EXPANDED,
     OVER_NORMAL_NOISE,
@@ -219,7 +220,7 @@ class _Writer:
             "verdict": str(others.verdict),
         }
         if others.union is None:
-            return data | {"reason": others.reason}
+            return data | ({"open": BY_TOTALS} if others.verdict is Verdict.ACCURATE else {"reason": others.reason})
         if not others.union.in_eps:
             return data | {"open": IN_ANOTHER_UNIT}
         if any(mentions(self._source.claim.beta.tree, name) for name in self._source.varying):

@@ -22,7 +22,7 @@ from dipc.linear.shifts import least_shift
 from dipc.questions.privacy.adjacency import Distance, MultisetPairs, Neighborhood, Pairs, texts
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.densities import OF_CELLS, RealOutputs
-from dipc.questions.privacy.every_number import EveryNumber
+from dipc.questions.privacy.every_number import OF_TOTALS, EveryNumber
 from dipc.questions.privacy.loss import LawTable, at_most, couples
 from dipc.questions.privacy.noisy_vector import OF_NOISY_VALUES
 from dipc.questions.privacy.outcome import (
@@ -61,6 +61,8 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
         raise Uncertified("the checker reads budgets that are multiples of eps, and this one has a logarithm")
     require_known_laws(question.program.core)
     if isinstance(question, EveryNumber):
+        if report.proof == OF_TOTALS:
+            raise Uncertified("the checker does not follow a proof for all values of the totals of the queries")
         if report.verdict is PrivacyVerdict.PRIVATE:
             return sealed(with_answers(_for_every_number(question, report, tool)))
         assert report.numbers is not None, "it is about every number"

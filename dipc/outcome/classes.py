@@ -79,6 +79,10 @@ def _vacuous_text(counts: Counts) -> str:
     return f"{number if counts.rows > 1 else ''}vacuously, as {vacuous_why(counts)}"
 
 
+def _methods(row: ClassResult) -> set[Method]:
+    return {each.note.method for each in (row, *row.rows) if each.note is not None}
+
+
 def _numbers_line(report: Report) -> str:
     """Return the result about every number of queries in one sentence."""
     counts = report.counts
@@ -88,7 +92,9 @@ def _numbers_line(report: Report) -> str:
             if counts.vacuous == counts.rows:
                 return f"accurate: {everything}, vacuously ({vacuous_why(counts)})"
             some = f"; {counts.vacuous} of {count(counts.rows, 'case')} vacuously, as {vacuous_why(counts)}"
-            return f"accurate: {everything} (a union-bound proof{some if counts.vacuous else ''})"
+            totals = any(isinstance(row, ClassResult) and Method.TOTALS in _methods(row) for row in report.rows)
+            proof = "a proof for all values of the totals" if totals else "a union-bound proof"
+            return f"accurate: {everything} ({proof}{some if counts.vacuous else ''})"
         case Verdict.INACCURATE:
             return f"INACCURATE: the claim does not hold for every {report.numbers}"
         case Verdict.UNDECIDED:
@@ -215,6 +221,7 @@ _METHODS = {
     Method.BOUND: "proved by a lower bound of its probabilities",
     Method.UNION: "proved by a union bound over single comparisons",
     Method.INPUTS: "proved exactly, input by input",
+    Method.TOTALS: "proved at all values of the totals that the program reads",
     Method.EMPTY: "no input that far from other answers",
     Method.WITNESS: "refuted by an input",
     Method.NOTHING: "vacuous, as beta ≥ 1",

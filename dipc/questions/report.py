@@ -573,6 +573,8 @@ class Method(StrEnum):
     """An input refutes the claim."""
     UNION = "union bound"
     """A union bound over single comparisons proves the claim for every m from some number on."""
+    TOTALS = "totals"
+    """The program reads its queries through totals alone, and meets the claim at all of their values."""
     EMPTY = "empty"
     """No input of the class is far enough from other answers for the claim to be about it."""
     NOTHING = "nothing"

@@ -27,6 +27,7 @@ from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
 from dipc.program.program import Program
 from dipc.questions.every_input import ClassSource, EveryInput
+from dipc.questions.every_number import totals
 from dipc.questions.every_number.in_number import (
     ONE,
     InNumber,
@@ -382,6 +383,32 @@ class AllNumbers(ClassSource):
                 return replace(row, **facts, note=note, evidence=ClassEvidence((), refuted))
         return None
 
+    def proved_by_totals(self) -> Generator[Obligation | Bound, Decision, bool]:
+        """Return True if the program reads its queries through totals alone, and the claim holds at all values."""
+        with suppress(DiagnosticError, Undecided):
+            reduced = self._by_totals
+            if reduced is not None:
+                for case in reduced.cases():
+                    row = yield from case.settle()
+                    if row.verdict is not Verdict.ACCURATE:
+                        return False
+                return True
+        return False
+
+    @cached_property
+    def _by_totals(self) -> Source | None:
+        """The question about all values of the totals that the program reads, or None. Raises DiagnosticError."""
+        claim = self.claim
+        trees = [each.tree for each in (claim.beta, claim.alpha, claim.gamma) if each is not None]
+        if self._depends(tuple(trees)):
+            return None
+        everywhere = (
+            not claim.at_distance and claim.alpha_text == "0" and not any(mentions(each, "dd") for each in trees)
+        )
+        reduce = totals.for_every_input if everywhere else totals.at_distances
+        program = reduce(self.program, self.parameter)
+        return None if program is None else EveryInput(program, ClassClaim(program, self.options))
+
     def worth_showing(self, number: int, rows: Sequence[ClassResult]) -> Sequence[ClassResult]:
         """Return the rows to show for m = `number`: one row if the claim holds, else the classes without a proof."""
         verdict = _together(rows)
@@ -583,6 +610,11 @@ class _OtherNumbers:
         source, numbers = self.source, self.source.range
         proof: ProvedStart | None = None
         reason = numbers.reason
+        if numbers.proof is None and (yield from source.proved_by_totals()):
+            where = f"{source.parameter} >= {numbers.start}"
+            span = numbers.least, numbers.start
+            row = source.row(where, Method.TOTALS, Verdict.ACCURATE, numbers=span)
+            return _united([row], self.number, (), OtherNumbers(numbers.start, Verdict.ACCURATE, None, None))
         if numbers.proof is not None:
             try:
                 proof = yield from numbers.proof.prove(numbers.start)

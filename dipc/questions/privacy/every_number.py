@@ -16,6 +16,7 @@ from dipc.decide.engine import Engine
 from dipc.frozen import frozen
 from dipc.program.clipped import EVERYTHING, clip
 from dipc.program.program import Program, ProgramGiven, Progress, as_program
+from dipc.questions.every_number import totals
 from dipc.questions.every_number.in_number import ONE, RationalFunction, common_unit
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform, SelectionLoop, grows_with, selected_from_inputs
@@ -55,6 +56,9 @@ _ASIDE = (_ZERO, Fraction(-1, 2), Fraction(1, 2))
 
 #: The search for a lower bound ends when it is the same for this many numbers.
 _SETTLED = 3
+
+#: The reason for a proof for all values of the totals that a program reads.
+OF_TOTALS = "the program reads its inputs through totals alone, and is private at all of their values"
 
 _OF_ONE = "iterations are independent, and each loses as much as it does alone"
 _NO_SHIFT = "on some path through the loop no shift of the noises makes up for every move of the inputs"
@@ -158,6 +162,21 @@ class EveryNumber:
         cost, reason = self.cost
         bound = None if cost is None else cost.supremum
         proved = bound is not None and bound <= claim.budget
+        reduced = None if proved else self._of_totals
+        if reduced is not None:
+            # The law of the reduced program may not be known.
+            with suppress(DiagnosticError, Undecided):
+                report = reduced.decide(claim)
+                if report.verdict is PrivacyVerdict.PRIVATE:
+                    every = every_input(self.program.core)
+                    return replace(
+                        report,
+                        program=self.program.name,
+                        adjacency=str(self._within),
+                        about=every,
+                        proof=OF_TOTALS,
+                        numbers=self.numbers,
+                    )
         if not proved:
             for number in self._worth_trying(claim.budget):
                 report = self.question_for(number).decide(claim)
@@ -194,7 +213,7 @@ class EveryNumber:
         A lower bound holds at one m, and at all greater ones if further iterations are like the first.
         """
         cost, reason = self.cost
-        bound = None if cost is None else cost.supremum
+        bound = self._constant_of_totals(eps) if cost is None else cost.supremum
         all_eps = read_claim(self.program, None, None, eps).intervals == (Interval.POSITIVE,)
         best: tuple[int, Fraction, Constant] | None = None
         since = 0
@@ -353,6 +372,18 @@ class EveryNumber:
                 if bound.value_at(self.least) > best.value_at(self.least):
                     best = bound
         return best
+
+    @cached_property
+    def _of_totals(self) -> PrivacyQuestion | None:
+        """The question about a program with an input for each total of the queries, which implies this one; or None."""
+        reduced = totals.for_privacy(self.program, self.parameter, self._within)
+        return None if reduced is None else PrivacyQuestion(reduced, "linf:1", "all", self._engine)
+
+    def _constant_of_totals(self, eps: GivenEps) -> Fraction | None:
+        """Return a constant that is proved for all values of the totals of the queries, or None."""
+        with suppress(DiagnosticError, Undecided):
+            return None if self._of_totals is None else self._of_totals.constant(eps).proved
+        return None
 
     @property
     def _goes_on(self) -> bool:

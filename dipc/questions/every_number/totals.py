@@ -1,0 +1,557 @@
+"""Programs that read their queries through totals alone, such as `sum(i in 1..m : q[i])`, for every m at once.
+
+A *total* is a sum, minimum, maximum or count over the queries, whose summand reads the queries of one index. Let a
+program and its `ideal` read the queries through totals alone, and let the *reduced* program have an input of its own
+for each total. At queries u with the totals s(u), the program has the law and the right answer of the reduced one at
+s(u).
+
+**Every input.** If the reduced program is right at every s, the program is right at every u, for every m.
+
+**Distances.** With `alpha: dd` the distances of u and s(u) from other answers must agree. They do if there is one
+total, of the queries themselves: the sum in the norm l1, and the minimum and the maximum in linf. For a step of the
+total by d is a step of the queries by d: all of them move by d in linf, and one of them in l1. No lesser step leads
+there.
+
+**Privacy.** If u and u' are adjacent, each total differs by at most its unit. That is the radius times the slope of its
+summand. For `hamming` it is the radius times the width of the summand's values, and one width for an extremum. A budget
+of the reduced program at all inputs whose totals differ by at most their units is one of the program, for every m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import pairwise
+
+from dipc.frozen import frozen
+from dipc.program.clipped import without_accuracy
+from dipc.program.metric import Norm
+from dipc.program.program import Program
+from dipc.questions.privacy.adjacency import Distance, Neighborhood
+from dipc.text import ast
+from dipc.text.ast import BinaryOp, UnaryOp
+from dipc.text.core import BoolType, DomType, IntType, RealType, Type
+from dipc.text.declarations import computed_from
+from dipc.text.diagnostic import DiagnosticError, SourceText
+from dipc.text.parser import parse
+from dipc.text.printer import print_program
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+#: The distances of inputs in which one total of the queries is as far from other answers as the queries are.
+_ALIKE = {("sum", Norm.L1), ("min", Norm.LINF), ("max", Norm.LINF)}
+
+#: The types of an input for a total of finite queries, tried one after the other.
+_TYPES = (ast.BaseType.INT, ast.BaseType.REAL)
+
+
+@frozen
+class Total:
+    """A total of queries, `function(variable in low..high : body)`, with the name of the input that replaces it."""
+
+    name: str
+    written: ast.Ranged
+
+    @property
+    def arrays(self) -> frozenset[str]:
+        """The names of the arrays that the summand reads."""
+        return frozenset(node.name for node in ast.walk(self.written.body) if isinstance(node, ast.Element))
+
+
+def for_every_input(program: Program, parameter: str) -> Program | None:
+    """Return the reduced program, for claims with `alpha: 0` that do not depend on dd or `parameter`.
+
+    None if the program reads queries in another way than through totals.
+    """
+    reduction = _Reduction.from_program(program, parameter)
+    return None if reduction is None else reduction.program({})
+
+
+def at_distances(program: Program, parameter: str) -> Program | None:
+    """Return the reduced program, for claims with `alpha: dd` that do not depend on `parameter`.
+
+    None if the program reads queries in another way than through one total with the distances of the reduced program.
+    """
+    reduction = _Reduction.from_program(program, parameter)
+    metric = program.core.metric
+    if reduction is None or len(reduction.totals) != 1 or (metric is not None and metric.apart is not None):
+        return None
+    (total,) = reduction.totals
+    norm = Norm.LINF if metric is None else Norm(metric.input)
+    if (total.written.function, norm) not in _ALIKE or not reduction.is_of_all_queries(total):
+        return None
+    return reduction.program({})
+
+
+def for_privacy(program: Program, parameter: str, within: Neighborhood) -> Program | None:
+    """Return the reduced program in the units of its totals.
+
+    A budget of the result for all pairs of inputs adjacent by linf:1 is one of `program` for all pairs that are
+    `within` the neighborhood, for every value of `parameter`. None if the program reads queries in another way, has
+    other inputs, or a total can differ without limit.
+    """
+    reduction = _Reduction.from_program(program, parameter, privacy=True)
+    if reduction is None or reduction.has_other_inputs:
+        return None
+    units = {total.name: reduction.unit(total, within) for total in reduction.totals}
+    known = {name: unit for name, unit in units.items() if unit is not None}
+    return reduction.program(known) if len(known) == len(units) else None
+
+
+@frozen
+class _Reduction:
+    """A program whose queries are read through totals: its `tree` reads `totals` in place of the arrays `queries`.
+
+    `bounds` has the first and last index of each array of queries, `types` its type.
+    """
+
+    original: Program
+    tree: ast.ProgramTree
+    totals: tuple[Total, ...]
+    bounds: Mapping[str, tuple[ast.Expr, ast.Expr]]
+    types: Mapping[str, Type]
+    numbers: frozenset[str]
+    has_other_inputs: bool
+
+    @staticmethod
+    def from_program(program: Program, parameter: str, *, privacy: bool = False) -> _Reduction | None:
+        """Return the reduction of `program`, or None if it reads queries in another way than through totals.
+
+        For `privacy` the ideal, the metric and the claim are left out.
+        """
+        core = program.core
+        if type(program) is not Program or core.requires is not None or core.selection is not None:
+            return None
+        tree = parse(core.source)
+        numbers = frozenset((parameter, *computed_from(tree.declarations, core.overrides, parameter)))
+        tree = without_accuracy(tree) if privacy else tree
+        bounds: dict[str, tuple[ast.Expr, ast.Expr]] = {}
+        kept: list[ast.Declaration] = []
+        others = False
+        for each in tree.declarations:
+            if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT:
+                left: list[ast.Declarator] = []
+                for own in each.declarators:
+                    if own.low is not None and own.high is not None and _mentions((own.low, own.high), numbers):
+                        bounds[own.name] = own.low, own.high
+                    else:
+                        left.append(own)
+                others = others or bool(left)
+                if left:
+                    kept.append(replace(each, declarators=tuple(left)))
+            else:
+                kept.append(each)
+        types = {slot.name.partition("[")[0]: slot.type for slot in core.input_slots}
+        if not bounds or not bounds.keys() <= types.keys():
+            return None
+        words = {value for name in bounds for value in _words(types[name])}
+        outputs = frozenset(slot.name.partition("[")[0] for slot in core.output_slots)
+        fixed_names = frozenset((core.constants.keys() | words) - numbers - _bound_names(tree))
+        finding = _Finding(numbers, frozenset(bounds), fixed_names, outputs, _used_names(tree))
+        body = finding.without_queries(finding.folded(tree.body))
+        declarations: list[ast.Declaration] = []
+        for each in kept:
+            if isinstance(each, ast.IdealDecl):
+                inner = finding.without_queries(finding.folded(each.body))
+                declarations.append(replace(each, body=inner))
+            elif isinstance(each, ast.MetricDecl):
+                declarations.append(finding.without_queries(each))
+            else:
+                declarations.append(each)
+        asked = [each for each in declarations if not isinstance(each, ast.ConstDecl | ast.ClaimDecl)]
+        own_types = [each for each in asked if isinstance(each, ast.VariableDecl) and _is_variable(each)]
+        fixed = [each for each in asked if each not in own_types]
+        every = (
+            body,
+            tuple([each.body if isinstance(each, ast.IdealDecl) else each for each in fixed]),
+            tuple(each.initial for each in own_types),
+        )
+        if not finding.totals or _mentions(every, numbers | bounds.keys()):
+            return None
+        found = replace(tree, declarations=tuple(declarations), body=body)
+        totals = tuple(finding.totals.values())
+        return _Reduction(program, found, totals, bounds, types, numbers, others)
+
+    def program(self, units: Mapping[str, Fraction]) -> Program | None:
+        """Return the program with an input for each total, in these `units`; None if it is not a program."""
+        reals = any(isinstance(self.types[name], RealType) for total in self.totals for name in total.arrays)
+        for type_ in _TYPES[1:] if reals or any(unit.denominator > 1 for unit in units.values()) else _TYPES:
+            made = self._read(type_, units)
+            if made is not None:
+                return made
+        return None
+
+    def _read(self, base: ast.BaseType, units: Mapping[str, Fraction]) -> Program | None:
+        declared = ast.BaseTypeExpr(base)
+
+        def widened(each: ast.VariableDecl) -> ast.VariableDecl:
+            return replace(each, type=declared) if _is_variable(each) and _mentions(each.type, self.numbers) else each
+
+        declarations: list[ast.Declaration] = []
+        for each in self.tree.declarations:
+            if isinstance(each, ast.IdealDecl):
+                declarations.append(replace(each, declarations=tuple(map(widened, each.declarations))))
+            else:
+                declarations.append(widened(each) if isinstance(each, ast.VariableDecl) else each)
+        names = tuple([ast.Declarator(total.name, None, None) for total in self.totals])
+        declarations.append(ast.VariableDecl(ast.Role.INPUT, names, declared, None))
+
+        def scaled(node: object) -> ast.Expr | None:
+            if not isinstance(node, ast.Name) or (unit := units.get(node.name, _ONE)) == 1:
+                return None
+            return ast.Binary(BinaryOp.MULTIPLY, ast.number(unit, node.span), node, node.span)
+
+        tree = replace(self.tree, declarations=tuple(declarations), body=ast.rewritten(self.tree.body, scaled))
+        try:
+            return self.original.with_constants({}, SourceText("<totals>", print_program(tree)))
+        except DiagnosticError:
+            return None
+
+    def is_of_all_queries(self, total: Total) -> bool:
+        """Whether the summand is the query itself, and the total is of all queries of an array of reals or ints."""
+        written = total.written
+        if not isinstance(written.body, ast.Element):
+            return False
+        name = written.body.name
+        return (written.low, written.high) == self.bounds[name] and isinstance(self.types[name], RealType | IntType)
+
+    def unit(self, total: Total, within: Neighborhood) -> Fraction | None:
+        """Return how much the total can differ at two inputs `within` the neighborhood; None without a limit."""
+        function, body = total.written.function, total.written.body
+        constants = {name: value for name, value in self.original.core.constants.items() if name not in self.numbers}
+        form = _Form(self.types, constants)
+        counts = function == "count"
+        ends, slope = (_ZERO, _ONE) if counts else form.range(body), None if counts else form.slope(body)
+        width = None if ends is None else ends[1] - ends[0]
+        adds = function in ("sum", "count")
+        limits: list[Fraction] = []
+        match within.distance:
+            case Distance.HAMMING:
+                if width is not None:
+                    limits.append(width * (within.radius if adds else 1))
+            case Distance.L1:
+                gap = self._least_move(total)
+                if slope is not None:
+                    limits.append(slope * within.radius)
+                if width is not None and gap is not None:
+                    limits.append(width * (within.radius // gap if adds else 1))
+            case Distance.LINF:
+                if slope is not None and not adds:
+                    limits.append(slope * within.radius)
+        return min(limits, default=_ZERO) or None
+
+    def _least_move(self, total: Total) -> Fraction | None:
+        """Return the least difference of two values of a query; None for reals."""
+        moves: list[Fraction] = []
+        for name in total.arrays:
+            type_ = self.types[name]
+            if isinstance(type_, RealType):
+                return None
+            if isinstance(type_, DomType):
+                values = sorted(value for value in type_.values if isinstance(value, Fraction))
+                if len(values) < len(type_.values):
+                    return None
+                moves += [high - low for low, high in pairwise(values)]
+            else:
+                moves.append(_ONE)
+        return min(moves, default=None)
+
+
+def _mentions(tree: object, names: frozenset[str]) -> bool:
+    return any(isinstance(node, ast.Name | ast.Element) and node.name.rstrip("'") in names for node in ast.walk(tree))
+
+
+def _is_variable(declared: ast.VariableDecl) -> bool:
+    """Whether a declaration is of variables, whose type may be widened."""
+    return declared.role is ast.Role.VAR and all(own.low is None for own in declared.declarators)
+
+
+def _words(type_: Type) -> Iterator[str]:
+    values = type_.values if isinstance(type_, DomType) else ()
+    yield from (value for value in values if isinstance(value, str))
+
+
+def _bound_names(tree: ast.ProgramTree) -> set[str]:
+    """Return the names of loops, ranges and scores, and of the variables of the ideal."""
+    inner = () if tree.ideal is None else tree.ideal.declarations
+    names = {own.name for each in inner for own in each.declarators}
+    return names | {name for node in ast.walk(tree) if isinstance(name := getattr(node, "variable", None), str)}
+
+
+def _used_names(tree: ast.ProgramTree) -> frozenset[str]:
+    """Return all names of the program, also those of domain values and loops."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        names.update(
+            value for attribute in ("name", "variable") if isinstance(value := getattr(node, attribute, None), str)
+        )
+        if isinstance(node, ast.ConstDecl):
+            names.update(name for name, _ in node.bindings)
+    return frozenset(names)
+
+
+@dataclass
+class _Finding:
+    """The search for totals of the arrays `queries`, whose ranges depend on the constants `numbers`.
+
+    Summands may read the names in `fixed`: other constants, and words.
+    """
+
+    numbers: frozenset[str]
+    queries: frozenset[str]
+    fixed: frozenset[str]
+    outputs: frozenset[str]
+    taken: frozenset[str]
+    totals: dict[ast.Ranged, Total] = field(default_factory=dict)
+
+    def without_queries(self, tree: ast._Tree) -> ast._Tree:
+        """Return the tree with names in place of its totals, which are added to `totals`."""
+
+        def change(node: object) -> ast.Expr | None:
+            if not isinstance(node, ast.Ranged) or not self._is_total(node):
+                return None
+            key = _with_variable(node, "i")
+            if key not in self.totals:
+                name = next(name for n in range(1, 10**6) if (name := f"total{n}") not in self.taken)
+                self.taken |= {name}
+                self.totals[key] = Total(name, key)
+            return ast.Name(self.totals[key].name, node.span)
+
+        return ast.rewritten(tree, change)
+
+    def _is_total(self, node: ast.Ranged) -> bool:
+        """Whether a range is over queries, and reads each of them at its own index alone."""
+        index = ast.Name(node.variable)
+        inside = list(ast.walk(node.body))
+        read = [each for each in inside if isinstance(each, ast.Element)]
+        if any(each.name not in self.queries or each.index != index for each in read):
+            return False
+        if any(isinstance(each, ast.Ranged | ast.Drawn | ast.Eps) for each in inside):
+            return False
+        names = [each.name for each in inside if isinstance(each, ast.Name)]
+        return (
+            bool(read)
+            and _mentions((node.low, node.high), self.numbers)
+            and names.count(node.variable) == len(read)
+            and {*names} <= self.fixed | {node.variable}
+        )
+
+    def folded(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
+        """Return the statements with totals in place of loops that only add to variables, or keep an extremum."""
+        result: list[ast.Statement] = []
+        for statement in body:
+            made = self._folded_loop(statement, body) if isinstance(statement, ast.For) else None
+            if made is not None and result and (joined := _with_first(result[-1], made[0])) is not None:
+                result[-1:], made = [], [joined, *made[1:]]
+            result += [statement] if made is None else made
+        return tuple(result)
+
+    def _folded_loop(self, loop: ast.For, body: Sequence[ast.Statement]) -> list[ast.Statement] | None:
+        known: dict[str, ast.Expr] = {}
+        made: dict[str, ast.Statement] = {}
+        for statement in loop.body:
+            match statement:
+                case ast.Assign(ast.Name(name=name) as target, value, span):
+                    value = _inserted(value, known)
+                    folded = _accumulated(name, value, loop)
+                    if folded is not None and name not in made:
+                        made[name] = ast.Assign(target, folded, span)
+                    elif not ast.mentions(value, name) and name not in made:
+                        known[name] = value
+                    else:
+                        return None
+                case ast.If(condition, (ast.Assign(ast.Name(name=name) as target, value, span),), ()):
+                    extreme = _kept(condition, name, value)
+                    if extreme is not None and name not in made:
+                        whole_loop = ast.Call(extreme, (target, _inserted(value, known)), span)
+                        folded = _accumulated(name, whole_loop, loop)
+                        assert folded is not None, "the value does not read the variable"
+                        made[name] = ast.Assign(target, folded, span)
+                        continue
+                    step = _step(name, value)
+                    if step is None or not isinstance(step, ast.Number) or name in made:
+                        return None
+                    counted = ast.Ranged("count", loop.variable, loop.low, loop.high, _inserted(condition, known), span)
+                    times = ast.Binary(BinaryOp.MULTIPLY, step, counted, span)
+                    made[name] = ast.Assign(target, ast.Binary(BinaryOp.ADD, target, times, span), span)
+                case _:
+                    return None
+        inner = sum(ast.occurrences(loop.body, name) for name in known)
+        whole = sum(ast.occurrences(tuple(body), name) for name in known)
+        own = all(
+            ast.occurrences(loop.body, name) == ast.occurrences(tuple(_assignments(loop, name)), name) for name in made
+        )
+        return list(made.values()) if made and inner == whole and own and not known.keys() & self.outputs else None
+
+
+def _with_first(first: ast.Statement, after: ast.Statement) -> ast.Statement | None:
+    """Return one assignment of an extremum whose first query is assigned before those that come after it, or None."""
+    match first, after:
+        case (
+            ast.Assign(ast.Name(name=name), value),
+            ast.Assign(_, ast.Call(function, (ast.Name(name=own), ast.Ranged(low=ast.Number(value=low)) as rest))),
+        ) if own == name and function == rest.function:
+            before = ast.number(low - 1, rest.span)
+            if ast.rewritten(rest.body, lambda node: before if ast.is_name(node, rest.variable) else None) == value:
+                return replace(after, value=replace(rest, low=before))
+    return None
+
+
+def _assignments(loop: ast.For, name: str) -> Iterator[ast.Statement]:
+    """Yield the statements of a loop that assign the variable `name`, also in one branch."""
+    for statement in loop.body:
+        match statement:
+            case ast.Assign(ast.Name(name=own)) | ast.If(then=(ast.Assign(ast.Name(name=own)),)):
+                if own == name:
+                    yield statement
+
+
+def _step(name: str, value: ast.Expr) -> ast.Expr | None:
+    """Return the expression that an assigned `value` adds to the variable `name`; None for other values."""
+    match value:
+        case ast.Binary(op=BinaryOp.ADD, left=ast.Name(name=own), right=step) if own == name:
+            return None if ast.mentions(step, name) else step
+        case ast.Binary(op=BinaryOp.ADD, left=step, right=ast.Name(name=own)) if own == name:
+            return None if ast.mentions(step, name) else step
+        case ast.Binary(op=BinaryOp.SUBTRACT, left=ast.Name(name=own), right=step) if own == name:
+            return None if ast.mentions(step, name) else ast.Unary(UnaryOp.NEGATE, step, step.span)
+    return None
+
+
+def _kept(condition: ast.Expr, name: str, value: ast.Expr) -> str | None:
+    """Return "max" or "min" if assigning `value` where the `condition` holds keeps this extremum in `name`."""
+    if not isinstance(condition, ast.Compare) or ast.mentions(value, name):
+        return None
+    above = condition.op in (ast.CompareOp.GT, ast.CompareOp.GE)
+    below = condition.op in (ast.CompareOp.LT, ast.CompareOp.LE)
+    own = ast.is_name(condition.left, name), ast.is_name(condition.right, name)
+    compared = (condition.left, own[1]) == (value, True) or (condition.right, own[0]) == (value, True)
+    if not compared or not (above or below):
+        return None
+    return "max" if above == own[1] else "min"
+
+
+def _accumulated(name: str, value: ast.Expr, loop: ast.For) -> ast.Expr | None:
+    """Return the value of the variable `name` after a loop that assigns `value` to it in each round, or None."""
+    own = ast.Name(name, value.span)
+    step = _step(name, value)
+    if step is not None:
+        total = ast.Ranged("sum", loop.variable, loop.low, loop.high, step, value.span)
+        return ast.Binary(BinaryOp.ADD, own, total, value.span)
+    match value:
+        case ast.Call(function="min" | "max" as function, arguments=(one, two)):
+            for mine, other in ((one, two), (two, one)):
+                if ast.is_name(mine, name) and not ast.mentions(other, name):
+                    total = ast.Ranged(function, loop.variable, loop.low, loop.high, other, value.span)
+                    return ast.Call(function, (own, total), value.span)
+    return None
+
+
+def _inserted(tree: ast.Expr, known: Mapping[str, ast.Expr]) -> ast.Expr:
+    return ast.rewritten(tree, lambda node: known.get(node.name) if isinstance(node, ast.Name) else None)
+
+
+def _with_variable(node: ast.Ranged, name: str) -> ast.Ranged:
+    """Return the range with another variable."""
+    own = ast.Name(name, node.span)
+    body = ast.rewritten(node.body, lambda each: own if ast.is_name(each, node.variable) else None)
+    return replace(node, variable=name, body=body)
+
+
+@frozen
+class _Form:
+    """Bounds of an expression in queries, whose `types` are known, and `constants`."""
+
+    types: Mapping[str, Type]
+    constants: Mapping[str, Fraction]
+
+    def range(self, tree: ast.Expr) -> tuple[Fraction, Fraction] | None:
+        """Return the least and the greatest value that the expression may have; None if it may be any number."""
+        match tree:
+            case ast.Number(value=value):
+                return value, value
+            case ast.Name(name=name) if name in self.constants:
+                return self.constants[name], self.constants[name]
+            case ast.Element(name=name):
+                type_ = self.types[name]
+                if isinstance(type_, BoolType):
+                    return _ZERO, _ONE
+                values = type_.values if isinstance(type_, DomType) else ()
+                numbers = [value for value in values if isinstance(value, Fraction)]
+                return (min(numbers), max(numbers)) if numbers and len(numbers) == len(values) else None
+            case ast.Compare():
+                return _ZERO, _ONE
+            case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
+                inner = self.range(operand)
+                return None if inner is None else (-inner[1], -inner[0])
+            case ast.Binary(op=op, left=left, right=right):
+                one, two = self.range(left), self.range(right)
+                if one is None or two is None or op not in ast.ARITHMETIC:
+                    return None
+                if op is BinaryOp.DIVIDE and (two[0] != two[1] or not two[0]):
+                    return None
+                ends = [Fraction(ast.ARITHMETIC[op](a, b)) for a in one for b in two]
+                return min(ends), max(ends)
+            case ast.Call(function="min" | "max" as function, arguments=arguments):
+                return self._extreme(function, [self._ends(each) for each in arguments])
+        return None
+
+    def _ends(self, tree: ast.Expr) -> tuple[Fraction | None, Fraction | None]:
+        """Return the least and the greatest value of the expression; an end is None if there is none."""
+        match tree:
+            case ast.Call(function="min" | "max" as function, arguments=arguments):
+                pairs = [self._ends(each) for each in arguments]
+                lows, highs = [low for low, _ in pairs], [high for _, high in pairs]
+                return _least_end(function, lows, low=True), _least_end(function, highs, low=False)
+        return self.range(tree) or (None, None)
+
+    @staticmethod
+    def _extreme(
+        function: str, pairs: Sequence[tuple[Fraction | None, Fraction | None]]
+    ) -> tuple[Fraction, Fraction] | None:
+        low = _least_end(function, [each for each, _ in pairs], low=True)
+        high = _least_end(function, [each for _, each in pairs], low=False)
+        return None if low is None or high is None else (low, high)
+
+    def slope(self, tree: ast.Expr) -> Fraction | None:
+        """Return a number c such that the expression differs by at most c times the moves of its queries; or None."""
+        match tree:
+            case ast.Number():
+                return _ZERO
+            case ast.Name(name=name) if name in self.constants:
+                return _ZERO
+            case ast.Element(name=name):
+                type_ = self.types[name]
+                # A step of a truth value has the length 1, like its step as a number.
+                is_number = isinstance(type_, RealType | IntType) or self.range(tree) is not None
+                return _ONE if is_number else None
+            case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
+                return self.slope(operand)
+            case ast.Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT, left=left, right=right):
+                one, two = self.slope(left), self.slope(right)
+                return None if one is None or two is None else one + two
+            case ast.Binary(op=BinaryOp.MULTIPLY, left=left, right=right):
+                for factor, other in ((left, right), (right, left)):
+                    number, inner = self.range(factor), self.slope(other)
+                    if number is not None and number[0] == number[1] and inner is not None:
+                        return abs(number[0]) * inner
+            case ast.Binary(op=BinaryOp.DIVIDE, left=left, right=right):
+                number, inner = self.range(right), self.slope(left)
+                if number is not None and number[0] == number[1] != 0 and inner is not None:
+                    return inner / abs(number[0])
+            case ast.Call(function="min" | "max" | "abs", arguments=arguments):
+                # A step of several queries of one index changes the arguments by at most the greatest of their slopes.
+                slopes = [self.slope(each) for each in arguments]
+                known = [each for each in slopes if each is not None]
+                return max(known, default=_ZERO) if len(known) == len(slopes) else None
+        return None
+
+
+def _least_end(function: str, ends: Sequence[Fraction | None], *, low: bool) -> Fraction | None:
+    """Return the least (`low`) or greatest value of a minimum or maximum of numbers with these ends; None: infinite."""
+    known = [end for end in ends if end is not None]
+    if (function == "max") == low:
+        # An infinite end of one number does not matter beside a finite end of another.
+        return (max if low else min)(known, default=None)
+    return (min if low else max)(known) if len(known) == len(ends) else None
