@@ -29,10 +29,10 @@ _ZERO = Fraction(0)
 
 
 class AllowedInputs:
-    """The inputs that satisfy `requires`, which are all inputs of the program.
+    """The inputs that satisfy `requires`, the only inputs of the program.
 
     For given finite inputs, `sets` are disjoint convex sets whose union is the allowed real and int inputs; none is
-    empty. `gaps` are such sets for the values that are not allowed.
+    empty. `gaps` are disjoint convex sets of those that are not allowed.
     """
 
     def __init__(self, core: CoreProgram, requires: Precondition, limits: Limits) -> None:
@@ -47,7 +47,7 @@ class AllowedInputs:
         self._known: dict[tuple[tuple[type, Value], ...], tuple[tuple[Guards, ...], tuple[Guards, ...]]] = {}
 
     def sets(self, finite: Mapping[int, Value]) -> tuple[Guards, ...]:
-        """Return the convex sets of allowed real and int inputs for these finite inputs, by slot.
+        """Return the convex sets of allowed real and int inputs for the values `finite` of the finite inputs, by slot.
 
         The result is empty if no input with these finite values is allowed. Raises DiagnosticError where the condition
         has no value, LimitReached for too many sets, and Undecided for sets of ints past a limit.
@@ -75,7 +75,7 @@ class AllowedInputs:
 
     @cached_property
     def is_everything(self) -> bool:
-        """True only if every value of the inputs satisfies the condition; False may mean that no proof was found."""
+        """True only if every value of the inputs satisfies the condition."""
         return all(not self.gaps(finite) for finite in self._combinations())
 
     @cached_property

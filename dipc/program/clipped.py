@@ -52,7 +52,7 @@ class Extent:
         return None if self.low is None or self.high is None else self.high - self.low
 
     def nearest(self, value: Fraction) -> Fraction:
-        """Return the number of the range that is nearest to `value`."""
+        """Return the number between `low` and `high` that is nearest to `value`."""
         if self.low is not None:
             value = max(value, self.low)
         return value if self.high is None else min(value, self.high)
@@ -64,7 +64,7 @@ EVERYTHING = Extent(None, None)
 
 @frozen
 class Clipped:
-    """A program with its inputs in a box, where each input has the law that it has in the original program.
+    """A program with its inputs in a box, where each input has the output law that it has in the original program.
 
     `ranges` are the sides of the box, in the order of the inputs. By the module's lemma, every law of the original
     occurs at some input in the box.
@@ -82,7 +82,7 @@ class Clipped:
 
     @property
     def integers(self) -> frozenset[int]:
-        """The positions of the int inputs among the inputs."""
+        """The indices of the int inputs."""
         slots = self.program.core.input_slots
         return frozenset(place for place, slot in enumerate(slots) if isinstance(slot.type, IntType))
 
@@ -110,8 +110,9 @@ def for_every_input(program: Program) -> Program | None:
     """Return the program whose `requires` restricts the clipped inputs to their box, for claims about every input.
 
     If the claim does not depend on distances of inputs, it holds at every input exactly if it holds at every input of
-    the result (see the module). None if no input is clipped, if the ideal, metric or claim reads one outside of its
-    clamps, or if the question has a selection, because a selected input may be outside of the box.
+    the result (see the module). The result is None if no input is clipped. It is also None if
+    the ideal, metric or claim reads a clipped input outside of its clamps, or if the question has a selection, as a
+    selected input may be outside of the box.
     """
     core = program.core
     if type(program) is not Program or core.requires is not None or core.selection is not None:
@@ -157,9 +158,9 @@ Key = tuple[str, Fraction | None]
 
 @frozen
 class Clipping:
-    """A syntax tree in which each clamp that is the only one of its input is replaced by the form that it clamps.
+    """A program in which an input's only clamp is replaced by the form that it clamps.
 
-    `ranges` is the box of the clipped inputs.
+    `ranges` is the box to which the clipped inputs are limited instead.
     """
 
     tree: ast.ProgramTree
@@ -174,7 +175,10 @@ class Clipping:
 
 @frozen
 class _Clamp:
-    """A clamp of `scale`·x + `offset` to a range, for the input `key`; `inner` is the form that it clamps."""
+    """A clamp of `scale`·x + `offset` to a range, for the input x with the key `key`.
+
+    `inner` is the form that it clamps.
+    """
 
     key: Key
     scale: Fraction
@@ -184,7 +188,7 @@ class _Clamp:
 
     @property
     def preimage(self) -> Extent:
-        """The x at which the clamp is the form itself."""
+        """The x at which the clamp does not change the form."""
         ends = [None if end is None else (end - self.offset) / self.scale for end in (self.range.low, self.range.high)]
         return Extent(*(ends if self.scale > 0 else ends[::-1]))
 
@@ -265,7 +269,7 @@ def clip(tree: ast.ProgramTree, constants: Mapping[str, Fraction], ints: frozens
 
 @dataclass(slots=True)
 class _Finder:
-    """The clamps of each real or int input, and the inputs that are read outside of clamps."""
+    """A finder of the clamps of each real or int input, and of the inputs that are read outside of clamps."""
 
     inputs: frozenset[str]
     constants: Mapping[str, Fraction]
@@ -327,7 +331,7 @@ class _Finder:
         return None if low is None and high is None else Extent(low, high)
 
     def clamp(self, node: object) -> _Clamp | None:
-        """Return `node` as a clamp of an input, or None if it is something else."""
+        """Return `node` as a clamp of an input, or None if it is none."""
         match node:
             case ast.Call(function="min" | "max" as function, arguments=(one, other)):
                 for bound, inner in ((self._number(one), other), (self._number(other), one)):
@@ -337,7 +341,7 @@ class _Finder:
         return None
 
     def _form(self, node: object) -> _Clamp | None:
-        """Return `node` as a form c*x + b of one input x, a clamp without ends; None if it is something else."""
+        """Return `node` as a form c*x + b of one input x, a clamp without ends; None if it is none."""
         key = self._key(node)
         if key is not None:
             assert isinstance(node, ast.Name | ast.Element)

@@ -41,7 +41,7 @@ _Values = list[Value | None]
 
 
 class _LeftOpen(Exception):
-    """The run fails or takes too long, and gives no result."""
+    """Raised if a run fails or takes too long, so that it has no result."""
 
 
 class DeterministicRun:
@@ -242,7 +242,7 @@ def summed_form(expr: AffineExpr) -> Callable[[_Values], Fraction]:
 
 
 def _comparison(difference: AffineExpr, op: CompareOp) -> Callable[[_Values], bool]:
-    """Return the closure for the test `difference` `op` 0; the commonest differences are compared without summing."""
+    """Return the closure for the test `difference` `op` 0, without a sum for the commonest differences."""
     compared = COMPARED[op]
     if len(difference.terms) == 2 and _is_constant(difference.constant, 0):
         (one, left), (minus, right) = difference.terms

@@ -82,7 +82,7 @@ _Zeros = Mapping[ChoiceWeight, tuple[Root, ...]]
 
 @frozen
 class ExitWeights:
-    """The weights of the choices on the way to each exit, by the exit's node.
+    """The weights of the choices that lead to each exit, by the exit's node.
 
     `weights` are the total weights of all paths to an exit. For an exit with a single path, `intervals` are the
     intervals that finite noise falls into on that path. They are independent, and are kept as events instead of factors
@@ -128,7 +128,7 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
-    """Return, by the node of an exit with one path, the choices on that path, if finite noise is among them.
+    """Return, for each exit with a single path, by node, the choices on the path, if finite noise is among them.
 
     The chain has no cycles.
     """
@@ -280,12 +280,12 @@ _Added = dict[int, Closed]
 
 
 class _CountsOtherwise(Exception):
-    """The program does not count in the way that `counted_exits` can follow, or fails."""
+    """Raised if the program fails, or does not count in the way that `counted_exits` can follow."""
 
 
 @frozen
 class CountedExits:
-    """The exits by node, and the weights of those with the wanted outputs."""
+    """The exits of a counting program by node, and the weights of those with the wanted outputs."""
 
     states: tuple[ExitState, ...]
     weights: Mapping[int, Closed]
@@ -404,7 +404,10 @@ class _Counting:
         return CountedExits(states, {node: sums.weight(all_) for node, all_ in enumerate(by_outputs.values())})
 
     def _factors(self) -> tuple[Counter[absorption.Factor], State]:
-        """Return the laws of independent summands, and the only state, without the counter, after the last of them."""
+        """Return how often each law of an independent summand occurs, and the only state after the last summand.
+
+        The state has no counter.
+        """
         factors: Counter[absorption.Factor] = Counter()
         reached: dict[State, _Added] = {self._start: {0: ExpPoly.ONE}}
         pending = [(self._start.label, 0, 0, self._start)]
@@ -436,7 +439,7 @@ class _Counting:
         raise _CountsOtherwise
 
     def _successors(self, state: State) -> list[tuple[State, int, Closed | None]]:
-        """Return the states after the next step, without the counter, each with the added number and the weight.
+        """Return the states after the next step, without the counter, each with the number added to it and the weight.
 
         A weight that is None is 1.
         """
@@ -498,8 +501,7 @@ class Exits:
     """All exits for given finite inputs, which exclude each other; real and int inputs are left open.
 
     Exits that cannot give the wanted outputs may be missing. `weights` are by node, and empty for a program without
-    choices. Invariant: at any input the probability of an answer is the sum over those of its exits whose guards hold
-    there.
+    choices. Invariant: at any input the probability of an answer is the sum over its exits whose guards hold there.
     """
 
     program: CoreProgram
@@ -609,7 +611,7 @@ def many_runs(flow: Flow, limits: Limits) -> ManyRuns | None:
 
 
 class ManyRuns:
-    """The number of runs of a program to each of its answers, and the limits for exploring them."""
+    """The numbers of runs to each answer of a program, and the limits for exploring these runs."""
 
     def __init__(self, flow: Flow, steps: int, most: int) -> None:
         """Prepare to count the runs of a program of `steps` steps, in at most `most` states."""
@@ -627,7 +629,7 @@ class ManyRuns:
 
     @cached_property
     def _ends(self) -> Mapping[object, int]:
-        """The end of the runs to each answer, by a key of the answer, for answers with many runs."""
+        """The final state of the runs to each answer, by a key of the answer, for answers with many runs."""
         if self._runs is None:
             return {}
         many = [end for end in self._runs.ends if self._runs.counts[end] > FEW_RUNS]
@@ -656,7 +658,7 @@ class ManyRuns:
         return self._united(limits)
 
     def shared(self, limits: Limits) -> Limits:
-        """Return the limits under which the runs to all answers are explored at once."""
+        """Return the limits under which the runs to all answers are explored together."""
         return self._united(limits) if self._ends else limits
 
     def _united(self, limits: Limits) -> Limits:
@@ -737,7 +739,7 @@ class OutputLaws:
         return {answer: Bound(tuple(shares[answer])) for answer in ordered}
 
     def rank(self, answer: Answer) -> list[int]:
-        """Return the positions of an answer's values in the domains of their outputs, as a key to sort by."""
+        """Return the indices of an answer's values in the domains of their outputs, as a key to sort by."""
         return [places[value] for places, value in zip(self._places, answer, strict=True)]
 
     def _exits(self, finite: Mapping[int, Value]) -> tuple[tuple[Answer, Exit], ...]:

@@ -58,7 +58,7 @@ class Moment(Enum):
 
 @frozen
 class Measured:
-    """The error whose expectation is computed: of the numeric output at position `place`, or None for whole answers."""
+    """The error whose expectation is computed: of the numeric output with index `place`, or None for whole answers."""
 
     moment: Moment
     place: int | None
@@ -104,9 +104,10 @@ def _has_symbolic(core: CoreProgram) -> bool:
 
 
 class Erring(Program):
-    """A program whose "probability" of an answer is 1 - E for its expected error E, so that it is decided alike.
+    """A program for which the "probability" of an answer is 1 - E, for its expected error E.
 
-    The beta of its claim is the `error` of the program's claim block. Its alpha is 0 unless beta depends on a distance.
+    So the claim E <= error is decided like a claim about accuracy. Its beta is the `error` of the program's claim
+    block. Its alpha is 0 unless beta depends on a distance.
     """
 
     def __init__(self, program: Program, error: Measured) -> None:
@@ -131,7 +132,7 @@ class Erring(Program):
 
 
 def _about_errors(core: CoreProgram) -> CoreProgram:
-    """Return the program with its claim about `error` as its claim about beta."""
+    """Return the program with its claim about `error` in place of its claim about beta."""
     claim = core.claim
     if claim is None:
         return core
@@ -141,7 +142,7 @@ def _about_errors(core: CoreProgram) -> CoreProgram:
 
 
 class ExpectedErrors(Probabilities):
-    """The values 1 - E for the expected errors E of one program, row after row."""
+    """The values 1 - E for the expected errors E of one program, for the rows of a table."""
 
     def __init__(self, program: Program, error: Measured) -> None:
         super().__init__(program.row_flow, program.limits, program.choices, program.measurer)
@@ -239,7 +240,7 @@ class ExpectedErrors(Probabilities):
 
 @frozen
 class _Area:
-    """The centered noises that a form Z = Σ coefficients·N + shift depends on, directly or through constraints.
+    """The noises, with mean 0, that a form Z = Σ coefficients·N + shift depends on, also through constraints.
 
     `constraints` are the constraints on these noises.
     """
@@ -277,7 +278,7 @@ class _Area:
         return _Area(tuple(noises), tuple(constraints), coefficients, shift)
 
     def integrals(self, moment: Moment) -> Iterator[tuple[Closed, Event]]:
-        """Yield weights and events with E[moment of Z; constraints] = Σ weight·measure."""
+        """Yield pairs (weight, event) with E[moment of Z; constraints] = Σ weight·measure of the event."""
         means = sum((c * self.noises[position].mean for position, c in self.coefficients), _ZERO)
         for side in (_ONE, -_ONE):
             half = Halfspace(
@@ -338,7 +339,7 @@ class _Area:
 
 
 def of_noise(noises: tuple[Noise, ...], factors: Sequence[Fraction], moment: Moment) -> Bound:
-    """Return 1 - E[moment of Z] for Z = Σ factor·N over the centered `noises` N and their `factors`.
+    """Return 1 - E[moment of Z] for Z = Σ factor·N over the `noises` N with mean 0.
 
     Raises OutsideFragment for sums of integer noises.
     """

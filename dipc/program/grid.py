@@ -64,7 +64,7 @@ _MOST_LEVELS = 4_096
 
 
 class TooMuch(Exception):
-    """The work for all inputs at once is too much, or fails at some input."""
+    """Raised if the computation for all inputs together takes too much work, or fails at some input."""
 
 
 def gap(one: Value, other: Value) -> Fraction:
@@ -75,7 +75,10 @@ def gap(one: Value, other: Value) -> Fraction:
 
 
 class InputGrid:
-    """All combinations of values of some inputs, numbered in lexicographic order, the last input fastest."""
+    """All combinations of values of some inputs, numbered in lexicographic order, the last input fastest.
+
+    A set of inputs is an int whose bits are the numbers of its members.
+    """
 
     def __init__(self, choices: Sequence[Sequence[Value]]) -> None:
         """Number the combinations of `choices`, which has the different values of each input."""
@@ -103,7 +106,7 @@ class InputGrid:
         return tuple([values[number // stride % len(values)] for values, stride in pairs])
 
     def slab(self, position: int, places: Iterable[int]) -> int:
-        """Return the set of inputs whose value at `position` has one of the `places` among its choices."""
+        """Return the set of inputs with, at index `position`, one of the choices with the indices `places`."""
         stride, period = self.strides[position], self.strides[position] * len(self.choices[position])
         ones = (1 << stride) - 1
         block = 0
@@ -134,7 +137,7 @@ _ByValue = dict[Value, int]
 
 
 def answers(flow: Flow, grid: InputGrid) -> Mapping[tuple[Value, ...], int]:
-    """Return the inputs of `grid` by the outputs of the deterministic program of `flow` there.
+    """Return the set of inputs of `grid` for each answer that the deterministic program of `flow` gives.
 
     Raises TooMuch if the program fails or leaves an output unassigned at some input, and for too much work.
     """
@@ -158,8 +161,8 @@ def answers(flow: Flow, grid: InputGrid) -> Mapping[tuple[Value, ...], int]:
 class ChoiceLaw:
     """The law of the outputs of a program with one random choice, at all inputs of a grid.
 
-    `accepted` has for each option of the choice the inputs where the program then gives a wanted answer. If the
-    probability of an option is proportional to e^(rate·eps·score), `scores` has the inputs by the option's score.
+    `accepted` has, for each option of the choice, the set of inputs where the program then gives a wanted answer. If
+    the probability of an option is proportional to e^(rate·eps·score), `scores` has the inputs by the option's score.
     """
 
     accepted: list[int]
@@ -167,10 +170,9 @@ class ChoiceLaw:
 
 
 def law_of_choice(flow: Flow, grid: InputGrid, wanted: Mapping[tuple[Value, ...], int]) -> ChoiceLaw | None:
-    """Return the law of a program without noise that makes one random choice, the same one at every input.
+    """Return the law of a program without noise that makes one random choice, the same one at every input; else None.
 
-    `wanted` has the inputs by the answer that is wanted there. The result is None for other programs. Raises TooMuch as
-    `answers` does.
+    `wanted` has the set of inputs for each wanted answer. Raises TooMuch as `answers` does.
     """
     instructions = flow.program.instructions
     drawn = [label for label, each in enumerate(instructions) if isinstance(each, _RANDOM)]
@@ -210,10 +212,13 @@ _RANDOM = (SampleNoise, SampleExponential, SampleChoice)
 
 
 class _RunOfAll:
-    """The run of a deterministic program at all inputs of a grid; an input where a slot is unassigned is in no set."""
+    """A run of a deterministic program at all inputs of a grid, with the set of inputs for each value of a slot.
+
+    An input where a slot is unassigned is in no set.
+    """
 
     def __init__(self, flow: Flow, grid: InputGrid, slots: Sequence[_ByValue] | None = None) -> None:
-        """Begin at the start of the program, or with the content `slots`, which is not changed."""
+        """Begin at the start of the program, or with the values `slots`, which are not changed."""
         self._flow, self._grid = flow, grid
         if slots is not None:
             self.slots = list(slots)
@@ -224,7 +229,7 @@ class _RunOfAll:
             self.slots[slot] = {value: grid.slab(position, (place,)) for place, value in enumerate(values)}
 
     def finish(self, end: int | None = None, from_label: int | None = None) -> int:
-        """Run to the label `end`, by default the exit, and return the inputs that get there. Raises TooMuch.
+        """Run to the label `end`, by default the exit, and return the set of inputs that get there. Raises TooMuch.
 
         Another label than the exit may be given for programs whose steps lead to greater labels only.
         """
@@ -241,7 +246,7 @@ class _RunOfAll:
         raise TooMuch
 
     def _executed(self, label: int, instruction: Instruction, inputs: int) -> Iterator[tuple[int, int]]:
-        """Execute `instruction` at `inputs`; yield the labels that follow, each with the inputs that go there."""
+        """Execute `instruction` at `inputs`; yield (next label, set of inputs that go there)."""
         landing = self._flow.landing
         self._grid.charge(1)
         match instruction:
@@ -313,7 +318,7 @@ class _RunOfAll:
     # --- expressions ----------------------------------------------------------------------------------
 
     def value(self, expr: DomExpr, inputs: int) -> _ByValue:
-        """Return `inputs` by the value of `expr`."""
+        """Return the set of inputs, among `inputs`, for each value of `expr`."""
         match expr:
             case Const(value=value):
                 return {value: inputs}
@@ -359,7 +364,7 @@ class _RunOfAll:
         return {}
 
     def _sum(self, expr: AffineExpr, inputs: int) -> _ByValue:
-        """Return `inputs` by the value of Σ coefficient · variable + constant."""
+        """Return the set of inputs, among `inputs`, for each value of Σ coefficient · variable + constant."""
         total = self.value(expr.constant, inputs)
         for coefficient, variable in expr.terms:
             term = self._product(self.value(coefficient, inputs), self.value(variable, inputs))
@@ -411,20 +416,20 @@ def _number(value: Value) -> Fraction:
 
 @frozen
 class _Move:
-    """Moves along one input by `distance`: those of the inputs `movable` by `shift` places among all."""
+    """A change of one input's value by `distance`: inputs in `movable` move by `shift` in the order of all."""
 
     distance: Fraction
     shift: int
     movable: int
 
     def image(self, inputs: int) -> int:
-        """Return where the movable ones of `inputs` get."""
+        """Return the set to which the movable ones of `inputs` move."""
         chosen = inputs & self.movable
         return chosen << self.shift if self.shift >= 0 else chosen >> -self.shift
 
 
 def _moves(grid: InputGrid, position: int) -> list[_Move]:
-    """Return all moves along the input at `position` that change it."""
+    """Return all changes of the value of the input with index `position`."""
     values, stride = grid.choices[position], grid.strides[position]
     if len(values) > _MOST_VALUES:
         raise TooMuch
@@ -438,9 +443,9 @@ def _moves(grid: InputGrid, position: int) -> list[_Move]:
 
 @frozen
 class AllDistances:
-    """dd at each input of a grid: `level_of` has the position of dd in `levels` by the number of the input, from 1 on.
+    """dd at each input of a grid: `level_of` has the index of dd in `levels` for each input, by number.
 
-    The position 0 is that of infinity, and of inputs that are not allowed.
+    The index 0 is that of infinity, and of inputs that are not allowed.
     """
 
     grid: InputGrid
@@ -454,7 +459,7 @@ class AllDistances:
 
 
 def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> AllDistances:
-    """Return dd at all inputs; `classes` has the inputs of each answer, and inputs in none are not allowed.
+    """Return dd at all inputs; `classes` has the set of inputs for each answer, and inputs in none are not allowed.
 
     dd(u) is the least distance of the allowed input u from one of another class, None if there is none. Raises TooMuch.
     """
@@ -486,7 +491,7 @@ def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> AllDistanc
 
 
 def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple[Fraction, list[int]]]:
-    """Yield all distances between inputs that occur, in increasing order, each with the inputs so near to the `sets`.
+    """Yield, in increasing order, each distance d between inputs, with the inputs at most d away from each of `sets`.
 
     Raises TooMuch.
     """
@@ -523,7 +528,7 @@ def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple
 
 
 def _neighborhood(grid: InputGrid, inputs: int, moves: Sequence[Sequence[_Move]], level: Fraction) -> int:
-    """Return the inputs of which each value differs by at most `level` from that of one of `inputs`."""
+    """Return the inputs each of whose values differs by at most `level` from that of one of `inputs`."""
     for row in moves:
         reached = inputs
         for move in row:

@@ -84,7 +84,7 @@ def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | S
 
 
 class Unassigned(Exception):
-    """An output was never assigned; `name` is the user's name for it."""
+    """Raised if an output was never assigned; `name` is the user's name for it."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -163,7 +163,7 @@ class Region:
 
 
 class Ideal:
-    """det(P) of one program, and its `metric`; answers of one ideal share the cells of its `pool`."""
+    """The right answer det of one program, and its `metric`; answers of one ideal share the cells of its `pool`."""
 
     def __init__(self, program: Program) -> None:
         """Read the `ideal` block; raise DiagnosticError for a program without one."""
@@ -240,7 +240,7 @@ class Ideal:
     def runs(self) -> RunSet | None:
         """All runs of the ideal; None if they cannot be counted (see `chain/series.py`), or have many states.
 
-        Also None for a program with a precondition: the product of two segments may violate it.
+        Also None for a program with a precondition, as a product of two segments may violate it.
         """
         if self.program.allowed is not None:
             return None
@@ -267,7 +267,7 @@ class Ideal:
         return Series(outputs, (), tuple(segments))
 
     def has_few_regions(self, finite: Mapping[int, Value]) -> bool:
-        """Return True if the regions for these finite inputs are known, or were found within a few states."""
+        """Return True if the regions for these finite inputs are known, or are found within a few states."""
         return self._shared(finite, _FEW_STATES) is not None
 
     def region_of(self, finite: Mapping[int, Value], point: Mapping[int, Fraction]) -> Region:
@@ -420,7 +420,7 @@ class Ideal:
 
     @cached_property
     def everywhere(self) -> Mapping[tuple[Value, ...], int] | None:
-        """The inputs that satisfy `requires`, by det there, as sets of the grid.
+        """The inputs that satisfy `requires`, as a set of the grid for each answer of det.
 
         None for programs with real or int inputs and for too many inputs, and if det is undefined at one of them.
         """
@@ -442,7 +442,7 @@ class Ideal:
         return None
 
     def list_answers(self) -> None:
-        """Compute det at all finite inputs at once, if possible, so that `values` looks it up."""
+        """Compute det at all finite inputs together, if possible, so that `values` only looks it up."""
         if self.everywhere is not None:
             self._listed = [None] * self.grid.size
             for answer, inputs in self.everywhere.items():
@@ -491,7 +491,7 @@ class Ideal:
         return replace(item, form=self._translate(item.form), difference=self._translate(item.difference))
 
     def _translate_back(self, item: Constraint) -> Constraint:
-        """Return the constraint `item`, over the slots of the program, over the slots of the ideal."""
+        """Return the constraint `item`, over slots of the program, as a constraint over slots of the ideal."""
 
         def own(form: Affine) -> Affine:
             return Affine((), tuple(sorted((self._to_ideal[slot], c) for slot, c in form.inputs)), form.constant)
@@ -528,7 +528,7 @@ Guards = tuple[Constraint, ...]
 def disagreement(
     region: Region, answer: Sequence[Value], whole_outputs: Sequence[bool], metric: Metric
 ) -> Iterator[Guards]:
-    """Yield sets that together are the inputs of `region` where det differs from `answer`.
+    """Yield sets whose union is the inputs of `region` where det differs from `answer`.
 
     Only the outputs that dd(u) depends on count. The sets can overlap, and some can be empty. `whole_outputs` marks the
     int outputs.
@@ -573,7 +573,7 @@ class DistanceSearch:
     def nearest(
         self, guards: Sequence[Constraint], formula: Formula, away: Fraction, below: Fraction | None
     ) -> Fraction | None:
-        """Return inf { d(point, u') : u' satisfies `guards` and `formula` }, where the finite inputs of u' are `away`.
+        """Return inf { d(point, u') : u' satisfies `guards` and `formula` }, for finite inputs of u' at distance `away`.
 
         None if the distance is at least `below`, or no input satisfies both. Raises Undecided past a limit.
         """
@@ -603,7 +603,7 @@ class DistanceSearch:
         return result
 
     def _rank(self, alternative: Formula) -> Fraction:
-        """Return a rough distance of the point from an alternative; one that it satisfies has rank 0."""
+        """Return a rough distance of the point from an `alternative`; 0 if the point satisfies it."""
         match alternative:
             case Constraint():
                 return max(-alternative.form.evaluate(self._point), Fraction(0))
@@ -739,8 +739,8 @@ class Distances:
     def _among_finite(self, own: tuple[Value, ...], answer: tuple[Value, ...]) -> Fraction | None:
         """Return dd of the input `own`, with the right answer `answer`, for a program whose inputs are all finite.
 
-        Inputs are examined one after the other, the nearest first. After some time dd is computed for all inputs at
-        once, whose cost for one input is that of few examined ones.
+        Inputs are examined singly, the nearest first. After some time dd is computed for all inputs together, which
+        costs as much per input as examining a few.
         """
         if self._everywhere is not None:
             return self._everywhere.dd(own)
@@ -758,11 +758,11 @@ class Distances:
         return None
 
     def _dd_alone(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Fraction | None:
-        """Return how far the real and int inputs have to move for another answer, with these finite inputs.
+        """Return how far the real and int inputs must move for another answer, with these finite inputs.
 
-        The search is from the point alone: the result is the distance of a region with another answer if det has no
-        other answer nearer than that. None if all regions are soon found, after several inputs with this answer, or
-        where the search finds nothing in time.
+        None if not found. The search is from the point alone: the result is the distance of a region with another
+        answer if det has no other answer nearer than that. None also if all regions are soon found, after several
+        inputs with this answer.
         """
         by_slot = self._by_slot(finite)
         if self._ideal.program.allowed is not None:
@@ -789,7 +789,7 @@ class Distances:
     ) -> Fraction | None:
         """Return the distance of the nearest region with another answer in the box of size `least` around the point.
 
-        That is `least` if there is none. The result is None at many inputs.
+        The result is `least` if there is none, and None after many inputs.
         """
         self._boxes += 1
         if self._boxes > _MOST_ALONE:
@@ -802,7 +802,7 @@ class Distances:
     def _distance_of(
         self, region: Region, answer: tuple[Value, ...], point: Point, least: Fraction | None
     ) -> Fraction | None:
-        """Return the distance to the inputs of `region` whose answer is not `answer`, or `least`, if it is less."""
+        """Return the lesser of `least` and the distance to the inputs of `region` whose answer is not `answer`."""
         for guards in disagreement(region, answer, self._whole_outputs, self._ideal.metric):
             target = InputSet(guards, self._whole_inputs, self._ideal.program.limits.branches)
             distance = target.distance(self._norm, point, _ZERO, least)

@@ -46,7 +46,7 @@ else:
 
 @frozen
 class FiniteInputs:
-    """The product of `choices`, the values of each input, in the order of the program's inputs."""
+    """All combinations of `choices`, the values of each input, in the order of the program's inputs."""
 
     name: str
     choices: tuple[tuple[Value, ...], ...]
@@ -90,7 +90,7 @@ _ORDERS = re.compile(r"<|>|!=|[≤≥≠]|\b(?:and|or|not)\b")
 
 
 def with_selection(program: Program, given: InputSpec | None) -> tuple[Program, InputSpec | None]:
-    """Return the program restricted to the selected inputs of `given`, and `given` without its conditions.
+    """Return the program restricted to the selected inputs of `given`, and `given` without the conditions that select.
 
     A selection is a condition such as `count >= 0`, in the language of `requires`. If conditions are all that is given,
     the inputs are `all`. Inputs without a condition are returned unchanged, with the program. Raises DiagnosticError

@@ -43,7 +43,7 @@ _MOST_GROUPS = 3
 def interchangeable(
     program: Program, ideal: Ideal | None = None, *, by_transitions: bool = True
 ) -> tuple[tuple[int, ...], ...]:
-    """Return disjoint blocks of two or more finite inputs, by slot, whose values may change places.
+    """Return disjoint blocks of two or more interchangeable finite inputs, by slot.
 
     The inputs of a block have one type, and are in order. With the program's `ideal`, the right answer and the metric
     must be unchanged, too; without one, only the law of the answer. Without `by_transitions` the proof is by
@@ -107,7 +107,7 @@ def _families(program: Program) -> list[list[int]]:
 
 
 class _Exchanges:
-    """The exchanges of inputs that leave one program unchanged; `places` are the program's slots of these inputs."""
+    """The exchanges of inputs that leave one program unchanged; `places` are the slots of these inputs."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class _Exchanges:
 
     @cached_property
     def _groups(self) -> list[list[SymbolicDraw]]:
-        """The draws by the place of the text that makes them, for each place with several draws."""
+        """The draws of each place in the text that makes several draws."""
         groups: dict[object, list[SymbolicDraw]] = {}
         for draw in self._symbolic.draws.values() if self._symbolic is not None else ():
             groups.setdefault(draw.place, []).append(draw)
@@ -168,7 +168,7 @@ class _Exchanges:
         return False
 
     def _ways(self) -> Iterator[tuple[int, ...]]:
-        """Yield groups of draws to exchange together with the inputs, those likely to give a proof first."""
+        """Yield groups of draws to exchange together with the inputs, those most likely to give a proof first."""
         every = tuple(range(len(self._groups)))
         tried: set[tuple[int, ...]] = set()
         fewer = every[:_MOST_GROUPS]
@@ -199,7 +199,7 @@ def _exchanged_draws(
 
 
 def _is_unchanged(run: SymbolicRun, names: Mapping[Node, Node]) -> bool:
-    """Return True if the renaming maps each output to itself, and each draw to a draw with the parameters renamed."""
+    """Return True if renaming by `names` maps each output to itself, and each draw to one with renamed parameters."""
     table = run.table
     touched = 0
     for node in names:

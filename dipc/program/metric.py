@@ -54,7 +54,7 @@ class Norm(Enum):
     """0 for equal inputs, 1 for different ones."""
 
     def combined(self, coordinates: Iterable[Fraction]) -> Fraction:
-        """Return the distance of two inputs, from the distances of their coordinates or of groups of coordinates."""
+        """Return the distance of two inputs from the distances of their coordinates, or of groups of coordinates."""
         match self:
             case Norm.LINF:
                 return max(coordinates, default=_ZERO)
@@ -64,7 +64,7 @@ class Norm(Enum):
                 return _ONE if any(coordinates) else _ZERO
 
     def steepness(self, terms: Terms) -> Fraction:
-        """Return the most that the linear function with these coefficients grows over the distance 1: the dual norm."""
+        """Return the dual norm of a linear function's coefficients: its greatest growth over the distance 1."""
         sizes = [abs(coefficient) for _, coefficient in terms]
         return max(sizes) if self is Norm.L1 else sum(sizes, _ZERO)
 
@@ -127,7 +127,7 @@ class Metric:
         return any_of(formula_conditions(self._program, formula, values, inputs, whole or self.is_whole))
 
     def differ(self, inputs: Mapping[int, Answer], answer: Sequence[Answer], other: Sequence[Answer]) -> Formula:
-        """Return the condition that `other`, det elsewhere, counts as different from `answer`, det at `inputs`."""
+        """Return the condition that `other`, det at another input, counts as different from `answer` at `inputs`."""
         formula = self.core.same
         if formula is None:
             pairs = zip(self.decisive(answer), self.decisive(other), strict=True)
@@ -166,7 +166,7 @@ Bound = tuple[int, int, Fraction]
 
 
 class ConvexSet:
-    """The inputs, all ints or all reals, that satisfy `guards`; everything independent of a point is computed once.
+    """The inputs, all ints or all reals, that satisfy `guards`, prepared to compute distances of many points.
 
     For int sets, at most `branches` cases of integer inequalities are searched.
     """
@@ -236,7 +236,7 @@ class ConvexSet:
     def _slopes_out(self, norm: Norm) -> tuple[list[tuple[list[tuple[int, int]], int]], int]:
         """Return for each guard the distance from a point to where the guard fails, as an affine form of the point.
 
-        The coefficients are integers over the common denominator, which is returned last.
+        The coefficients are integers over a common denominator, which is returned last.
         """
         known = self._out.get(norm)
         if known is None:
@@ -314,7 +314,7 @@ class ConvexSet:
         return tuple(bounds)
 
     def _by_paths(self, point: Point, bounds: tuple[Bound, ...]) -> Fraction:
-        """Return the largest-coordinate distance to a set of differences.
+        """Return the largest-coordinate distance from `point` to a set of differences with the given bounds.
 
         The closed set and the box of radius t around the point intersect if and only if no D exceeds the difference of
         the box's ends. This difference is point[x] + t - (point[y] - t), with only one t if x or y is the origin.
@@ -344,7 +344,7 @@ class ConvexSet:
 
 
 class InputSet:
-    """A set of inputs, ints and reals: no constraint is about both, so that it is the product of two convex sets."""
+    """A set of inputs, ints and reals: the product of a convex set of ints and one of reals."""
 
     def __init__(self, guards: Sequence[Constraint], whole_inputs: frozenset[int], branches: int) -> None:
         ints = tuple(guard for guard in guards if guard.form.inputs[0][0] in whole_inputs)
@@ -415,5 +415,5 @@ def inner_point(
 
 
 def _slot(variable: int) -> int:
-    """Return the input slot of a variable of difference graphs, or ORIGIN."""
+    """Return the input slot of a variable of a difference graph, or ORIGIN."""
     return variable if variable == ORIGIN else variable // 2

@@ -46,11 +46,11 @@ _BOTH, _TRUE, _FALSE = (True, False), (True,), (False,)
 
 
 class _GivenUp(Exception):
-    """The run may fail at some input, or has too many values."""
+    """Raised if the run may fail at some input, or has too many values."""
 
 
 class NearbyRun:
-    """A program without noise and choices, run at all inputs nearer than `radius` to one input."""
+    """A run of a program without noise and choices at all inputs nearer than `radius` to one input."""
 
     def __init__(self, flow: Flow, norm: Norm, center: Point, radius: Fraction) -> None:
         """Prepare the run; `center` has a value for each real and int input by slot, and `norm` is LINF or L1."""
@@ -61,7 +61,7 @@ class NearbyRun:
         self._signs: dict[tuple[Affine, CompareOp], tuple[bool, ...]] = {}
 
     def answers(self, finite: Mapping[int, Value]) -> tuple[tuple[SlotValue, ...], ...] | None:
-        """Return for each output the values that it may have, with the `finite` inputs by slot.
+        """Return for each output the values that it may have near the center, with the `finite` inputs by slot.
 
         None for a program with a loop that is not unrolled, if a run may fail near the center, or if variables have too
         many values.
@@ -168,7 +168,10 @@ class NearbyRun:
                 yield self._flow.landing[goal], there
 
     def _combinations(self, label: int, values: _Values) -> Iterator[list[SlotValue]]:
-        """Yield each combination of values of the variables that the instruction reads; others have their first one."""
+        """Yield each combination of values of the variables that the instruction reads.
+
+        Other variables have a first value.
+        """
         several = [slot for slot in slots_in(self._flow.reads[label]) if len(values[slot]) > 1]
         if prod([len(values[slot]) for slot in several]) > _MOST_COMBINED:
             raise _GivenUp

@@ -105,11 +105,11 @@ def opposite(formula: Formula) -> Formula:
 
 
 class TooMany(Exception):
-    """A formula has more conjunctions than allowed."""
+    """Raised if a formula has more conjunctions than allowed."""
 
 
 def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
-    """Return conjunctions of which exactly one is true where the formula is, and none elsewhere.
+    """Return conjunctions of which exactly one is true where `formula` is, and none elsewhere.
 
     Raises TooMany if there are more than `most` of them at any step.
     """
@@ -153,7 +153,7 @@ def compared(difference: Affine, op: CompareOp, whole: Whole) -> Formula:
 
 
 def evaluated(condition: Condition, values: Sequence[SlotValue], slots: Sequence[Slot], whole: Whole) -> Formula:
-    """Return the formula of a condition of the language, with `values` in its slots; raise Fault if it has no value."""
+    """Return a condition of the language as a formula, with `values` in its slots; raise Fault if it has no value."""
     match condition:
         case Concrete(expr=expr):
             truth = evaluate(expr, values, slots)
@@ -178,7 +178,7 @@ Forms = tuple[tuple[Affine, ...], ...]
 
 
 class NotPieced(Exception):
-    """The distance is not recognised as piecewise affine, or has too many forms."""
+    """Raised if a distance is not recognised as piecewise affine, or has too many forms."""
 
 
 def pieced(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Forms:
@@ -276,7 +276,7 @@ def _form(value: SlotValue) -> Forms:
 
 
 class Nearness:
-    """The distance d'_u of answers, for one program with finite outputs."""
+    """The distance d'_u(v, v') of two answers v and v' at the input u, for one program with finite outputs."""
 
     def __init__(self, program: CoreProgram, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
@@ -291,8 +291,8 @@ class Nearness:
     ) -> tuple[tuple[Cell, ...], ...]:
         """Return all answers v with d'_u(v, answer) <= gamma.
 
-        Raises DiagnosticError if the distance is not one of finite outputs, or if part of the answer is open;
-        LimitReached for too many answers.
+        Raises DiagnosticError if the program has real or int outputs, or if part of the answer is open; LimitReached
+        for too many answers.
         """
         return tuple(
             tuple(map(self._pool.cell, output))
@@ -393,14 +393,14 @@ def distance_of_values(kind: str, output: Sequence[Value], answer: Sequence[Valu
 
 
 def output_positions(program: CoreProgram) -> dict[int, int]:
-    """Return the position of each output slot among the outputs."""
+    """Return the index of each output slot among the outputs."""
     return {slot: position for position, slot in enumerate(program.outputs)}
 
 
 def formula_conditions(
     program: CoreProgram, formula: syntax.Formula, values: Sequence[Answer], inputs: Mapping[int, Answer], whole: Whole
 ) -> Iterator[Formula]:
-    """Yield the conditions of `formula` with `values` in its slots, each evaluated when asked for.
+    """Yield the conditions of `formula` with `values` in its slots; each is evaluated when it is requested.
 
     Raises DiagnosticError, which names the input, for a condition without a value: an index out of range, a division by
     zero.

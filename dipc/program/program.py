@@ -86,7 +86,7 @@ class PlannedComponent:
     events: dict[tuple[Cell | None, ...], Event] = field(default_factory=dict)
 
     def key(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Cell | None, ...]:
-        """Return the cells of a row that the component's event depends on."""
+        """Return the cells of a row on which the component's event depends."""
         return (gamma, *[inputs[position] for position in self.inputs], *[outputs[position] for position in self.balls])
 
 
@@ -103,7 +103,7 @@ class PlannedExit:
 class _Plan:
     """The exits that produce the wanted outputs for given finite inputs; if they are many, their runs as a `graph`.
 
-    `inputs` and `balls` are the positions in a row's inputs and outputs on which the probability depends, besides
+    `inputs` and `balls` are the indices of the row's inputs and outputs on which the probability depends, besides
     gamma.
     """
 
@@ -151,7 +151,7 @@ class Probabilities:
         return self.measurer.measure(self.bound(inputs, outputs, gamma))
 
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
-        """Return the probability that `probability` returns, as a bound that is not yet measured.
+        """Return the probability that `probability` computes, as a bound that is not measured yet.
 
         Equal bounds are the same object. Raises as `probability` does.
         """
@@ -224,7 +224,7 @@ class Probabilities:
         self._forget()
 
     def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
-        """Return a key of what has to be explored: the finite cells, and which other cells are given."""
+        """Return a key for what has to be explored: the finite cells, and which other cells are given."""
         return (
             *[inputs[position] for position in self._finite_inputs],
             *[outputs[position] for position in self._finite_outputs],
@@ -345,9 +345,9 @@ def without_claimed_gamma(program: Program) -> Program:
 
 
 class NearProbabilities(Probabilities):
-    """The probabilities Pr[d'_u(P(u), v) <= gamma] for right answers v of one program with finite outputs.
+    """The probabilities Pr[d'_u(P(u), v) <= gamma], for answers v of one program P with finite outputs.
 
-    Each is the sum of the probabilities of the answers within gamma of v.
+    Each is the sum of the probabilities of the answers within gamma of v, by the distance d'_u of answers.
     """
 
     def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
@@ -368,7 +368,7 @@ class NearProbabilities(Probabilities):
         return tuple([share for answer in answers for share in self._shares(inputs, answer, gamma)])
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
-        """Raise OutsideFragment: the answers within gamma can depend on the input, so no exits hold for all."""
+        """Raise OutsideFragment: the answers within gamma depend on the input, so no exits serve for all inputs."""
         del inputs, outputs
         raise OutsideFragment("the answers that are near enough depend on the input, so they differ within a class")
 
@@ -421,7 +421,7 @@ class Program:
 
     @property
     def expected_quantity(self) -> str | None:
-        """The expected quantity, in words, for a question about an expected error; else None."""
+        """The words for the expected quantity of a question about an expected error; None for other questions."""
         return None
 
     @property
@@ -457,11 +457,11 @@ class Program:
         return None if selection is None else allowed_inputs.AllowedInputs(self.core, selection, self.limits)
 
     def with_limits(self, limits: Limits) -> Program:
-        """Return the same program with other limits."""
+        """Return the program with `limits`."""
         return Program(self.core, limits)
 
     def with_constants(self, constants: Mapping[str, Fraction], source: SourceText | None = None) -> Program:
-        """Return the program read again, from `source` if given, with these values of constants.
+        """Return the program with these values of constants, read again, from `source` if given.
 
         Constants that are computed from others are computed again. Raises DiagnosticError if the program is refused.
         """
@@ -479,12 +479,12 @@ class Program:
 
     @cached_property
     def flow(self) -> Flow:
-        """Control and data flow, analyzed once."""
+        """The control and data flow of the program, analyzed once."""
         return analyze(self.core)
 
     @cached_property
     def row_flow(self) -> Flow:
-        """The flow for rows with given inputs: noise that is compared only with finite values is a finite choice."""
+        """The flow for rows with given inputs: noise compared with finite values only is drawn as a finite choice."""
         return with_finite_noise(self.flow)
 
     @cached_property
@@ -543,7 +543,10 @@ class Program:
         output: Mapping[str, object],
         gamma: Fraction | int | str = 0,
     ) -> ClosedForm:
-        """Return what `probability` returns, in closed form; raise as it does, and Undecided without closed form."""
+        """Return the probability that `probability` returns, in closed form; raise Undecided if it has none.
+
+        Raises as `probability` does.
+        """
         return self._engine.measurer.measure(self._bound(input, output, gamma)).restricted_to(self.core.only_at)
 
     def combination(
@@ -634,7 +637,7 @@ class Program:
         )
 
     def laws(self) -> OutputLaws:
-        """Return the laws of the finite outputs, for any inputs."""
+        """Return the laws of the finite outputs, at any inputs."""
         return OutputLaws(self.row_flow, self.choices, self.limits)
 
 
@@ -650,7 +653,7 @@ ProgramGiven = Program | Programmed | str | os.PathLike[str]
 
 
 def as_program(program: object, limits: object = None, eps: GivenEps = None) -> Program:
-    """Return the program within `limits`; a path or text is loaded as by `load`, for `eps`.
+    """Return `program` within `limits`; a path or text is loaded as by `load`, for `eps`.
 
     Raises TypeError for anything else.
     """

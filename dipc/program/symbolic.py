@@ -64,12 +64,12 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class NotSymbolic(Exception):
-    """The program is too long, or was not proved to succeed at every input."""
+    """Raised if the program is too long, or was not proved to succeed at every input."""
 
 
 @frozen
 class ValueRange:
-    """The values that an expression may have: listed ones, or all numbers of an interval, integers if it is `whole`."""
+    """The values that an expression may have: those `listed`, or numbers from `low` to `high`, integers if `whole`."""
 
     listed: frozenset[tuple[bool, Value]] | None
     low: Fraction | None = None
@@ -103,7 +103,7 @@ Sum = tuple[Fraction, tuple[tuple[Node, Fraction], ...]]
 
 
 class ExpressionTable:
-    """Expressions, interned as numbers: each form has one number.
+    """Expressions as numbers: equal forms have one number, their index in the table.
 
     A form is a tuple: ("constant", value), ("input", slot), ("draw", label), ("sum", constant, terms), ("if",
     condition, then, otherwise), or an operation's name with the numbers of its operands. `leaves` are the inputs and
@@ -142,7 +142,7 @@ class ExpressionTable:
         return self._node((kind, number), range_, own=self.bit(kind, number))
 
     def drawn(self, label: int) -> Node:
-        """Return the expression of the draw at `label`, which must have been made."""
+        """Return the expression of the draw at `label`, which was made before."""
         return self._numbers["draw", label]
 
     def bit(self, kind: str, number: int) -> int:
@@ -203,7 +203,7 @@ class ExpressionTable:
         return ValueRange(None, low, high, whole)
 
     def _bounds(self, node: Node) -> tuple[Fraction | None, Fraction | None, bool]:
-        """Return the least and the greatest value of an expression, None if unbounded, and whether it is an integer."""
+        """Return (least value, greatest value, whether it is an integer) of an expression; None if unbounded."""
         range_ = self.ranges[node]
         if range_.listed is None:
             return range_.low, range_.high, range_.whole
@@ -450,7 +450,7 @@ class ExpressionTable:
     # --- renaming -----------------------------------------------------------------------------------------
 
     def renamed(self, node: Node, names: Mapping[Node, Node], touched: int, known: dict[Node, Node]) -> Node:
-        """Return the expression with its leaves renamed by `names`.
+        """Return the expression `node` with its leaves renamed by `names`.
 
         `touched` are the bits of the renamed leaves; `known` are results of earlier calls.
         """
@@ -499,7 +499,7 @@ class ExpressionTable:
 class SymbolicDraw:
     """A draw: its `place` in the text, the parts of its law that are not expressions, and its parameters.
 
-    All draws of one statement in an unrolled loop have the same `place`.
+    All draws of one statement in an unrolled loop have one `place`.
     """
 
     label: int

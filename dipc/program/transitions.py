@@ -70,15 +70,16 @@ _Key = tuple[type, Value]
 
 
 class _GivenUp(Exception):
-    """The program reads its inputs in several orders, may fail, or has too many states."""
+    """Raised if the program reads its inputs in several orders, may fail, or has too many states."""
 
 
 def exchanged_by_transitions(
     flow: Flow, weights: Weights, neighbours: Iterable[tuple[int, int]]
 ) -> frozenset[tuple[int, int]]:
-    """Return those of the pairs `neighbours` of finite inputs for which transitions prove that they may be exchanged.
+    """Return those of the pairs `neighbours` of finite inputs that transitions prove to be interchangeable.
 
-    Exchanging the values of a returned pair leaves the law of the outputs unchanged.
+    Exchanging the values of a returned pair leaves the law of the outputs unchanged. A transition is the part of a run
+    from reading one input to reading the next.
     """
     if not flow.forward:
         return frozenset()
@@ -123,7 +124,7 @@ class _Search:
         return frozenset(result)
 
     def _layers(self) -> tuple[list[int], list[list[State]]]:
-        """Return the order in which inputs are closed, and the states before the transition of each of them."""
+        """Return the order in which the inputs are read, and the states right before each of them is read."""
         layer = [self._first()]
         order: list[int] = []
         layers: list[list[State]] = []
@@ -139,7 +140,7 @@ class _Search:
         return order, layers
 
     def _first_demand(self, states: Iterable[State]) -> int | None:
-        """Return the input that is read first on some path from `states`; None if no open input is read."""
+        """Return the input that is read first on some path from `states`; None if no unread input is read."""
         queue = _Queue(self._steps)
         for state in states:
             queue.add(state)
@@ -154,7 +155,7 @@ class _Search:
         return None
 
     def _commute(self, between: Sequence[int], states: Sequence[State]) -> bool:
-        """Return True if from each state the first and the last of the inputs `between` may exchange values."""
+        """Return True if, from each state, the first and the last of the inputs `between` may exchange their values."""
         first, *inner, last = between
         values = self._domains[first]
         if values != self._domains[last]:
@@ -195,7 +196,7 @@ class _Search:
         return self._tidied(state)
 
     def _rows(self, state: State, slot: int) -> Mapping[_Key, _Weighted]:
-        """Return, for each value v of the input `slot`, the weights of the states that T(slot, v) gives."""
+        """Return, for each value of the input `slot`, the weighted states to which its transition leads."""
         known = self._known.get((state, slot))
         if known is None:
             if len(self._known) >= _MOST_ROWS:
@@ -240,9 +241,9 @@ class _Search:
         return done
 
     def _next(self, state: State) -> tuple[int | None, list[tuple[State, int | _Key | None]]]:
-        """Return the open input that the next step reads, or None, and the next states.
+        """Return (the unread input that the next step reads, or None; the next states).
 
-        Each state has the number of its weight, None for 1, or the value of the input that leads there.
+        Each state has the index of its weight, None for 1, or the value of the input that leads there.
         """
         known = self._after_state.get(state)
         if known is not None:
@@ -271,7 +272,7 @@ class _Search:
         return state.forget(self._everything & ~self._live[state.label])
 
     def _open(self, state: State) -> frozenset[int]:
-        """Return the inputs that are open in the state."""
+        """Return the inputs that are not read yet in the state."""
         known = self._open_in.get(state)
         if known is None:
             opened = [self._opened(value) for value in state.values if type(value) is Waiting]
@@ -355,7 +356,7 @@ class _Search:
 
 
 class _Queue:
-    """Distinct states, sorted by their places in the text."""
+    """Distinct states, sorted by their labels."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
@@ -375,7 +376,7 @@ class _Queue:
 
     @property
     def is_level(self) -> bool:
-        """Whether all states in the queue are at one place of the text."""
+        """Whether all states in the queue have one label."""
         return len(self._levels) == 1
 
     def next_one(self) -> State | None:
@@ -393,7 +394,7 @@ class _Queue:
 
 
 def _end(done: Mapping[_Key, _Weighted], state: State, weights: Mapping[_Key | None, _Polynomial]) -> None:
-    """Add the weights of `state`, where a transition ends, to the rows `done`.
+    """Add to the finished rows `done`, for each value of the input, the weight with which a transition ends in `state`.
 
     Weights are by the value of the input; those without a value are added to every row.
     """

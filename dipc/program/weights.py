@@ -110,7 +110,7 @@ class Weights:
         return isinstance(weight, ExponentialWeight) or not self.closed(weight).is_zero()
 
     def zeros(self, weight: ChoiceWeight) -> tuple[Root, ...]:
-        """Return all eps > 0, as refined roots, at which a weight is 0 that is possible and never negative.
+        """Return, as refined roots, all eps > 0 at which the weight is 0; it is possible, and never negative.
 
         Raises Undecided.
         """
@@ -213,7 +213,7 @@ class Choices:
     undecided: Undecided | None = None
 
     def require_weights(self) -> Weights:
-        """Return the weights; raise Undecided if they were not proved to be those of distributions."""
+        """Return the weights; raise Undecided if they were not proved to be probabilities."""
         if self.undecided is not None:
             raise self.undecided.with_traceback(None)
         return self.weights
@@ -295,14 +295,14 @@ def _mistakes(
 
 
 def _divided(arms: Sequence[ExpressionWeight], source: SourceText) -> str:
-    """Return, as the text of a weight, the first weight divided by the sum of all."""
+    """Return the text of a weight: the first weight divided by the sum of all."""
     texts = [" ".join(source.text[arm.span.start : arm.span.end].split()) for arm in arms]
     first = f"({texts[0]})" if isinstance(arms[0].expression, Binary) else texts[0]
     return f"for example `{first}/({' + '.join(texts)})` for the first"
 
 
 def _refuted(whole: Closed, point: Fraction) -> Fraction:
-    """Return the first of point, point + 1, … at which `whole`, which is 1 at finitely many eps only, is not 1."""
+    """Return the first of point, point + 1, … at which the sum `whole` is not 1; it is 1 at finitely many eps only."""
     numerator = numerator_of(whole - 1)
     while numerator.value_is_zero(point):
         point += 1

@@ -65,7 +65,7 @@ _MOST_PRODUCTS = 64
 
 @frozen
 class ShiftedHalfspace:
-    """The half-space Σ coefficient · N[place] + slack(u) + radius·gamma >= 0 of centered noises N, for an input u.
+    """The half-space Σ coefficient · N[place] + slack(u) + radius·gamma >= 0 of noises N with mean 0, for an input u.
 
     The radius is 1 for the ball of an output, and 0 otherwise.
     """
@@ -79,14 +79,14 @@ class ShiftedHalfspace:
 class NoiseComponent:
     """A group of noises that constraints relate to each other, with these constraints as half-spaces.
 
-    All `noises` are centered, except for integer ones whose mean does not depend on the inputs.
+    All `noises` have mean 0, except for integer ones whose mean does not depend on the inputs.
     """
 
     noises: tuple[exact.Noise, ...]
     halfspaces: tuple[ShiftedHalfspace, ...]
 
     def event(self, slacks: Sequence[Level]) -> exact.Event:
-        """Return the event of the component at the given `slacks` (radius included), one for each half-space.
+        """Return the event of the component with the given `slacks` (radius included), one for each half-space.
 
         A half-space mentions DISTANCE if its slack has a slope.
         """
@@ -102,17 +102,17 @@ class NoiseComponent:
 
     @property
     def scales(self) -> bool:
-        """Whether the probability of the component, at slacks s, is a function of eps·s alone."""
+        """Whether the probability of the component depends on eps and its slacks s only through eps·s."""
         return all(noise.law.scales for noise in self.noises)
 
 
 @frozen
 class CenteredExit:
-    """An exit to det's answer, reached where the inputs satisfy the `guards`.
+    """An exit to det's answer, whose probability at inputs that satisfy `guards` is `weight` times those of `parts`.
 
-    Its probability is `weight` (None for 1) times the measures of the independent `parts`. `points` belong to outputs
-    without noise: how far each output is above or below det's; this must be at least -gamma. `in_balls` says that some
-    output is continuous noise: it equals det's with probability 0, and is near only if it is near from both sides.
+    A `weight` of None is 1; the `parts` are independent. `points` belong to outputs without noise: how far each output
+    is above or below det's; this must be at least -gamma. `in_balls` says that some output has continuous noise, so
+    that it equals det's with probability 0, and must be near from both sides.
     """
 
     guards: tuple[Constraint, ...]
@@ -174,7 +174,7 @@ class ExitFinder:
         return tuple(_centered(exit_, centers) for exit_ in explored.towards(wanted, centers, region.guards))
 
     def bounded(self, region: Region) -> tuple[CenteredExit, ...] | None:
-        """Return exits to the region's answer, including all whose slacks are bounded below on the region.
+        """Return exits to the region's answer, among them all exits whose slacks are bounded below on the region.
 
         The result is None if the program has no graph of runs, or too many of these exits. Raises Undecided.
         """
@@ -184,7 +184,7 @@ class ExitFinder:
         return None if known is None else known.exits(region)
 
     def stays_apart(self, finite: Mapping[int, Value], region: Region) -> bool:
-        """Return True if the region's answer has so many exits that they are not united."""
+        """Return True if the region's answer has so many exits that uniting them is not tried."""
         if self._near is not None or self._many is None:
             return False
         wanted = dict(zip(self._program.core.outputs, region.answer, strict=True))
@@ -211,7 +211,7 @@ class ExitFinder:
     def ends(
         self, finite: Mapping[int, Value], region: Region
     ) -> tuple[Sequence[ExitState], Mapping[int, Value | Affine | None], Sequence[int]]:
-        """Return all exits as states, the region's answer by slot, and the sides of the balls around it.
+        """Return (all exits as states, the region's answer by slot, the sides of the balls around it).
 
         The list of exits is empty if answers are near by more than gamma, or if there are too many exits.
         """
@@ -222,7 +222,7 @@ class ExitFinder:
     def _by_distance(
         self, explored: Exits, answers: NearAnswers, finite: Mapping[int, Value], region: Region, *, near: bool
     ) -> Iterator[CenteredExit]:
-        """Yield the exits with outputs near det's, or, without `near`, with all others.
+        """Yield the exits with outputs near det's, or, without `near`, with all other outputs.
 
         The guards of each include the condition under which its output is (not) near.
         """
@@ -325,7 +325,10 @@ def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
 
 
 def _over_center(form: Affine, center: Affine, sign: int) -> Affine:
-    """Return the distance of an output above the center of its ball (sign 1), or below it (sign -1, `form` negated)."""
+    """Return how far an output with this form is above the center of its ball (`sign` 1), or below it (-1).
+
+    For `sign` -1, `form` is the negated output.
+    """
     return form - center if sign > 0 else form + center
 
 
@@ -406,7 +409,7 @@ def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: in
 
 
 def _status(known: Sequence[Constraint], guards: Sequence[Constraint]) -> bool | Constraint:
-    """Return True if all `guards` hold wherever the `known` do, False if they exclude these, else an open guard."""
+    """Return True if `known` imply all `guards`, False if they exclude these together, else a guard that is open."""
     if contradict([*known, *guards]):
         return False
     for guard in guards:
@@ -466,7 +469,7 @@ def _weight(centered: CenteredExit) -> Closed:
 
 
 def _is_positive(value: Closed, intervals: tuple[Interval, ...], limits: Limits) -> bool:
-    """Return True if it is proved that `value` is never negative on the intervals."""
+    """Return True if it is proved that `value` >= 0 on the intervals."""
     try:
         return decide(ClosedForm(value), PiecewiseForm(_CERTAIN), intervals, limits).verdict is Verdict.ACCURATE
     except Undecided:
@@ -476,7 +479,7 @@ def _is_positive(value: Closed, intervals: tuple[Interval, ...], limits: Limits)
 def _without_opposite(
     left: Sequence[NoiseComponent], right: Sequence[NoiseComponent]
 ) -> tuple[NoiseComponent, ...] | None:
-    """Return the constraints of two exits without the one in which they differ, which has opposite signs in the two.
+    """Return the constraints of two exits that differ in one constraint, which is opposite in the two, without it.
 
     The result is None if they differ in more, apart from constraints that the others of an exit imply.
     """
@@ -523,7 +526,7 @@ def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
 
 
 def _is_implied(half: ShiftedHalfspace, known: Sequence[ShiftedHalfspace]) -> bool:
-    """Return True if one of the `known` half-spaces, or the sum of two of them, is within `half` for all inputs."""
+    """Return True if `half` contains one of the `known` half-spaces, or the sum of two of them, for all inputs."""
     if half in known or any(_implies(each, half) for each in known):
         return True
     pairs = combinations([each for each in known if not each.radius], 2)

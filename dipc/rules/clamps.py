@@ -47,7 +47,7 @@ _SIDES = ((), (_ONE,), (-_ONE,), (_ONE, -_ONE))
 
 @frozen
 class _NearEvent:
-    """The event that one output's form w of noises is near its exact answer a, from one side or both.
+    """The event that one output, a form w of noises, is within gamma of its exact answer a, from one side or both.
 
     It is sign·(a - w) + gamma >= 0 for each of the `signs`; `off` is a - w.
     """
@@ -67,7 +67,7 @@ def near_whatever(
     guards: Sequence[Constraint],
     gamma: Fraction,
 ) -> CenteredExit | None:
-    """Return an event in which all real outputs are near the `answer` at every exit, or None if no such event is found.
+    """Return an event in which all real outputs are near the `answer` at every exit, or None if none is found.
 
     The event is valid for every tolerance from `gamma` on and inputs that satisfy the guards; `sides` are the sides of
     balls. None also if every output has a single form, so that nothing is gained. Raises NotConfirmed.
@@ -173,7 +173,7 @@ def near_in_a_box(
     """Return the event that no noise of the real outputs is farther than share·gamma from its mean, for some share.
 
     In this event, if the finite outputs are those of `answer`, the real outputs are within gamma of it, for every gamma
-    >= 0 and all inputs that satisfy the guards. The result is None if no such share is found. Raises NotConfirmed.
+    >= 0 and all inputs that satisfy the guards. The result is None if no share is found. Raises NotConfirmed.
     """
     right = [state for state in states if _has_finite_outputs(state, answer)]
     forms = {

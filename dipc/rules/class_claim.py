@@ -53,7 +53,7 @@ _ANY_ROW = Row(1, (), (), None, None, None, None)
 
 
 class Scale(Enum):
-    """The distance, alpha or gamma, that a claim leaves open; t is its product with eps."""
+    """The distance, alpha or gamma, that a claim leaves open; t is the product of this distance with eps."""
 
     ALPHA = "alpha"
     GAMMA = "gamma"
@@ -145,7 +145,7 @@ class ClassClaim:
         return self.is_open and bool(self.open().gamma_rate)
 
     def without_distance(self) -> Fixed:
-        """Return the claim with its number for alpha; raise DiagnosticError if beta has no exact meaning."""
+        """Return the claim for a number as alpha; raise DiagnosticError if beta has no exact meaning."""
         return self._fixed(None)
 
     def at_number(self, distance: Fraction | None) -> Fixed:
@@ -250,7 +250,7 @@ class ClassClaim:
         return value
 
     def is_near(self, dd: Fraction) -> bool:
-        """Return True if the claim, with a number for alpha, does not apply to inputs with this distance `dd`."""
+        """Return True if the claim, with a number for alpha, does not apply to inputs with dd(u) = `dd`."""
         return self._claim.is_near(_ANY_ROW, dd, self.alpha_number())
 
     def least_integer(self) -> Fraction:
@@ -282,7 +282,7 @@ class ClassClaim:
         )
 
     def _beta(self, names: dict[str, Parametric], scale: Scale) -> tuple[BetaForm | None, str | None]:
-        """Return beta at the distance 1 as a function of t = eps, or None with the reason."""
+        """Return (beta at distance 1 as a function of t = eps, None), or (None, the reason why it is not one)."""
         if not _scales(self.beta, names):
             advice = "give alpha a number, or let gamma grow with it" if scale is Scale.ALPHA else "give gamma a number"
             name = scale.value

@@ -22,7 +22,7 @@ _ONE = ExpPoly.ONE
 
 
 def complement(instance: Instance) -> Bounds | None:
-    """Return the bound 1 minus the probabilities of the exits to other answers, with each slack at its greatest.
+    """Return the bound 1 - Σ weight·Pr over the exits to other answers, each slack at its greatest.
 
     The result is None if these exits are not known, or if a distance is open and a weight depends on eps alone.
     """
@@ -48,7 +48,7 @@ COMPLEMENT = Rule("one less the others, each slack at its greatest", complement,
 
 
 def widest(component: NoiseComponent, instance: Instance) -> tuple[Event, tuple[SlackBound, ...]]:
-    """Return the event of the component at upper bounds of its slacks, and the bounds of the negated slacks.
+    """Return the event of the component with its slacks at upper bounds, and the bounds of the negated slacks.
 
     Constraints without an upper bound are left out. If a distance is open, a bound has base >= 0, so that slack <=
     -base - distance·slope <= -distance·slope.

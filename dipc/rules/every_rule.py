@@ -115,7 +115,7 @@ def all_facets(
 ) -> tuple[Moving, ...]:
     """Return all half-spaces that contain the inputs of a convex class.
 
-    These are the facets `own` of the region's guards, the guards of ints (which moving half-spaces do not imply near an
+    They are the facets `own` of the region's guards, the guards of ints (which moving half-spaces do not imply near an
     edge), the `guards` of the piece, and one `side` of each other region.
     """
     ints = [guard for guard in inputs.region.guards if guard.whole]
@@ -124,7 +124,7 @@ def all_facets(
 
 
 def known_region(setting: Setting, inputs: InputClass, piece: ConvexPiece) -> Region:
-    """Return the region of the class; if different answers may count as the same, only its part in `piece`."""
+    """Return the region of the class; only its part in `piece` if different answers may count as the same."""
     if setting.near is None:
         return inputs.region
     return replace(inputs.region, guards=(*inputs.region.guards, *piece.guards))
@@ -149,7 +149,7 @@ Values = Mapping[Closed, Fraction]
 
 
 def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Bounds | None:
-    """Return the bounds of a rule.
+    """Return the bounds that `rule` gives.
 
     If a distance is open and weights depend on eps, these are the bounds with the weights at both ends of their
     segment.
@@ -171,10 +171,10 @@ def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Boun
 
 
 def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values] | None:
-    """Return two points such that the weights of the exits are on the segment between them at every eps > 0.
+    """Return two points such that, at every eps > 0, the weights of the exits are on the segment between the points.
 
-    A point maps each weight that depends on eps to a number. The result is None if no such points are known, or no
-    weight depends on eps.
+    A point maps each weight that depends on eps to a number. The result is None if no points are known, or no weight
+    depends on eps.
     """
     first, *others = dict.fromkeys(
         centered.weight for centered in exits if centered.weight is not None and not is_constant(centered.weight)
@@ -249,7 +249,7 @@ class Established:
 
     @property
     def is_simple(self) -> bool:
-        """Whether a rule for the class, without uniting its exits or cutting it, was enough."""
+        """Whether one rule proved the class without uniting its exits or cutting it."""
         return any(rule.name == self.rule for rule in SIMPLE)
 
 
@@ -314,7 +314,7 @@ def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
 
 
 def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Established | None, Fraction | None]]:
-    """Return a goal about ints, established at one distance after the other, or the first distance without a proof.
+    """Return (a goal about ints, proved at each integer distance, None), or (None, the first distance without a proof).
 
     If all distances are integers, those from `start` on count.
     """
@@ -362,7 +362,7 @@ def established_as_a_whole(goal: Goal) -> Asking[Established | None]:
 
 
 def proved_in_parts(goal: Goal) -> Asking[list[Established] | None]:
-    """Return the goals of parts that cover the class, each established by any rule, or None if a part is not proved.
+    """Return the goals of parts that cover the class, each proved by some rule, or None if a part is not proved.
 
     Raises Undecided.
     """
@@ -393,7 +393,7 @@ Needed = Callable[[Proof], Fraction | None]
 
 @frozen
 class CoveringProofs:
-    """Proofs that together cover a class, and the largest value of the constant that one of them needs.
+    """Proofs that together cover a class; `needed` is the largest value of the open constant that one of them needs.
 
     `needed` is None for infinity.
     """
@@ -407,7 +407,7 @@ class CoveringProofs:
 
     @staticmethod
     def all_of(choices: Sequence[CoveringProofs]) -> CoveringProofs:
-        """Return the proofs for a class, put together from those for its parts."""
+        """Return the proofs for a class, put together from `choices` for its parts."""
         every = [choice.needed for choice in choices]
         most = None if None in every else max((each for each in every if each is not None), default=_ZERO)
         return CoveringProofs(most, tuple(proof for choice in choices for proof in choice.proofs))

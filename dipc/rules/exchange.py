@@ -77,7 +77,7 @@ def _answer(ideal: Ideal, series: Series) -> tuple[object, ...]:
 
 @frozen
 class _Kinds:
-    """The segments of det's series towards one answer, by number, in groups whose members can be exchanged."""
+    """The segments of det's series towards one answer, by index, in groups whose members can be exchanged."""
 
     groups: tuple[tuple[int, ...], ...]
     #: The number of paths of each segment of a group.
@@ -118,7 +118,7 @@ class _Kinds:
         return prod(factorial(len(g) + w - 1) // (factorial(len(g)) * factorial(w - 1)) for g, w in pairs)
 
     def classes(self, ideal: Ideal, series: Series, alone: bool) -> Iterator[InputClass]:
-        """Yield a nonempty class for each choice of one path from each segment, up to exchanges.
+        """Yield a class for each choice of one path from each segment, up to exchanges, unless the class is empty.
 
         `alone` states that det gives no other answer.
         """
@@ -184,7 +184,7 @@ class _Exchanges:
         return _Exchanges(series, result.by_input, [result._shape(number, {}) for number in everything], own, held)
 
     def allow(self, these: Sequence[int], those: Sequence[int]) -> bool:
-        """Return True only if exchanging the inputs `these` and `those` keeps the segments of the program's series.
+        """Return True only if exchanging inputs `these` with `those` keeps the segments of the program's series.
 
         The order of the segments and the names of their noises may change.
         """

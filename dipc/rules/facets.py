@@ -65,7 +65,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class Way:
-    """The straight way out of a region across a facet.
+    """The shortest straight way out of a region across a facet.
 
     `facet` is the facet's form, `direction` a unit vector along the way, and `width` the dual norm of the form.
     """
@@ -128,7 +128,7 @@ def facets(
 
 
 def _retreating(guard: Constraint, width: Fraction) -> Moving:
-    """Return the facet behind which inputs are at least alpha away from the other side of `guard`."""
+    """Return the facet of the inputs that are at least alpha away from the other side of `guard`."""
     return Moving(guard.form.shifted(width) if guard.whole else guard.form, width)
 
 
@@ -171,7 +171,7 @@ def _inner_points(region: Region) -> list[Halfspace] | None:
 
 
 def _touches(inner: Sequence[Halfspace], leaving: Way, gap: Region) -> bool:
-    """Return False only if from each inner point the way across the facet meets it outside the closure of `gap`."""
+    """Return False only if, from each inner point, the way meets the facet outside the closure of `gap`."""
     depth = leaving.facet.scaled(1 / leaving.width)
     system = list(inner)
     for guard in gap.guards:
@@ -244,7 +244,7 @@ def choices(
 
 
 def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[Moving] | None:
-    """Return facets such that every input at least alpha away from `rival` is behind one of them; None if unknown.
+    """Return facets such that an input at least alpha away from `rival` is behind one of them; None if none are known.
 
     Facets that no input of the region is behind are left out.
     """
@@ -331,7 +331,7 @@ def _behind(region: Region, facets: Sequence[Moving]) -> list[Moving]:
 
 
 def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
-    """Return the facets that imply no other one: every input behind one of `facets` is behind one of the result."""
+    """Return the facets that imply no other: every input behind one of `facets` is behind one of the result."""
     kept: list[Moving] = []
     for index, facet in enumerate(facets):
         others = [*kept, *facets[index + 1 :]]
@@ -381,7 +381,7 @@ def _slots(forms: Sequence[Affine]) -> list[int]:
 
 @lru_cache(maxsize=256)
 def _slanted(forms: tuple[Affine, ...], norm: Norm) -> tuple[Affine, ...]:
-    """Return the slanted facets for the forms of one region, cached because the region is the rival of many."""
+    """Return the slanted facets for the forms of one region, from a cache, since many regions have this rival."""
     return tuple(_each_slanted(forms, norm))
 
 
@@ -405,7 +405,7 @@ def _each_slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
 
 
 def _weights(chosen: Sequence[Affine], rows: Sequence[int], signs: Sequence[Fraction] | None) -> list[Fraction] | None:
-    """Return weights λ > 0 with sum 1 such that the sum Σ λ·form has w_i = 0 in all rows.
+    """Return weights λ > 0 with sum 1 such that the coefficients w of Σ λ·form are 0 in all `rows`.
 
     With `signs`, sign_i·w_i is equal in all rows instead. None if there are no such weights. If there are many, the
     result is any of them: the forms then have no vertex here, and other forms do.
@@ -438,7 +438,7 @@ _MOST_CASES = 64
 
 
 def facet_metric(ideal: Ideal) -> FacetMetric:
-    """Return the distance of inputs of the program, as facets need it."""
+    """Return the distance of inputs of the program, in the form that facets need."""
     metric = ideal.metric
     if metric.core.apart is None:
         return FacetMetric(metric.norm)
@@ -455,10 +455,10 @@ def facet_metric(ideal: Ideal) -> FacetMetric:
 
 @frozen
 class _Steps:
-    """The conditions under which a step that keeps the finite inputs leads to an input infinitely far away.
+    """The conditions of the metric under which a step that keeps the finite inputs leads infinitely far away.
 
     A condition of the `metric` block that reads no changed input has the value that it has for an input and itself: it
-    is False unless its number is in `of_itself`. `reading` has the numbers of the conditions that read each input.
+    is False unless its index is in `of_itself`. `reading` has the indices of the conditions that read each input.
     """
 
     ideal: Ideal
@@ -480,7 +480,7 @@ class _Steps:
         return _Steps(ideal, here, frozenset(of_itself), {slot: frozenset(read) for slot, read in reading.items()})
 
     def far_condition(self, changed: Mapping[int, Affine]) -> Formula:
-        """Return the condition under which the input with the values `changed` is infinitely far away."""
+        """Return the condition under which `here` with the values `changed` is infinitely far from `here`."""
         among = self.of_itself.union(*(self.reading.get(slot, ()) for slot in changed))
         return self.ideal.metric.far_condition(self.here, {**self.here, **changed}, _no_ints, among)
 

@@ -44,7 +44,7 @@ _MOST_ORDERS = 12
 
 
 def growth(form: Affine, direction: Point) -> Fraction:
-    """Return the increase of `form` along `direction`."""
+    """Return the change of `form` along `direction`."""
     return sum((c * direction[slot] for slot, c in form.inputs), _ZERO)
 
 
@@ -109,7 +109,10 @@ def probability_however_far(exits: Sequence[CenteredExit], start: Point, directi
 def _reached(
     exits: Sequence[CenteredExit], start: Point, direction: Point, gamma: Fraction, gamma_rate: Fraction
 ) -> Iterator[CenteredExit]:
-    """Yield the exits that are reached at all inputs of the ray; raise OutsideFragment for one reached at some only."""
+    """Yield the exits that are reached at all inputs `start` + k·`direction`.
+
+    Raises OutsideFragment if an exit is reached at some of these inputs only.
+    """
     for centered in exits:
         guards = [holds_onwards(guard, start, direction) for guard in centered.guards]
         points = [_nonnegative_onwards(form, start, direction, gamma, gamma_rate) for form in centered.points]
@@ -158,7 +161,7 @@ def _limit_weight(weight: Closed | None) -> Closed | None:
 
 
 def limits_of_beta(beta: Selected, intervals: Sequence[Interval]) -> Iterator[PiecewiseForm]:
-    """Yield functions of t that are limits of upper bounds of beta at alpha = t/eps - c, for every constant c.
+    """Yield functions of t to which upper bounds of beta at alpha = t/eps - c tend as eps falls, for every constant c.
 
     Nothing is yielded if no limit is known, or the claim is not about small eps.
     """
@@ -196,7 +199,7 @@ def _limit(beta: Parametric) -> Closed | None:
 
 
 def _leading_order(value: ExpPoly) -> tuple[int, Fraction] | None:
-    """Return the first n with a term c·eps^n in the Taylor series of `value` at 0, and c; None if it is not found."""
+    """Return the leading term c·eps^n of `value` at 0 as (n, c), or None if it is not found."""
     for order in range(_MOST_ORDERS):
         c = sum((c * q ** (order - k) / factorial(order - k) for k, q, c in value.terms() if k <= order), _ZERO)
         if c:

@@ -42,8 +42,7 @@ class Requirement:
     """The claim for a class: at the `distances`, the least probability of the class is at least 1 - `beta`.
 
     Both sides are functions of `variable`. `beta` is None if it is not a function of this variable; `reason` then says
-    why. `dd` is the distance to disagreement of all inputs of the class, a rational or `inf`, if alpha = dd is one
-    number for all of them.
+    why. If alpha = dd(u) is one number for all inputs of the class, `dd` is its text, a rational or `inf`.
     """
 
     distances: ClaimedDistances
@@ -108,7 +107,10 @@ def open_requirement(claim: ClassClaim) -> Requirement:
 
 
 def fixed_requirement(fixed: Fixed, dd: str | None = None) -> Requirement:
-    """Return the requirement of the claim at the alpha and gamma of `fixed`, with `dd` as the text of dd."""
+    """Return the requirement that a claim makes at the alpha and gamma of `fixed`.
+
+    `dd` is the text of dd(u), or None.
+    """
     # Where dd is infinite there is no other answer, and no facet moves.
     alpha = _ZERO if fixed.alpha is None else fixed.alpha
     return Requirement(ClaimedDistances(alpha, _ZERO, fixed.gamma, _ZERO), Variable.EPS, fixed.beta, dd=dd)
@@ -120,7 +122,7 @@ def restatements(
     """Yield the requirement `required`, and then other requirements that imply it.
 
     The others are the one for dd = 0, if the answer moves with the inputs, and the one without the open distance, if
-    beta does not depend on it.
+    beta does not depend on the distance.
     """
     yield required
     # In the discrete distance another answer is at 1 even where the answer moves.
@@ -135,8 +137,7 @@ def restatements(
 def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement) -> bool:
     """Return True if a certificate can state that the `restated` requirement implies the `required` one.
 
-    If the restated requirement is for all distances at once, a certificate can state this if gamma does not depend on
-    them.
+    If the restated requirement is for all distances at once, this is so if gamma does not depend on the distance.
     """
     return (
         restated == required or restated.dd is not None or (claim.at_distance and not claim.gamma_depends_on_distance)
@@ -145,7 +146,7 @@ def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement
 
 @frozen
 class ConvexClass:
-    """The inputs of a class in one convex piece of it that are behind the facets of `side`.
+    """The inputs of a class that are in one convex `piece`, and behind the facets of `side`.
 
     The facets of `side` belong to other answers, and move with the distance from these. `facets` are all half-spaces
     that contain the inputs. `refused` is the reason if the class could not be computed, else None.
@@ -160,7 +161,7 @@ class ConvexClass:
 
     @property
     def guards(self) -> tuple[Constraint, ...]:
-        """The guards that the inputs of the class satisfy at any distance."""
+        """The guards that the inputs of the class satisfy, whatever their distance from other answers."""
         return (*self.inputs.region.guards, *self.piece.guards)
 
     @property
@@ -170,12 +171,12 @@ class ConvexClass:
 
     @property
     def has_static_facets(self) -> bool:
-        """Whether some facet of the region is not known to retreat as the distance grows."""
+        """Whether some facet of the region does not move inwards with the distance from other answers."""
         return has_static_facets(self.inputs, self.own_facets)
 
 
 def has_static_facets(inputs: InputClass, own: Sequence[Moving]) -> bool:
-    """Return True if some facet in `own`, the facets of the region's guards, does not retreat as the distance grows."""
+    """Return True if a facet in `own`, the facets of the region's guards, does not move inwards with the distance."""
     return any(g.form.inputs and not facet.step for g, facet in zip(inputs.region.guards, own, strict=True))
 
 
@@ -204,7 +205,7 @@ class Goal:
         self._known: dict[str, Bounds | None] = {}
 
     def requiring(self, required: Requirement) -> Goal:
-        """Return the goal for the same class at other distances."""
+        """Return the goal for this class with the requirement `required`."""
         return Goal(self.setting, self.convex, required)
 
     @cached_property
@@ -241,14 +242,14 @@ class Goal:
 
     @property
     def lower(self) -> Lower:
-        """The bound with every slack at its least, and the input that attains it if there is one."""
+        """The bound with every slack at its least value, and the input with these slacks if there is one."""
         result = self.bounds(LEAST_SLACKS)
         assert isinstance(result, Lower)
         return result
 
     @cached_property
     def ceiling(self) -> Ceiling | None:
-        """The proof that alpha is at most some number in the class; None if alpha is unbounded or no bound is known."""
+        """The proof that alpha is at most some number for all inputs of the class; None if no such number is known."""
         return None if self.lower.corner is not None else greatest_alpha(self.convex.facets)
 
     @property
@@ -260,7 +261,7 @@ class Goal:
     def empty(self) -> EmptyClass | None:
         """The proof that the claim is about no input of the class, as all are too near to other answers.
 
-        None if some input may be far enough away.
+        None without one.
         """
         claim, alpha = self.setting.claim, self.required.distances.alpha or _ZERO
         if not claim.at_distance and claim.is_near(alpha):
@@ -291,7 +292,7 @@ class Goal:
     def holds_corner(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:
         """Return True if the corner is in the class and at least alpha away from other answers.
 
-        The corner is the input at which all slacks are least; `distance` returns dd at an input, or None for infinity.
+        The corner is the input with all slacks at their least. `distance` returns dd at an input, or None for infinity.
         The corner may be outside because it is on an edge that belongs to another class. It may be too near because
         some facets do not move, and show less than the distance implies.
         """
@@ -310,9 +311,9 @@ class Goal:
     def is_met(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:
         """Return True if a failure of the bound at the corner refutes the claim itself.
 
-        If alpha = dd is open, dd must be alpha at the corner. A facet that moves and is an equality at the corner is
-        exactly alpha away from another answer. Otherwise dd is computed at one alpha. That is enough if the claim has
-        an eps for every product alpha·eps.
+        If alpha = dd is open, dd must be alpha at the corner. If a facet that moves is an equality at the corner, the
+        corner is exactly alpha away from another answer. Otherwise dd is computed at one alpha. That is enough if the
+        claim has an eps for every product alpha·eps.
         """
         if not self.required.distances.alpha_rate:
             return True
@@ -334,7 +335,7 @@ class Goal:
 def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
     """Return the goal that the claim states for the convex class.
 
-    Raises Undecided for a class that could not be computed, and DiagnosticError.
+    Raises DiagnosticError, and Undecided for a class that could not be computed.
     """
     if convex.refused is not None:
         raise Undecided(convex.refused)
@@ -346,7 +347,7 @@ def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
 
 @frozen
 class Proof:
-    """A proof of the goal by `rule`, which is valid if all of the obligations hold.
+    """A proof of the goal by `rule`, which is complete if all of the obligations hold.
 
     `bound_evidence` justifies the bounds of the obligations, for a certificate. `unverified` names the part of the
     proof that the checker cannot verify from it.

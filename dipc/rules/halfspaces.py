@@ -27,7 +27,10 @@ ALPHA = -1
 
 @frozen
 class Moving:
-    """The half-space form(u) >= alpha·step, where `form` depends on inputs alone and step >= 0."""
+    """The half-space form(u) >= alpha·step, where `form` depends on inputs alone and step >= 0.
+
+    It moves inwards as alpha grows, unless step is 0.
+    """
 
     form: Affine
     step: Fraction
@@ -39,7 +42,7 @@ class Moving:
 
     @property
     def halfspace(self) -> Halfspace:
-        """The same half-space over the inputs and alpha together; its keys are the inputs' slots and ALPHA."""
+        """The half-space over the inputs and alpha together; its keys are the inputs' slots and ALPHA."""
         moving = ((ALPHA, -self.step),) if self.step else ()
         return Halfspace((*moving, *self.form.inputs), self.form.constant)
 
@@ -115,7 +118,7 @@ def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -
 
 
 def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ...]) -> list[int]:
-    """Return the numbers of the facets that can have a positive weight in a sum of facets with these terms.
+    """Return the indices of the facets that can have a positive weight in a sum of facets with these terms.
 
     The facets that share no input with the terms, directly or through other facets, are looked up in a cache.
     """
@@ -146,7 +149,7 @@ def _always_summands(facets: tuple[Moving, ...]) -> tuple[Sequence[int], Mapping
 
 
 def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Moving]) -> list[int]:
-    """Return the numbers of the facets that can have a positive weight in a sum of facets with these terms.
+    """Return the indices of the facets that can have a positive weight in a sum of facets with these terms.
 
     If all remaining facets have one sign at an input, and the sum has no term of that sign there, no such facet has a
     weight. It can be left out: whatever the other inputs are, some value of this input satisfies it.
@@ -199,8 +202,9 @@ def _best_weights(
 ) -> Sequence[Fraction] | None:
     """Return the weights on the facets that prove the best bound of a form, or None if the form is not bounded.
 
-    `constants` and `steps` describe the facets, `constant` the form. Each row has the coefficients of one input in the
-    facets, and its coefficient in the form. Forms that differ only in the names of their inputs share one result.
+    `constants` and `steps` are those of the facets, `constant` that of the form. Each row has the coefficients of one
+    input in the facets, and its coefficient in the form. Forms that differ only in the names of their inputs share one
+    result.
     """
     system = [Halfspace(((k, _ONE),), _ZERO) for k in range(len(constants))]
     for terms, wanted in rows:
@@ -231,7 +235,7 @@ def _greatest(count: int, system: Sequence[Halfspace], goals: Sequence[Halfspace
 
 @frozen
 class Corner:
-    """The input u(alpha) = base + alpha·slope, with a value for every real and int input by slot."""
+    """The input u(alpha) = base + alpha·slope, with values by slot for every real and int input."""
 
     base: Mapping[int, Fraction]
     slope: Mapping[int, Fraction]
@@ -280,7 +284,10 @@ def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha:
 def _corner_eliminated(
     facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """Return the solution, with free inputs 0, of the equations of the facets `met`, or None if they have none."""
+    """Return the solution of the equations of the facets `met`, with inputs that stay free set to 0.
+
+    None if none exists.
+    """
     rows = [facets[k].halfspace if alpha is None else facets[k].at_alpha(alpha) for k in met]
     users = Counter(key for row in rows for key, _ in row.coefficients)
     # Each solved input as an affine form of inputs solved later, of free inputs, and of alpha.

@@ -52,7 +52,7 @@ _ZERO = Fraction(0)
 
 @frozen
 class Section:
-    """A group of a region's guards, with the alternatives `instead` of which det gives the same answer.
+    """A group of a region's guards, with the alternatives `instead` for which det gives the region's answer as well.
 
     Det gives the answer of the region exactly where, in every section, either the guards or one of the alternatives
     hold. The alternatives of one section do not depend on those of another.
@@ -99,7 +99,7 @@ class InputClass:
 
     @property
     def moving(self) -> bool:
-        """Whether, arbitrarily near to each input of the region, det gives another answer inside the same region.
+        """Whether, arbitrarily near to each input of the region, det gives another answer in the region itself.
 
         The answer moves if the region has inner points and an output is a form that grows along a real input: some
         small step changes the form and stays in the region.
@@ -195,9 +195,9 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
 
 
 def _steps_inside(region: Region, whole: frozenset[int]) -> bool:
-    """Return True if a step of 1 along some int input, up or down, changes an output and stays in the region.
+    """Return True if a step of 1 along some int input changes an output and stays in the region, from every point.
 
-    The input is the same at all points; the step's direction may differ.
+    The input is one for all points; the step may be up or down.
     """
     moved = {slot for value in region.answer if isinstance(value, Affine) for slot, _ in value.inputs if slot in whole}
     return any(_stays_beside(region, slot) for slot in moved)
@@ -227,7 +227,7 @@ def _mentioned(regions: Iterable[Region]) -> frozenset[int]:
 def same_answers(
     near: NearAnswers, classes: InputClass, answers: Sequence[Sequence[Answer]]
 ) -> list[tuple[tuple[Constraint, ...], InputClass]]:
-    """Return the parts of the class on which it is fixed which answers count as the same, with the guards of each part.
+    """Return the parts of the class on which it is fixed which answers count as the same, each with its guards.
 
     `answers` are all answers that det gives; by the `metric` block, different ones may count as the same. Raises
     Undecided, and DiagnosticError for an expression without a value.
@@ -267,17 +267,14 @@ def same_answers(
 
 
 def _grows(region: Region, but: frozenset[int]) -> bool:
-    """Return True if an output of the region is a form that depends on an input outside of `but`."""
+    """Return True if an output of the region is a form that depends on an input not in `but`."""
     return any(
         isinstance(value, Affine) and any(slot not in but for slot, _ in value.inputs) for value in region.answer
     )
 
 
 def _number_of(region: Region, known: dict[object, int]) -> int | None:
-    """Return a number for the region's answer: regions have equal numbers exactly if their constant answers are equal.
-
-    None if an answer is a form.
-    """
+    """Return an index for the region's answer, the same for equal constant answers; None if an answer is a form."""
     if any(isinstance(value, Affine) for value in region.answer):
         return None
     return known.setdefault(tuple([(isinstance(value, bool), value) for value in region.answer]), len(known))
@@ -369,7 +366,10 @@ class NearAnswers:
         return any_of([same, distance is not None and distance <= self.gamma])
 
     def _gap_condition(self, gap: Gap, here: Mapping[int, Answer], output: Sequence[Value], region: Region) -> Formula:
-        """Return the condition under which the distance of answers, a number, is at most gamma."""
+        """Return the condition that the distance `gap` of `output` and the answer `here` is at most gamma.
+
+        It is a condition on the inputs of `region`.
+        """
         program = self.ideal.program.core
         positions = output_positions(program)
         held: list[SlotValue] = []
@@ -391,7 +391,7 @@ class NearAnswers:
         return all_of(compared(form - Affine.number(value), op, self._is_whole) for form in forms)
 
     def _is_whole(self, form: Affine) -> bool:
-        """Return True if the form depends on int inputs alone; unlike a condition, it may mix ints and reals."""
+        """Return True if the form depends on int inputs alone; the form of a distance may mix ints and reals."""
         return all(slot in self.ideal.whole_inputs for slot, _ in form.inputs)
 
     def _here(self, finite: Mapping[int, Value]) -> dict[int, Answer]:
@@ -426,7 +426,7 @@ def require_product(core: CoreProgram) -> None:
 
 
 def cases_of(formula: Formula) -> tuple[tuple[Constraint, ...], ...]:
-    """Return conjunctions of which exactly one holds where the formula does, and none elsewhere.
+    """Return conjunctions of which exactly one holds where `formula` does, and none elsewhere.
 
     Raises LimitReached if there are too many.
     """
@@ -437,7 +437,7 @@ def cases_of(formula: Formula) -> tuple[tuple[Constraint, ...], ...]:
 
 
 def _values(answer: Sequence[object]) -> tuple[Value, ...]:
-    """Return the outputs, all of which are finite."""
+    """Return the outputs of `answer`, all of which are finite."""
     assert all(isinstance(value, bool | Fraction | str) for value in answer)
     return tuple(value for value in answer if isinstance(value, bool | Fraction | str))
 

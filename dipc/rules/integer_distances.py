@@ -64,7 +64,7 @@ _MOST_NOISES = 4
 
 @frozen
 class _Ratio:
-    """A function of eps and an integer k: a numerator over a product of positive functions.
+    """A function of eps and an integer k: `numerator` over the product of the positive functions of eps in `below`.
 
     `below` has these functions with their powers.
     """
@@ -97,7 +97,7 @@ _Bounding = Callable[[Instance], Bounds | None]
 
 @frozen
 class FarAway:
-    """The claim about an instance with int inputs, at large integer distances.
+    """The claim about an instance with int inputs, at all integer distances from some distance on.
 
     `only_at` is the single eps that the program is for, if there is one.
     """
@@ -211,7 +211,7 @@ class FarAway:
 def _tail(event: Event, slope: Fraction, start: int) -> _Ratio:
     """Return the probability of an `event`, c·N + base + slope·k >= 0 for one real noise N, as a function of k.
 
-    N has exponential tails. Raises Unsettled unless the comparison is on one side of 0 for all k >= start.
+    N has exponential tails. Raises Unsettled unless c·N is compared with numbers on one side of 0 for all k >= `start`.
     """
     (half,), (noise,) = event.constraints, event.noises
     ((_, c),) = half.coefficients
@@ -297,7 +297,7 @@ _NOTHING = ByIntegers(None)
 
 
 def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByIntegers]:
-    """Prove a goal that leaves a distance open, about a class with int inputs, one integer distance after the other.
+    """Prove a goal that leaves a distance open, about a class with int inputs, at each integer distance.
 
     From some distance on, all remaining ones are proved at once. If all distances are integers, only those from `start`
     on count.
@@ -382,7 +382,10 @@ def _one_by_one(
     proving: Proving,
     start: int = 1,
 ) -> Asking[ByIntegers]:
-    """Prove the requirement at each integer from `start` on, up to the greatest distance of an input of the class."""
+    """Prove `wanted(d)` for each integer distance d from `start` to `greatest`, and by `far` for all large d at once.
+
+    `proving` proves a goal at one distance.
+    """
     last: int | None = None
     step: ProofStep | None = None
     for distance in count(start):

@@ -30,7 +30,7 @@ _TAIL = NoiseComponent((Noise(law_of("Lap"), _ONE, _ZERO),), (ShiftedHalfspace((
 
 
 def joint_tails(instance: Instance) -> Bounds | None:
-    """Return the bound 1 minus the probabilities of the exits to other answers, with the tails of each exit combined.
+    """Return the bound 1 - Σ weight·Pr over the exits to other answers, with the tails of each exit combined.
 
     The result is None if these exits are not known, if no exit has two tails, or if a distance is open and a weight
     depends on eps alone.
@@ -64,7 +64,7 @@ JOINT_TAILS = Rule("tails of other answers together", joint_tails, of_others=Tru
 
 
 def is_tail(component: NoiseComponent) -> bool:
-    """Return True if the component is one comparison of one noise, in its tail wherever its slack is not positive."""
+    """Return True if the component compares one noise, in its tail wherever the component's slack is not positive."""
     if len(component.noises) != 1 or len(component.halfspaces) != 1 or not component.noises[0].law.exponential_tails:
         return False
     (half,) = component.halfspaces
@@ -75,18 +75,18 @@ def is_tail(component: NoiseComponent) -> bool:
 
 
 def _is_far(component: NoiseComponent, instance: Instance) -> bool:
-    """Return True if the slack is not positive for any input behind the facets."""
+    """Return True if the component's slack is at most 0 for all inputs behind the facets."""
     slack = slack_bound(-component.halfspaces[0].slack, instance.facets, instance.distances, instance.whole)
     return slack is not None and instance.distances.is_nonnegative(slack)
 
 
 def total_of(tails: Sequence[NoiseComponent]) -> Affine:
-    """Return Σ rate·σ over all `tails`, where σ is the distance of a comparison into its tail."""
+    """Return Σ rate·σ over all `tails`, where σ is how far the comparison is in the noise's tail."""
     return combination([(-_steepness(component), component.halfspaces[0].slack) for component in tails], _ZERO)
 
 
 def front_of(tails: Sequence[NoiseComponent]) -> Closed:
-    """Return the product of the probabilities of all `tails` at their beginning, where the slack is 0."""
+    """Return the product of the probabilities of all `tails` at slack 0, where the tail begins."""
     function: Closed = ExpPoly.ONE
     for component in tails:
         function = function * measure(Event(component.noises, (Halfspace(((0, _ONE),), _ZERO),)))

@@ -18,7 +18,7 @@ from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, JointEvi
 
 @frozen
 class Lower(Bounds):
-    """The bound with every slack at its least, a single function.
+    """The bound with every slack at its least value, a single function.
 
     With `attained` it is the probability itself at the inputs `corner`, which are behind all facets. `lost` is the
     reason why the bound may be less than the least probability. `slacks` are the forms that it depends on.
@@ -61,7 +61,7 @@ LEAST_SLACKS = Rule("each slack at its least", least_slacks)
 
 
 def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
-    """Return all slacks, with their multiples of gamma, and for each whether the probability depends on its size.
+    """Return all slacks (form, multiple of gamma), and for each whether the probability depends on its size.
 
     The slack of an output without noise only has to be nonnegative.
     """
@@ -82,7 +82,7 @@ class _Attempt:
 
     @property
     def attained(self) -> bool:
-        """Whether one input attains all slacks of this attempt, so that none of them has a better bound."""
+        """Whether one input attains the bounds of all slacks, so that none of them has a better bound."""
         return self.corner is not None and all(slack is not None for slack in self.slacks.values())
 
     def lower(self, exits: Sequence[CenteredExit], facets: Sequence[Moving], distances: ClaimedDistances) -> Lower:
@@ -125,7 +125,7 @@ class _Attempt:
         return [self.slacks[half.slack, half.radius] for half in halves]
 
     def _unusable(self, centered: CenteredExit, distances: ClaimedDistances) -> str | None:
-        """Return the reason why the exit `centered` has to count as 0, or None if it is usable."""
+        """Return the reason why the exit `centered` is left out of the bound, or None if it is usable."""
         for point in centered.points:
             slack = self.slacks[point, 1]
             if slack is None or not distances.is_nonnegative(slack):
@@ -163,10 +163,7 @@ def _attempt(instance: Instance, forms: Mapping[tuple[Affine, int], bool], bound
 
 
 def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:
-    """Return True if `corner` has integers where inputs are ints, and attains all `slacks`.
-
-    False unless alpha is a number.
-    """
+    """Return True only if alpha is a number, and `corner` attains all `slacks` with integers where inputs are ints."""
     if distances.alpha is None:
         return False
     point = corner.at_alpha(distances.alpha)

@@ -31,7 +31,7 @@ Point = Mapping[int, Fraction]
 
 
 def corners(instance: Instance) -> Bounds | None:
-    """Return as bounds the sums over the exits, each exit at one of the corners of the class.
+    """Return one bound for each corner of the class: the sum over the exits, each exit at that corner.
 
     The result is None if a distance is open, a noise has no log-concave density, an output has no noise, or a slack has
     no bound.

@@ -78,7 +78,7 @@ class TheProbability(BoundEvidence):
 
 @frozen
 class FarLimit(BoundEvidence):
-    """The evidence of a limit of probabilities at inputs farther and farther away, as eps falls (see `far_away.py`).
+    """The evidence for a limit of probabilities, at inputs with growing distances and falling eps (see `far_away.py`).
 
     A refutation of the obligation refutes the claim at one of these inputs, but no single input needs as large a beta.
     """
@@ -113,7 +113,7 @@ class ClaimedDistances:
 
     @property
     def sharpest(self) -> Fraction | None:
-        """The alpha at which the bounds of slacks are to be as large as possible, or None for every alpha."""
+        """The alpha at which the bounds of slacks should be as large as possible, or None for every alpha."""
         if self.start is None:
             return self.alpha
         return self.alpha_base + self.alpha_rate * (self.start + self.further)
@@ -123,10 +123,10 @@ class ClaimedDistances:
         return slack.slope >= 0 and slack.base + (self.start or 0) * slack.slope >= 0
 
     def level(self, slack: SlackBound) -> centered_exits.Level:
-        """Return the level (base, slope) that the bound `slack` gives to a slack in an event.
+        """Return the level (base, slope) to which the bound `slack` sets a slack in an event.
 
         For an open distance the base is the multiple of the distance, and without one it is the number; the slope is
-        then 0. For integer distances from `start` on it is the base and the slope of the bound.
+        then 0. For integer distances from `start` on they are the base and the slope of the bound.
         """
         if self.start is not None:
             return slack.base, slack.slope
@@ -234,10 +234,10 @@ class JointEvidence(BoundEvidence):
 
 @frozen
 class BetaSummand(BoundEvidence):
-    """The evidence of a bound for another beta that implies the claim, alone or together with other bounds.
+    """The evidence for a bound that is compared with another beta, whose claim implies the given claim.
 
-    The other beta is a summand of beta that covers one part of what the answer needs, or a smaller function. `least` is
-    a function of eps that is at most beta, or None if none is known.
+    The other beta is a smaller function, or a summand of beta for one part of what the answer needs. `least` is a
+    function of eps that is at most beta, or None if none is known.
     """
 
     least: BetaForm | None
@@ -314,10 +314,7 @@ class Instance:
 
     @cached_property
     def possible_other_exits(self) -> Sequence[centered_exits.CenteredExit]:
-        """The exits to other answers that inputs of the instance can take.
-
-        There are none if `other_exits` is None.
-        """
+        """The exits to other answers that inputs of the instance can take; none if `other_exits` is None."""
         return [each for each in self.other_exits or () if not contradict([*self.guards, *each.guards])]
 
     @cached_property
@@ -355,7 +352,7 @@ class Instance:
         return replace(self, exits=exits, find_others=other_instance_exits, slack_forms=lambda: self.forms)
 
     def at_distances(self, distances: ClaimedDistances) -> Instance:
-        """Return the instance at the claimed distances `distances` in place of its own."""
+        """Return the instance with `distances` in place of its own."""
         return replace(self, distances=distances, find_others=lambda: self.other_exits, slack_forms=lambda: self.forms)
 
 
@@ -363,9 +360,9 @@ class Instance:
 class Bounds:
     """The result of a rule: at every input of the instance the probability is at least one of the `functions`.
 
-    So it is at every value of the variable, with perhaps another function at each. The functions depend on distance·eps
-    if a distance is open, and on eps otherwise. For integer distances from a start on, they depend on eps and on the
-    integer DISTANCE that their events mention. `evidence` is the proof, or None if the checker does not follow it.
+    Which function may differ from one value of the variable to the next. The functions depend on distance·eps if a
+    distance is open, and on eps otherwise. For integer distances from a start on, they depend on eps and on the integer
+    DISTANCE that their events mention. `evidence` is the proof, or None if the checker does not follow it.
     """
 
     functions: tuple[Bound, ...]

@@ -24,13 +24,13 @@ _MOST_COMPARISONS = 5
 
 @frozen
 class Certain:
-    """An end of a comparison's probability that is known without a slack: 1 if `one`, else 0."""
+    """An end of the range of a comparison's probability that needs no slack: 1 if `one`, else 0."""
 
     one: bool
 
 
 def vertices(instance: Instance) -> Bounds | None:
-    """Return as bounds the sums over the exits at the vertices of the box of probabilities of single comparisons.
+    """Return one bound for each vertex of the box of probabilities of single comparisons: the sum over the exits there.
 
     The result is None unless the exits are conjunctions of independent comparisons, none twice in one exit.
     """
@@ -75,7 +75,7 @@ def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponen
 
 
 def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
-    """Return the number of the component's comparison in `comparisons`, and whether the component states that it holds.
+    """Return the index of the component's comparison in `comparisons`, and whether the component is that it holds.
 
     A new comparison is added. None if the component has more than one comparison.
     """
@@ -100,7 +100,7 @@ def _complement(component: NoiseComponent) -> NoiseComponent | None:
 
 
 def _ends(component: NoiseComponent, instance: Instance) -> list[Level | Certain]:
-    """Return the least and the greatest end of the probability of the comparison `component` over the class."""
+    """Return the least and the greatest value of the probability of the comparison `component` over the class."""
     (half,) = component.halfspaces
     distances = instance.distances
     if distances.is_open and not component.scales:
@@ -119,7 +119,7 @@ def _ends(component: NoiseComponent, instance: Instance) -> list[Level | Certain
 def _events(
     path: Path, comparisons: Sequence[NoiseComponent], vertex: Sequence[Level | Certain]
 ) -> tuple[Event, ...] | None:
-    """Return the events of an exit with the comparisons at the ends of `vertex`, or None if it is impossible there."""
+    """Return the events of an exit with its comparisons at the values of `vertex`; None if it is impossible there."""
     events: list[Event] = []
     for index, holds in path:
         end, component = vertex[index], comparisons[index]
