@@ -573,7 +573,7 @@ class DistanceSearch:
     def nearest(
         self, guards: Sequence[Constraint], formula: Formula, away: Fraction, below: Fraction | None
     ) -> Fraction | None:
-        """Return inf { d(point, u') : u' satisfies `guards` and `formula` }, for finite inputs of u' at distance `away`.
+        """Return inf { d(point, u') : u' satisfies `guards` and `formula` }, its finite inputs at distance `away`.
 
         None if the distance is at least `below`, or no input satisfies both. Raises Undecided past a limit.
         """
