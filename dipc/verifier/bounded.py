@@ -14,7 +14,7 @@ Window = tuple[Fraction, Fraction, Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Bounded(ABC):
-    """A law of noise X with values in [low, high], where low < high."""
+    """A law of noise X whose values lie in [low, high], where low < high."""
 
     low: Fraction
     high: Fraction

@@ -52,7 +52,7 @@ Terms = tuple[tuple[int, Fraction], ...]
 class Comparison:
     """The comparison Σ noises + inputs + constant + radius·gamma >= 0; `whole` if it compares integers.
 
-    `noises` and `inputs` are coefficients by the number of a noise and by the slot of an input.
+    `noises` and `inputs` are coefficients by the index of a noise and by the slot of an input.
     """
 
     noises: Terms
@@ -92,8 +92,8 @@ class Comparison:
     def bound(self, side: int, shown: Shown, wanted: Required) -> SlackBound | None:
         """Return the lower bound of `side`·slack that the certificate proves for a class, or None.
 
-        The slack is the comparison without its noises, and `side` is 1 or -1. `shown` has the facts about the
-        class.
+        The slack is the comparison without its noises, and `side` is 1 or -1. `shown` has the facts about the class,
+        `wanted` the distances of its claim.
         """
         if not self.inputs:
             base = side * self.constant + self.radius * wanted.gamma[0]
@@ -111,7 +111,7 @@ def _negated(terms: Terms) -> Terms:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Comparisons that share noises, directly or indirectly. The noises are numbered by their position in `laws`."""
+    """Comparisons that share noises, directly or indirectly. A noise is its index in `laws`."""
 
     laws: tuple[Law, ...]
     comparisons: tuple[Comparison, ...]
@@ -129,7 +129,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """An exit with its weight and the comparisons under which a run takes it.
+    """An exit of the program: its weight, and the comparisons under which a run ends there.
 
     `numbers` are the comparisons of inputs alone, under which outputs without noise are within gamma; `parts` are
     independent groups of comparisons of noises.
@@ -141,7 +141,7 @@ class Way:
 
     @staticmethod
     def from_comparisons(weight: Closed, comparisons: Sequence[Comparison], laws: Mapping[int, Law]) -> Way:
-        """Return the way with this weight and these comparisons; `laws` has the law of each noise by number."""
+        """Return the way with this weight and these comparisons; `laws` has the law of each noise by its index."""
         numbers = tuple(each for each in comparisons if not each.noises)
         return Way(weight, numbers, parted([each for each in comparisons if each.noises], laws))
 
@@ -157,7 +157,7 @@ def is_steady(weight: Closed) -> bool:
 
 
 def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence[Law]) -> tuple[Part, ...]:
-    """Group the comparisons that share noises, and number the noises of each group from 0 on."""
+    """Group the comparisons that share noises, and renumber the noises of each group from 0 on."""
     result = []
     for noises, members in connected(comparisons, lambda comparison: (i for i, _ in comparison.noises)):
         place = {i: index for index, i in enumerate(sorted(noises))}
@@ -167,10 +167,10 @@ def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence
 
 
 def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) -> list[Way]:
-    """Return ways with the same total probability at every input, after merging the `pairs` of positions in turn.
+    """Return ways with the total probability of `ways` at every input, after merging the `pairs` of indices in turn.
 
-    The two ways of a pair must differ in one comparison alone. They are removed, and their union is appended.
-    Raises NotDerived if a pair cannot be merged.
+    The two ways of a pair must differ in one comparison alone. They are removed, and their union is appended. Raises
+    NotDerived if a pair cannot be merged.
     """
     left = list(ways)
     for i, j in pairs:
@@ -241,10 +241,10 @@ _End = Fraction | bool
 def vertex_values(
     ways: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Iterator[Closed]:
-    """Yield lower bounds of the probability of the answer, of which at least one holds at each input of the class.
+    """Yield lower bounds of the probability of the answer, at least one of which holds at each input of the class.
 
-    This is true for each value of the obligation's variable. Raises NotDerived unless each of the `ways` combines a
-    few independent comparisons.
+    This is true for each value of the obligation's variable. Raises NotDerived unless each of the `ways` combines a few
+    independent comparisons.
     """
     compared: list[Part] = []
     literals: list[list[tuple[int, bool]]] = []
@@ -317,7 +317,7 @@ def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
 
 
 def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
-    """Return the position in `compared` of a comparison, with True, or of its opposite, with False.
+    """Return the index in `compared` of the comparison `component`, with True, or of its opposite, with False.
 
     A new comparison is appended to `compared`. Raises NotDerived if `component` has several comparisons.
     """
@@ -336,7 +336,7 @@ def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
 
 
 def _ends(component: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
-    """Return a lower and an upper bound of a comparison's probability: each as a slack, False for 0, or True for 1."""
+    """Return a lower and an upper bound of a comparison's probability: each a slack, or False for 0, True for 1."""
     (comparison,) = component.comparisons
     if wanted.is_open and not component.continuous:
         return False, True  # it depends on eps alone
@@ -408,7 +408,7 @@ def at_bounds(
 
 
 def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
-    """Return `way` without its tails: the weight, times a bound of their product, and the remaining parts.
+    """Return `way` without its tails: the weight times a bound of the tails' product, and the remaining parts.
 
     A tail is a comparison of one Laplace noise whose slack is <= 0 on the class; its probability is an exponential.
     """
@@ -552,12 +552,12 @@ def open_input(slot: int) -> int:
 class OpenRun(Execution):
     """A run in which real and int inputs are unknown numbers.
 
-    A noise includes the inputs in the mean around which it is first drawn, `shifts`: a difference of two draws is
-    then a difference of two noises. Every half-space contains a noise, so implied and excluded half-spaces are so
-    for each input.
+    A noise includes the inputs in the mean around which it is first drawn, `shifts`: a difference of two draws is then
+    a difference of two noises. Every half-space contains a noise, so implied and excluded half-spaces are so for each
+    input.
 
-    `decide` decides a comparison of inputs alone, and `asked` records its answer. The run is valid for all inputs
-    at which each comparison comes out as recorded.
+    `decide` decides a comparison of inputs alone, and `asked` records its answer. The run is valid for all inputs at
+    which each comparison has its recorded result.
     """
 
     decide: Callable[[Guard], bool]
@@ -601,7 +601,7 @@ class OpenRun(Execution):
         return super()._united(numbers) if self.unites else numbers
 
     def is_integer(self, number: int) -> bool:
-        """True if the noise, or the input, with this `number` takes integer values."""
+        """True if the noise, or the input, with this index takes integer values."""
         return super().is_integer(number) if number >= 0 else self.machine.slots[open_input(number)].type == "int"
 
     def is_within(self, gamma: Fraction, values: Sequence[Held], outputs: Sequence[int]) -> bool:
@@ -612,7 +612,7 @@ class OpenRun(Execution):
         return gap is not None and self.compared("<=", plus(gap, -gamma), Constraints({}))
 
     def centered(self, form: Iterable[tuple[int, Fraction | int]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """Split a form into the coefficients of noises without their means, by number, and of inputs, by slot."""
+        """Split a form into the coefficients of noises with mean 0, by index, and of inputs, by slot."""
         noises: dict[int, Fraction] = {}
         inputs: dict[int, Fraction] = {}
         for i, c in form:
@@ -631,7 +631,7 @@ class OpenRun(Execution):
     def way(self, end: End, weights: Mapping[int, Closed], besides: Iterable[Comparison] = ()) -> Way:
         """Return the way to the exit `end`, with the comparisons `besides` in addition.
 
-        `weights` has the weight of each state by number.
+        `weights` has the weight of each state by index.
         """
         return Way.from_comparisons(weights[end.state], [*besides, *self.comparisons(end)], self.laws)
 
@@ -645,7 +645,7 @@ def _refused(_guard: Guard) -> bool:
 
 @dataclass
 class Bounds:
-    """Bounds of the probabilities of answers of one program.
+    """A source of bounds of the probabilities of answers of one program.
 
     Inputs at which all comparisons of inputs have the same results share one run.
     """
@@ -681,8 +681,8 @@ class Bounds:
     ) -> Iterator[Probability]:
         """Yield lower bounds of the probability of the answer of `path`; at each input of a class, one at least holds.
 
-        `shown` describes the class, `finite` are the values of the finite inputs, `decide` decides comparisons
-        of inputs, and `merges` names the ways to merge. Raises NotDerived, and what `decide` raises.
+        `shown` describes the class, `finite` are the values of the finite inputs, `decide` decides comparisons of
+        inputs, and `merges` states the ways to merge. Raises NotDerived, and what `decide` raises.
         """
         others = shown.kind.of_others
         run, weights = self._run(finite, path, decide, others=others or not self._is_plain, unites=unites)
@@ -797,7 +797,7 @@ class Bounds:
     def _ways_by_distance(
         self, run: OpenRun, weights: Mapping[int, Closed], near: Callable[[Sequence[Held]], bool], *, others: bool
     ) -> Iterator[Way]:
-        """Yield the ways to all exits whose outputs `near` accepts, or with `others` to all exits that it refuses."""
+        """Yield the ways to all exits whose outputs satisfy `near`, or with `others` to all other exits."""
         for end in run.ends:
             if near(run.outputs(end.state)) is not others:
                 yield run.way(end, weights)

@@ -57,7 +57,7 @@ _ZERO = Fraction(0)
 
 
 class NotOneForm(Exception):
-    """The expression is not one quotient of exponential polynomials for every eps, such as min(1, eps) or 1/(1 + X)."""
+    """Raised if an expression is not one quotient of exponential polynomials for every eps, such as min(1, eps)."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _lattice(groups: Iterable[Iterable[Form]]) -> Value:
 
 
 def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], Fraction]) -> tuple[Form, ...]:
-    """Return the distinct forms, where the one number that `choose` picks replaces all numbers."""
+    """Return the distinct forms, with the one number that `choose` picks in place of all numbers."""
     distinct: list[Form] = []
     given = list(forms)
     numbers = [number for form in given if (number := form.constant()) is not None]
@@ -205,7 +205,7 @@ def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], F
 
 
 def _opposite(value: Value) -> Iterator[tuple[Form, ...]]:
-    """Yield groups of forms such that -value is the minimum over the groups of the maximum of -form.
+    """Yield groups of forms such that -value is the minimum over the groups of the maximum of the negated forms.
 
     For min(max(a, b), c) the groups are (a, c) and (b, c).
     """
@@ -239,7 +239,7 @@ def _is_one(value: object) -> bool:
 
 
 def spine(tree: Expr) -> tuple[Expr, list[tuple[str, Expr]]]:
-    """Return the first operand of a chain of sums and products, and the other operands with their operators.
+    """Return (first operand, [(operator, operand), …]) of a chain of sums and products.
 
     A long chain is then evaluated in a loop, without deep recursion.
     """
@@ -252,7 +252,7 @@ def spine(tree: Expr) -> tuple[Expr, list[tuple[str, Expr]]]:
 
 @dataclass(frozen=True, slots=True)
 class _Evaluation:
-    """An evaluation of expressions, where `_names` has the values of names."""
+    """An evaluator of expressions; `_names` has the values of names."""
 
     _names: Mapping[str, Form]
     _budget: Budget
@@ -341,7 +341,7 @@ class _Evaluation:
         return self._each(self._add, left, right)
 
     def _each(self, operation: Callable[[Form, Form], Form], left: Value, right: Value) -> Value:
-        """Apply `operation`, which never falls as an operand grows, to each pair of forms of the two values."""
+        """Return `operation`, nondecreasing in each operand, for each pair of forms of the two values."""
         if sum(map(len, left)) * sum(map(len, right)) > MOST_FORMS:
             raise NotOneForm
         return _lattice(
@@ -492,9 +492,9 @@ _DISTANCES = ("alpha", "gamma", "dd")
 def never_grows(
     expression: str | Expr, distances: Iterable[str], constants: Mapping[str, Fraction], budget: Budget
 ) -> bool:
-    """True only if `expression` is continuous in the `distances` and grows with none of them, for every eps > 0.
+    """True only if `expression` is continuous and nonincreasing in each of the `distances`, for every eps > 0.
 
-    The distances are names of numbers >= 0, and the expression must be well-formed. False proves nothing.
+    The distances are names of numbers >= 0, and the expression must be well-formed.
     """
     names = {name: Form.number(value) for name, value in constants.items()}
     names |= {name: Form.unknown(name) for name in _DISTANCES if name not in names}
@@ -652,8 +652,8 @@ class Claim:
     ) -> tuple[Fraction | None, Beta | None, bool]:
         """Return the claim for every gamma from `ends[0]` up to, but not including, `ends[1]`, where None is infinity.
 
-        The result has the greatest alpha that belongs to one of these gammas (None: infinity), the limit of
-        beta as alpha and gamma grow, and whether nothing is claimed.
+        The result is (greatest alpha for these gammas (None: infinity), limit of beta as alpha and gamma grow, whether
+        nothing is claimed).
         """
         low, high = ends[0] or _ZERO, ends[1]
         names = self._names(dd)
@@ -685,7 +685,7 @@ class Claim:
         return alpha, self.beta_at(own, names, budget), vacuous
 
     def never_grows(self, own: Mapping[str, str], budget: Budget) -> bool:
-        """True only if beta never grows with gamma, and, unless alpha is a fixed number, never grows with alpha."""
+        """True only if beta is nonincreasing in gamma, and, unless alpha is a fixed number, in alpha."""
         alpha = own.get("alpha", self.alpha)
         fixed = alpha is not None and alpha != "dd" and not mentions(alpha, "gamma")
         beta = own.get("beta", self.beta)
@@ -752,10 +752,10 @@ def beta_of(
     *,
     powers: int = 0,
 ) -> Beta | None:
-    """Return beta for these values of names, where `finished` turns each form into a function.
+    """Return beta for the values `names` of names; `finished` turns each form of it into a function.
 
-    The variable of the functions is eps·A^powers, where A is the distance left open. Return None if the value of
-    beta is not of a kind that can be certified.
+    The variable of the functions is eps·A^powers, where A is the distance left open. Return None if the value of beta
+    is not of a kind that can be certified.
     """
     with in_step("beta"):
         if mentions(beta, "erfc"):
@@ -858,8 +858,8 @@ def linear(
 ) -> tuple[Fraction, Fraction]:
     """Return (base, rate) for an expression whose value is base + rate·distance.
 
-    The equation must hold for every eps, or at the given `eps`. The distance is the unbounded number among the
-    values of `names`. Raises Rejected for other expressions.
+    The equation must hold for every eps, or at the given `eps`. The distance is the unknown among the values of
+    `names`. Raises Rejected for other expressions.
     """
     for known in _readings(names, eps):
         with suppress(NotOneForm):

@@ -77,10 +77,10 @@ def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Req
 def meaning(
     claim: Claim, variable: str, dd: str | None, budget: Budget
 ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction], Meaning]:
-    """Return alpha and gamma as pairs (base, rate), and the names and the conversion with which beta is evaluated.
+    """Return (alpha, gamma, the names and the conversion with which beta is evaluated) for `variable`.
 
-    The pair (base, rate) is base + rate·distance. Raises Rejected if the claim is not of the form that `variable`
-    requires.
+    Alpha and gamma are pairs (base, rate) for base + rate·distance. Raises Rejected if the claim is not of the form
+    that `variable` requires.
     """
     if variable == "eps":
         # A statement at the distance 0 holds at all distances, if nothing depends on the distance: half-spaces only
@@ -131,7 +131,7 @@ def at_least_distance(claim: Claim, budget: Budget) -> Required:
 
 
 def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
-    """Return the least r for which e^(r·A·eps)·beta is proved never to fall as the distance A grows, for each eps.
+    """Return the least r for which e^(r·A·eps)·beta is proved to be nondecreasing in the distance A, for each eps.
 
     Return None if no r is proved, or if gamma depends on the distance.
     """
@@ -281,9 +281,9 @@ def add_slack(
 class Kind(StrEnum):
     """The kinds of bounds of a class; FORMAT.md, lemmas 6 to 6e.
 
-    `WAYS` is a sum over the ways to the answer, `OTHERS` is 1 minus a sum over the ways to other answers, both with
-    every slack at its bound. `VERTICES` is for slacks that cannot all be at their bounds at once. `TAILS` and
-    `DISTANCES` bound the ways to other answers.
+    `WAYS` is a sum over the exits with the answer, `OTHERS` is 1 minus a sum over the exits with other answers, both
+    with every slack at its bound. `VERTICES` is for slacks that cannot all be at their bounds at once. `TAILS` and
+    `DISTANCES` bound the exits with other answers.
     """
 
     WAYS = "ways"
@@ -294,7 +294,7 @@ class Kind(StrEnum):
 
     @property
     def of_others(self) -> bool:
-        """True if a bound of this kind is computed from the ways to other answers."""
+        """True if a bound of this kind is computed from the exits with other answers."""
         return self in (Kind.OTHERS, Kind.TAILS, Kind.DISTANCES)
 
 
@@ -302,9 +302,9 @@ class Kind(StrEnum):
 class Shown:
     """The facts that a certificate has proved about one class of inputs, whose right answer is `answer`.
 
-    The class has the inputs in those half-spaces that do not move with alpha, or whose positions are in `beside`,
-    next to other answers. Each of `values` was compared with beta; `values` is None if nothing is claimed about the
-    inputs of the class. `slacks` are bounds of forms of inputs.
+    The class has the inputs in those half-spaces that do not move with alpha, or whose indices are in `beside`, next to
+    other answers. Each of `values` was compared with beta; `values` is None if nothing is claimed about the inputs of
+    the class. `slacks` are bounds of forms of inputs.
     """
 
     number: int

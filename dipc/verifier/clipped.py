@@ -46,7 +46,7 @@ MOST_MOVES = 5_000
 
 @dataclass(frozen=True)
 class Box:
-    """A program with the privacy loss of the original one, and the ranges of its inputs by name.
+    """A program with the privacy loss of the given one whose inputs are limited to ranges, by name.
 
     Inputs that are not in `ranges` are not bounded.
     """
@@ -151,7 +151,7 @@ def _put(expression: Expr, name: str, other: Expr) -> Expr:
 
 
 class _Reader:
-    """The clamps of a program by input, and the inputs that the program also reads without a clamp (`bare`)."""
+    """A collector of the clamps of a program by input, and of the inputs also read without a clamp (`bare`)."""
 
     def __init__(self, tree: Program, constants: Mapping[str, Fraction]) -> None:
         self.inputs = {
@@ -223,7 +223,7 @@ class _Reader:
         return None
 
     def form(self, node: Any) -> _Clamp | None:
-        """Return the expression as factor·x + offset for one input x, without ends; None for other expressions."""
+        """Return the expression as factor·x + offset for one input x, without ends; None if it is none."""
         key = self.key(node)
         if key is not None:
             return _Clamp(key, _ONE, _ZERO, (None, None), node)
@@ -267,7 +267,7 @@ class _Reader:
         return None
 
     def number(self, node: object) -> Fraction | None:
-        """Return the value of an expression of literals and constants, or None for other expressions."""
+        """Return the value of an expression of literals and constants, or None if it has other parts."""
         match node:
             case Literal(Fraction() as value):
                 return value
@@ -294,11 +294,11 @@ def moves(
     distance: str,
     radius: Fraction,
 ) -> Iterator[dict[int, Fraction]]:
-    """Yield moves of inputs of which each move in the box is a mixture, as far as `forms` can tell.
+    """Yield moves of inputs of which each move in the box is a convex combination, as far as `forms` can tell.
 
-    The values of the first `one_sided` forms may be greater than those of the mixture. `widths` has the width of
-    each input's range by slot; `distance` and `radius` are the adjacency. Raises NotDerived if there are too many
-    moves to list, or if no finite list suffices.
+    The values of the first `one_sided` forms may be greater than those of the combination. `widths` has the width of
+    each input's range by slot; `distance` and `radius` are the adjacency. Raises NotDerived if there are too many moves
+    to list, or if no finite list suffices.
     """
     groups: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
     for slot in sorted(widths):

@@ -113,9 +113,9 @@ def compare_program(document: Document, path: Path) -> str:
 def compare_constants(document: Document, path: Path, given: Mapping[str, Fraction], budget: Budget) -> str:
     """Check that the program at `path` has the certificate's constants, and return a line of the report that says so.
 
-    The constants `given` replace the program's own. If the certificate is about every number of queries, the
-    program must compute the same constants from that number. Raises Rejected if a constant differs, and
-    UnusableArgument if the file is not a program, or does not have a constant that is given.
+    The constants `given` replace the program's own. If the certificate is about every m, the program must compute the
+    same constants from m. Raises Rejected if a constant differs, and UnusableArgument if the file is not a program, or
+    does not have a constant that is given.
     """
     try:
         text = _read_other(path, _PROGRAM).removeprefix(_MARK).decode("utf-8")

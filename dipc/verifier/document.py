@@ -70,11 +70,11 @@ from dipc.verifier.syntax import Apply, Constants, Program, Variables, read_expr
 
 @dataclass(frozen=True)
 class Accepted:
-    """A certificate whose every step was derived again.
+    """The result for a certificate whose every step was derived again.
 
-    `charted` counts refuted obligations for which the exact set of failing eps was also proved. `open_rows` are
-    rows, by number, whose verdict has no proof, with the reason; `trusted` are the parts taken on trust; `facts`
-    are the files that were compared, and `compared` what was not compared.
+    `charted` counts refuted obligations for which the exact set of failing eps was also proved. `open_rows` are rows,
+    by number, whose verdict has no proof, with the reason; `trusted` are the parts taken on trust; `facts` are the
+    files that were compared, and `compared` what was not compared.
     """
 
     verdict: str
@@ -121,7 +121,7 @@ class Accepted:
         return replace(self, expected=expected, answer=answer)
 
     def compared_with_block(self, block: Mapping[str, str], budget: Budget) -> Accepted:
-        """Return this result with the reason why the claim of the program's claim `block` does not follow, if so."""
+        """Return this result; if the claim of the program's claim `block` does not follow from it, with the reason."""
         if not block or not isinstance(self.statement, OfRows | OfInputs) or self.verdict == "undecided":
             return self
         answer, why = self.compared_with(Expected(block=block, own=True), budget).answer or (Follows.YES, "")
@@ -216,8 +216,8 @@ _object = read.by_name(read.anything)
 def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> str:
     """Return in words what the documents `proved` and `refuted` imply about the number that the question seeks.
 
-    They must be about the same program, inputs and claim, except for this number, which must be greater in the
-    proof. One of them may be missing. Raises Rejected if the documents do not fit together.
+    They must be about one program, with one set of inputs and one claim, except for this number, which must be greater
+    in the proof. One of them may be missing. Raises Rejected if the documents do not fit together.
     """
     sought = read.one_of(*_SOUGHT)(data["sought"])
     low, high = read.tuple_of(read.nullable(read.rational), read.nullable(read.rational))(data["enclosed"])
@@ -244,14 +244,14 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
 
 
 def _left_open(proved: _Data | None) -> tuple[str, int] | None:
-    """Return the parameter and its least value if the proof is about privacy for every number; otherwise None."""
+    """Return the parameter and its least value if the proof is about privacy for every m; otherwise None."""
     if proved is None or "adjacent" not in proved or "numbers" not in proved:
         return None
     return _of_numbers(proved["numbers"])
 
 
 def _of_numbers(value: object) -> tuple[str, int]:
-    """Read the name of the constant that is left open, and its least value."""
+    """Read the name of the constant m of a question about every m, and its least value."""
     parameter, least = read.fields(value, {"parameter": read.text, "least": read.integer})
     return parameter, least
 
@@ -277,7 +277,7 @@ def _pairs(data: _Data, groups: Sequence[Sequence[int]]) -> list[list[list[str]]
 
 
 def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[object, ...]:
-    """Return everything that a document is about, except for its claim and for the constant that is left open.
+    """Return all that a document is about, except for its claim and for the constant `left_open`.
 
     Raises Rejected if a row has its own value for `sought`, the part of the claim that is sought.
     """
@@ -628,7 +628,7 @@ def _require_condition(document: Document, tree: Program, machine: Machine, budg
     """Raise Rejected unless a document states the `requires` of its program, and an input that satisfies it.
 
     A document about a program without `requires` states nothing. Programs with `requires` cannot have claims about
-    every number of queries, nor inputs by classes of exchange.
+    every m, nor inputs by classes of exchange.
     """
     with in_step("requires"):
         stated = document.data.get("requires")
@@ -675,7 +675,7 @@ def _subject(document: Document, tree: Program) -> Subject:
 def _check_rows(
     document: Document, tree: Program, machine: Machine, about: Subject, budget: Budget, *, compared: bool
 ) -> Accepted:
-    """Check a document about the rows of a table; `compared` is true if a table that gives dd was compared before."""
+    """Check a document about the rows of a table; `compared` is true if a table that has dd was compared before."""
     data = document.data
     table = document.table
     assert table is not None, "it was read"
@@ -804,7 +804,7 @@ def _check_aligned(
     about: Subject,
     budget: Budget,
 ) -> Accepted:
-    """Check a document about privacy for all adjacent real inputs, for one number of queries or for every number."""
+    """Check a document about privacy for all adjacent real inputs, for one m or for every m."""
     data = document.data
     constants = document.program.constants
     claim = PrivacyClaim.read(data["claim"])
@@ -950,7 +950,7 @@ def _kinds(tree: Program) -> str:
 def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[str, ...]:
     """Return the parts that were taken on trust, in words.
 
-    dd is left out if a table that gives it was `compared`. `what` names the things that have probabilities.
+    dd is left out if a table that gives it was `compared`. `what` is the word for the things that have probabilities.
     """
     reasons: list[str] = []
     for reason, count in sorted(theorem.reasons.items()):

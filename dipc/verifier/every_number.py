@@ -90,7 +90,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """The terms of one iteration, or of the part behind the loop, and the head that follows (None: the end)."""
+    """One iteration, or the part behind the loop: its terms, and the index of the head that follows (None: the end)."""
 
     goal: int | None
     terms: tuple[Term, ...]
@@ -121,11 +121,11 @@ class _Entry:
 
 @dataclass
 class Agreement:
-    """The exploration of all runs that agree with the ideal, for fixed finite inputs that are not array elements.
+    """An exploration of all runs that agree with the ideal, for fixed finite inputs that are not array elements.
 
-    A run agrees if each noisy comparison comes out as the input implies; each needs one of the stated `terms`,
-    which bounds its failure. `entries` are the possible values of all finite inputs; each iteration has one of
-    them. A slack may grow with the distance that is left open, as `wanted` says.
+    A run agrees if each noisy comparison has the result that the input implies; each needs one of the stated `terms`,
+    which bounds its failure. `entries` are the possible values of all finite inputs; each iteration has one of them. A
+    slack may grow with the distance that is left open, as `wanted` says.
     """
 
     shape: Iterations
@@ -273,7 +273,7 @@ class Agreement:
         )
 
     def _head(self, program: State, exact: State) -> int:
-        """Return the number of the head with these states of program and ideal; a new head is appended."""
+        """Return the index of the head with these states of program and ideal; a new head is appended."""
         pair = self._own.stripped(program)[0], self._ideal.stripped(exact)[0]
         key = tuple(state.key for state in pair)
         if key not in self._numbers:
@@ -338,10 +338,9 @@ class Agreement:
     def _stays_near(
         self, entry: _Entry, way: State, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]
     ) -> bool:
-        """True if the straight way out across `guard` leads to inputs at a finite distance.
+        """True if the straight way out of the region across `guard` leads to inputs at a finite distance.
 
-        The elements that are not in `guard` do not change on this way, nor do the inputs that belong to no
-        iteration.
+        The elements that are not in `guard` do not change on this way, nor do the inputs that belong to no iteration.
         """
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.elements for i, _ in guard.form):
@@ -380,7 +379,7 @@ class Agreement:
     # --- outputs --------------------------------------------------------------------------------------
 
     def _differ(self, one: State, other: State) -> bool:
-        """True if two runs of the ideal end with different finite answers at their index."""
+        """True if two runs of the ideal end with different finite answers at the index of their iteration."""
         slots = self.shape.ideal.machine.slots
         return any(
             slots[slot].type != "real" and not _same(one.values[slot], other.values[slot]) for _, slot in self._indexed
@@ -441,9 +440,9 @@ def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
 def stated_term(
     noises: Sequence[tuple[NoiseFamily, Fraction, Fraction]], terms: Iterable[Term], implied: Callable[[Fraction], bool]
 ) -> Term | None:
-    """Return the term of `terms` with these noises, up to a positive factor, or None.
+    """Return the one of `terms` with the noises `noises`, up to a positive factor, or None.
 
-    Of several, it is the one with the greatest implied constant. A constant is implied if `implied` accepts the
+    Of several, it is the one with the greatest implied constant. A constant is implied if `implied` is true for the
     constant divided by the factor from `noises` to their normal form.
     """
     unit = Term.normalized(noises, _ONE)
@@ -552,9 +551,10 @@ def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A loop that selects from an array, whose first index is `first`, and answers with an index.
+    """A loop that selects one value of an array, such as the largest, and answers with its index.
 
-    `noisy` is true if noise is added to the values; `numbers` are the variables that hold the values.
+    `first` is the first index. `noisy` is true if noise is added to the values; `numbers` are the variables that hold
+    the values.
     """
 
     array: str
@@ -569,8 +569,8 @@ def selection_totals(
 ) -> Iterator[Total]:
     """Yield bounds of the error of a program that selects the largest of m noisy values, for every m > the first index.
 
-    `machine` is the program for some number of at least two iterations. Raises NotDerived if the program is not
-    such a loop, or if a term is not stated.
+    `machine` is the program for some m with at least two iterations. Raises NotDerived if the program is not such a
+    loop, or if a term is not stated.
     """
     if tree.ideal is None:
         raise NotDerived("the program has no `ideal`")
@@ -669,8 +669,8 @@ def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr,
 def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
     """Raise NotDerived unless the declarations are those of a selection.
 
-    The array up to the parameter must be the only input. The answer must be the only output, start at the first
-    index, and have a domain with all indices.
+    The array of length m must be the only input. The answer must be the only output, start at the first index, and have
+    a domain with all indices.
     """
     inputs, outputs = (
         [item for item in tree.declarations if isinstance(item, Variables) and item.role == role]
@@ -724,10 +724,10 @@ def check_numbers(
     budget: Budget,
     deriving: Budget,
 ) -> tuple[str, str | None, list[str]]:
-    """Check the claim for all numbers that are not decided `singly`.
+    """Check the claim for all m that are not decided `singly`.
 
-    Returns the verdict, the reason why it is not certified or None, and the parts taken on trust. `deriving` is the
-    budget for finding the runs of the program. Raises Rejected, also if a small number is missing.
+    Returns (verdict, reason why it is not certified or None, parts taken on trust). `deriving` is the budget for
+    finding the runs of the program. Raises Rejected, also if a small m is missing.
     """
     with in_step("numbers"):
         parameter, least, start, verdict, union, reason, without = read.fields(
@@ -757,7 +757,7 @@ def check_numbers(
 
 
 def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], budget: Budget) -> str | None:
-    """Return why a run for some number from `start` on may exceed all stated totals, or None if no run does."""
+    """Return why a run for some m from `start` on may exceed all stated totals, or None if no run does."""
     parameter, wanted, terms = bound.parameter, bound.wanted, bound.normal
     constants = {**bound.claim.constants, parameter: Fraction(bound.start)}
     try:
@@ -828,9 +828,9 @@ _SUM: read.Table = {
 
 @dataclass
 class _UnionBound:
-    """A union bound for every value of the parameter from `start` on.
+    """A union bound for every m, the value of `parameter`, from `start` on.
 
-    beta is Σ coefficients[j]·(m - start)^j, where m is the parameter.
+    beta is Σ coefficients[j]·(m - start)^j.
     """
 
     claim: Claim
@@ -859,7 +859,7 @@ class _UnionBound:
         ]
 
     def _coefficients(self, names: Mapping[str, Form], finished: Callable[[Form], Closed | None]) -> list[Ring]:
-        """Return the coefficients of beta in powers of parameter - start, as functions of the variable."""
+        """Return the coefficients of beta in powers of m - start, as functions of the variable."""
         assert self.claim.beta is not None, "a claim without beta was refused"
         later = Form.unknown(self.parameter, Fraction(self.start))
         try:
@@ -882,14 +882,14 @@ class _UnionBound:
         return result
 
     def is_trivial(self) -> bool:
-        """True only if beta is at least 1 for every number, so that the claim says nothing."""
+        """True only if beta is at least 1 for every m, so that the claim says nothing."""
         first, *rest = self.coefficients
         return all(not b or positive_everywhere(b, self.budget) for b in (subtract(first, ONE), *rest))
 
     def check(
         self, sums: Sequence[object], trivial: Fraction | None, above_one: Sequence[int]
     ) -> tuple[str | None, list[Total]]:
-        """Return the reason why the union bound is not certified, or None; and the sums of the bound."""
+        """Return (the reason why the union bound is not certified or None, the sums of the bound)."""
         intervals = intervals_of(self.claim, self.wanted, None)
         missing = next(
             (
@@ -932,8 +932,8 @@ class _UnionBound:
     ) -> str | None:
         """Return None if a coefficient of beta is proved to be at least the error of some terms, else why not.
 
-        `needed` has the number of times that each term counts. `place` is the obligation for the coefficient of
-        `power`. Raises Rejected for a wrong obligation.
+        `needed` has the number of times that each term counts. `place` is the index of the obligation for the
+        coefficient of `power`. Raises Rejected for a wrong obligation.
         """
         value, missing = self._shown(place, power, intervals)
         if isinstance(value, Enclosed):
@@ -950,10 +950,10 @@ class _UnionBound:
         return missing
 
     def _above_one(self, places: Sequence[int], near: tuple[Interval, ...]) -> str | None:
-        """Return None if beta is proved to be >= 1 at `start` and never to fall from there on, else why not.
+        """Return None if beta is proved to be >= 1 at `start` and nondecreasing in m from there on, else why not.
 
-        `places` has an obligation for each coefficient of beta, on the intervals `near`. Raises Rejected for
-        wrong ones.
+        `places` has an obligation for each coefficient of beta, on the intervals `near`. Raises Rejected for wrong
+        ones.
         """
         if len(places) != len(self.coefficients):
             raise Rejected("not every coefficient shows that beta is above 1")
@@ -966,9 +966,9 @@ class _UnionBound:
         return missing
 
     def _shown(self, place: int, power: int, intervals: tuple[Interval, ...]) -> tuple[Probability, str | None]:
-        """Return the f for which the obligation at `place` proves that a coefficient of beta is at least 1 - f.
+        """Return (f, reason or None): the obligation `place` proves that a coefficient of beta is at least 1 - f.
 
-        Also returns the reason why the obligation has no proof, or None. `power` is that of the coefficient.
+        The reason says why the obligation has no proof. `place` is its index; `power` is that of the coefficient.
         """
         decided = self.obligations[read.index(place, self.obligations)]
         if decided.intervals != intervals:
@@ -978,9 +978,9 @@ class _UnionBound:
 
 
 def constants_of(value: Mapping[str, Fraction], parameter: str | None) -> tuple[int | None, Mapping[str, Fraction]]:
-    """Return the number of queries that a case is about, and the other constants of the case, with their values.
+    """Return the m that a case is about, and the other constants of the case, with their values.
 
-    The number is None if the document has only one case.
+    m is None if the document has only one case.
     """
     if parameter is None:
         if value:

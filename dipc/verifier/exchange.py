@@ -47,7 +47,7 @@ _EXCHANGES: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class _Exchanged:
-    """The inputs, by position, that may be exchanged on a path of the ideal, and inputs on which it does not depend."""
+    """The inputs, by index, that may be exchanged on a path of the ideal, and those that do not affect the path."""
 
     blocks: tuple[tuple[int, ...], ...] = ()
     free: tuple[int, ...] = ()
@@ -55,7 +55,7 @@ class _Exchanged:
 
 @dataclass(frozen=True, slots=True)
 class _RowPath:
-    """A path of the ideal: the values of the finite inputs, and the number of the path among their paths."""
+    """A path of the ideal: the values of the finite inputs, and the index of the path among their paths."""
 
     finite: tuple[Value, ...]
     number: int
@@ -63,9 +63,9 @@ class _RowPath:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """All inputs with a value of `values` at each position, and the exchanges by which rows represent all of them.
+    """All combinations of one of the `values` for each input, and the exchanges by which rows represent all of them.
 
-    `alike` are groups of finite inputs, by place, which may be exchanged everywhere. `reason` says why the certificate
+    `alike` are groups of finite inputs, by index, which may be exchanged everywhere. `reason` says why the certificate
     does not claim that the rows represent all inputs; it is None if it claims this.
     """
 
@@ -127,7 +127,7 @@ class Product:
 
 @dataclass
 class _ProductCheck:
-    """The check that rows represent all inputs of a product."""
+    """A check that rows represent all inputs of a product."""
 
     product: Product
     theorem: Theorem
@@ -298,7 +298,10 @@ class _ProductCheck:
 
 @dataclass
 class _Ways:
-    """All ways to an answer: the weight of each set of comparisons of centered noises, and the laws of the noises."""
+    """All exits with an answer: the weight of each set of comparisons, and the laws of the noises compared.
+
+    The noises have mean 0.
+    """
 
     weights: Mapping[frozenset[Comparison], Closed]
     laws: Mapping[int, Law]
@@ -313,7 +316,7 @@ class _Ways:
                     self._around.setdefault(noise, set()).update(slot for slot, _ in each.inputs)
 
     def are_same(self, one: int, other: int, budget: Budget) -> bool:
-        """True if an exchange of the inputs `one` and `other` maps the ways onto themselves.
+        """True if an exchange of the inputs `one` and `other` maps the exits onto each other.
 
         Noises that are compared with one of the two inputs alone are exchanged with the inputs, in order.
         """
@@ -335,7 +338,7 @@ class _Ways:
 
 
 def _places(blocks: object, free: object) -> set[int]:
-    """Return the inputs, by place, of the `blocks` and the `free` of one exchange."""
+    """Return the indices of the inputs in the `blocks` and the `free` of one exchange."""
     return {*free, *(place for block in blocks for place in block)}  # type: ignore[misc, attr-defined]
 
 

@@ -108,7 +108,7 @@ def plain(value: Number) -> Number:
 
 
 class Constraints:
-    """An immutable conjunction of half-spaces, by their forms. The noises in `_positive` are never negative."""
+    """An immutable conjunction of half-spaces, by their forms. The noises in `_positive` are at least 0."""
 
     __slots__ = ("_distances", "_edges", "_hash", "_positive", "rows")
 
@@ -258,7 +258,7 @@ Held = Value | Affine | None
 
 
 class Split(Exception):
-    """A comparison that the constraints leave open, as the half-space `row`."""
+    """Raised if the constraints leave a comparison open, the half-space `row`."""
 
     def __init__(self, row: Any) -> None:
         super().__init__()
@@ -271,9 +271,9 @@ Step = tuple[int, int, tuple[Held, ...]]
 
 @dataclass(slots=True)
 class State:
-    """A place in the program with the values of the variables and the constraints on the noises.
+    """A state: a place in the program with the values of the variables and the constraints on the noises.
 
-    `history` has the choices made on the way to the state, or is None if several ways lead to the state.
+    `history` has the choices made on the path to the state, or is None if several paths lead to the state.
     """
 
     at: int
@@ -284,7 +284,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """An exit with the wanted outputs: the number of its state, and the constraints on the noises there."""
+    """An exit with the wanted outputs: the index of its state, and the constraints on the noises there."""
 
     state: int
     known: Constraints
@@ -304,11 +304,11 @@ class Wanted:
 
 @dataclass
 class Execution:
-    """One run of the machine over all states.
+    """An exploration of all states of a program.
 
-    `steps` lists for each state the states that follow, with weights. `laws` has the law of each noise, and `ends`
-    the exits with the wanted outputs. The invariant: for noises held fixed the states are a Markov chain, since the
-    weights of the steps that the noises permit sum to 1 at each state that has steps.
+    `steps` lists for each state the states that follow, with weights. `laws` has the law of each noise, and `ends` the
+    exits with the wanted outputs. The invariant: for noises held fixed the states are a Markov chain, since the weights
+    of the steps that the noises permit sum to 1 at each state that has steps.
     """
 
     machine: Machine
@@ -360,7 +360,7 @@ class Execution:
     # --- states -----------------------------------------------------------------------------------
 
     def _arrive(self, state: State) -> int:
-        """Return the number of a state; a new state is put into the queue."""
+        """Return the index of a state; a new state is put into the queue."""
         self.budget.spend(20 + len(state.values))
         state.values = self._shape.read_later(state.at, state.values)
         if self._shape.loops[state.at]:
@@ -381,7 +381,10 @@ class Execution:
         return number
 
     def reached_again(self, number: int) -> None:
-        """Forget the history of state `number`, which is reached again: its weight belongs to several histories."""
+        """Forget the history of the state with index `number`, which is reached again.
+
+        Its weight then belongs to several histories.
+        """
         self._states[number].history = None
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
@@ -402,7 +405,7 @@ class Execution:
         return (list(together) for _, together in groupby(sorted(states, key=place), key=place))
 
     def outputs(self, state: int) -> list[Held]:
-        """Return the values of the outputs in state number `state`, in the order of declaration."""
+        """Return the values of the outputs in the state with this index, in the order of declaration."""
         return [self._states[state].values[slot] for slot in self.machine.numbered("output")]
 
     def _added(self, state: State) -> int:
@@ -543,7 +546,7 @@ class Execution:
     # --- uniting ----------------------------------------------------------------------------------
 
     def _united(self, numbers: list[int]) -> list[int]:
-        """Return the states waiting at one place, where one state replaces each group whose union is a conjunction."""
+        """Return the states waiting at one label, where one state replaces each group whose union is a conjunction."""
         groups: dict[object, list[int]] = {}
         for number in numbers:
             state = self._states[number]
@@ -603,10 +606,10 @@ class Execution:
         return value
 
     def _stored(self, value: Held, target: Place, values: Sequence[Held], known: Constraints) -> Held:
-        """Return `value` as the variable `target` keeps it.
+        """Return `value` in the form in which the variable `target` keeps it.
 
-        A condition becomes 1 or 0 in a variable for numbers. An int becomes the equal value of a finite domain,
-        if there is one.
+        A condition becomes 1 or 0 in a variable for numbers. An int becomes the equal value of a finite domain, if
+        there is one.
         """
         type_ = self.machine.slots[self._place(target, values, known)].type
         if isinstance(value, bool) and type_ != "bool":
@@ -716,10 +719,7 @@ class Execution:
                 raise NotDerived(f"`{op}` cannot be applied to noise")
 
     def compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:
-        """True if `difference` compares with 0 as the operator `op` says.
-
-        Raises Split if the constraints leave this open.
-        """
+        """True if the comparison `difference` `op` 0 holds. Raises Split if the constraints leave this open."""
         if not isinstance(difference, Affine):
             holds_ = calculated(op, (difference, ZERO))
             assert isinstance(holds_, bool)
@@ -763,7 +763,7 @@ class Execution:
         return kinds == {True}
 
     def is_integer(self, number: int) -> bool:
-        """True if noise `number` takes integer values."""
+        """True if the noise with this index takes integer values."""
         return is_whole(self.laws[number][0])
 
     # --- choices ----------------------------------------------------------------------------------
@@ -837,7 +837,7 @@ class Shape:
     """The facts about each instruction of a program that follow from the text alone.
 
     `live` has the slots that may still be read and `later` those that may still be assigned, as bits. `loops` says
-    whether the instruction is inside a `while`. `joins` are the instructions outside of loops where ways meet.
+    whether the instruction is inside a `while`. `joins` are the instructions outside of loops where several paths meet.
     """
 
     live: tuple[int, ...]
@@ -930,7 +930,7 @@ def places(instruction: Instruction) -> Iterator[Place]:
 
 
 def _expressions(instruction: Instruction) -> tuple[list[Code], Place | None]:
-    """Return the expressions that the instruction computes, with that of an index, and the place that it writes."""
+    """Return the expressions that the instruction computes, also that of an index, and the place that it writes."""
     codes: list[Code] = []
     target: Place | None = None
     match instruction:

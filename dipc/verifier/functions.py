@@ -44,8 +44,8 @@ def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[t
 def by_direction(forms: Iterable[Iterable[tuple[int, int]]]) -> dict[Direction, list[tuple[int, int]]]:
     """Group the variables of several forms by the proportions of their coefficients.
 
-    Each variable comes with its first coefficient. Every form contains the variables of one group as a multiple of
-    one sum.
+    Each variable comes with its first coefficient. Every form contains the variables of one group as a multiple of one
+    sum.
     """
     columns: dict[int, list[tuple[int, int]]] = {}
     for number, form in enumerate(forms):
@@ -95,7 +95,7 @@ ONE: Ring = {(0, ZERO): Fraction(1)}
 
 
 class Spread:
-    """A guard against keys chosen to have the same hash, which would make every look-up in a dictionary slow.
+    """A guard against many keys with one hash, which would make every look-up in a dictionary slow.
 
     Python's hash of a rational is its residue modulo a prime, so two short rationals never share a hash.
     """
@@ -251,7 +251,7 @@ def integer_quotient(
     most_terms: int | None = None,
     most_bits: int | None = None,
 ) -> Integral | None:
-    """Return numerator/divisor, where the coefficients of `divisor` have no common factor; None if it is no such sum.
+    """Return numerator/divisor, or None if it has no such form; the coefficients of `divisor` have no common factor.
 
     A quotient has integer coefficients (Gauss's lemma, which holds for any powers of eps and of one e^{q·eps}), so that
     a remainder shows that there is none. None, too, for a quotient of more than `most_terms`, or with a coefficient of
@@ -404,7 +404,7 @@ _MOST_DERIVATIVES = 50
 
 
 def positive_everywhere(function: Ring, budget: Budget) -> bool:
-    """True only if the function is > 0 for every eps > 0. False proves nothing.
+    """True only if the function is > 0 for every eps > 0.
 
     A function is positive if all its coefficients are. It is also positive if, after multiplication with some
     e^{-q·eps}, its value at 0 is not negative and its derivative is positive. Choosing the exponent q of a negative

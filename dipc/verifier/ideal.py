@@ -142,7 +142,7 @@ class Path:
 class _Symbolic(Execution):
     """A run of a deterministic program whose real and int inputs are left open.
 
-    The constraints of a state are on the inputs, whose numbers in forms are their slots.
+    The constraints of a state are on the inputs; a variable of a form is an input's slot.
     """
 
     def has_ties(self, form: Affine) -> bool:
@@ -156,11 +156,11 @@ class _Symbolic(Execution):
         )
 
     def is_integer(self, number: int) -> bool:
-        """True if variable `number` is an int input."""
+        """True if the variable with this index is an int input."""
         return 0 <= number < len(self.machine.slots) and self.machine.slots[number].type == "int"
 
     def reached_again(self, number: int) -> None:  # noqa: ARG002
-        """Raise NotDerived: inputs that reach a state twice run forever."""
+        """Raise NotDerived: a run that reaches a state twice never ends."""
         raise NotDerived("its `ideal` may not end")
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
@@ -472,7 +472,7 @@ class Ideal:
     def _not_apart(
         self, sets: Iterable[list[Guard]], inputs: Sequence[Value], finite: tuple[Value, ...]
     ) -> Iterator[list[Guard]]:
-        """Yield the parts of `sets` whose points, with these finite inputs, are at a finite distance from `inputs`."""
+        """Yield the parts of `sets` whose points, with these finite inputs, have a finite distance from `inputs`."""
         if not self.has_apart:
             yield from sets
             return

@@ -36,7 +36,7 @@ from dipc.verifier.signs import Curve, prove_at_infinity, prove_near_zero, prove
 
 
 class Follows(StrEnum):
-    """The answer to whether a claim follows from what was proved; `OPEN` if that is not decided."""
+    """The answer to whether a claim follows from what was proved: YES, NO, or OPEN if that is not decided."""
 
     YES = "yes"
     NO = "no"
@@ -113,7 +113,7 @@ def samples(intervals: Sequence[Interval]) -> Iterator[Fraction]:
 
 
 def seen_below_one(beta: Beta | None, intervals: Sequence[Interval], budget: Budget) -> bool:
-    """True only if beta < 1 at some eps of the intervals. If False, a bound 1 - beta counts as vacuous."""
+    """True only if beta < 1 at some eps of the intervals; if not, a bound 1 - beta counts as vacuous."""
     return beta is not None and any(
         fails_at(NOTHING, arms, eps, budget) for eps in samples(intervals) for arms in arguments_of(beta)
     )
@@ -199,7 +199,7 @@ def _is_not_below(one: Probability, other: Probability, eps: Fraction, budget: B
 def _arms_suffice(
     arms: Sequence[Probability], proved: Beta, cell: tuple[Fraction, Fraction | None], budget: Budget
 ) -> bool:
-    """True only if, on all of a cell, one arm is at least 1 or at least an argument of the `min` in `proved`."""
+    """True only if, on all of a cell, one of `arms` is at least 1 or an argument of the `min` in `proved`."""
     bounds: list[Sequence[Probability]] = [(CERTAIN,), *arguments_of(proved)]
     return any(all(_is_never_less(arm, bound, cell, budget) for bound in bounds_) for arm in arms for bounds_ in bounds)
 

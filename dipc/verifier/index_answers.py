@@ -40,7 +40,7 @@ from dipc.verifier.syntax import (
 
 
 class _NotAnIndex(Exception):
-    """The output is not an index in the sense of the module."""
+    """Raised if an output does not hold an index in the sense of the module."""
 
 
 def offset_of(end: object, parameter: str) -> int | None:
@@ -66,9 +66,10 @@ def integer(value: object) -> int | None:
 
 
 def ending_at(tree: Program, parameter: str) -> Program:
-    """Return the program with its loops and arrays up to parameter + c moved by -c, if all of them have one c.
+    """Return the program with its loops and arrays up to m + c moved by -c, if all of them have one c.
 
-    The answers are unchanged if indices only name elements, which `dipc.verifier.loops` requires of the result.
+    m is the constant `parameter`. The answers are unchanged if indices only name elements, which `dipc.verifier.loops`
+    requires of the result.
     """
     ends: list[object] = [node.high for node in nodes((tree.body, tree.ideal)) if isinstance(node, For)]
     declared = (*tree.declarations, *(() if tree.ideal is None else tree.ideal.variables))
@@ -123,7 +124,7 @@ def _shift_ends(node: Any, parameter: str, offset: int) -> Any:
 
 
 def with_arrays(tree: Program, parameter: str) -> Program:
-    """Return the program with an array in place of each output that is an index of its loops up to the parameter."""
+    """Return the program with an array in place of each output that is an index of its loops up to m."""
     for declared in tree.declarations:
         if isinstance(declared, Variables) and declared.role == "output":
             for name, ends in declared.names:
@@ -205,7 +206,7 @@ def _require_domain(
 
 @dataclass
 class _Output:
-    """One output: the loops whose index it is assigned, and the numbers that it is assigned otherwise."""
+    """One output: the loops whose index is assigned to it, and the other numbers that are assigned."""
 
     name: str
     parameter: str

@@ -73,7 +73,7 @@ MOST_CELLS = 2_000
 
 
 class Open(Exception):
-    """A comparison of inputs, `guard`, whose outcome is not the same on all of a cell."""
+    """Raised if a comparison of inputs, `guard`, has different outcomes on one cell."""
 
     def __init__(self, guard: Guard) -> None:
         super().__init__()
@@ -121,10 +121,10 @@ class Divided:
 
 @dataclass
 class Coverage:
-    """The comparison of classes with one program.
+    """A check of classes against one program: which cells of inputs they cover.
 
-    `alpha` is the least distance that the claim is about, with whether the distance must be greater; None if alpha
-    is each input's own dd.
+    `alpha` is the least distance that the claim is about, with whether the distance must be greater; None if alpha is
+    each input's own dd.
     """
 
     machine: Machine
@@ -191,10 +191,10 @@ class Coverage:
         )
 
     def _is_about_its_own(self, shown: Shown) -> bool:
-        """True if the class is right about all inputs that it names.
+        """True if the class is right about all of its own inputs.
 
-        These are the inputs with its answer in its half-spaces that do not move, without their edges, and in
-        those that are `beside` other answers. Their distance places them in the other half-spaces of the class.
+        These are the inputs with its answer in its half-spaces that do not move, without their edges, and in those that
+        are `beside` other answers. Their distance places them in the other half-spaces of the class.
         """
         within = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
         within += [shown.halfspaces[place] for place in shown.beside]
@@ -275,7 +275,8 @@ class Coverage:
     def is_right(self, shown: Shown, known: Surroundings, cell: Cell, *, unites: bool, merges: Merges) -> bool:
         """True if a cell of inputs lies in the class `shown`, and the bound of the class holds for the program there.
 
-        Ways are united and merged as stated. Raises NotDerived, and Open if the cell has to be divided.
+        Exits are united if `unites`, and merged as `merges` states. Raises NotDerived, and Open if the cell has to be
+        divided.
         """
 
         @cache
@@ -339,7 +340,7 @@ def _text(value: Value | Affine) -> str:
 class Witness:
     """An input that refutes a claim about all inputs, with its answer and dd, and the obligation at this `gamma`.
 
-    `constants` are those of the program. `number` is the number of queries, or None if it is not varied.
+    `constants` are those of the program. `number` is m, or None if the question is about one m.
     """
 
     theorem: Theorem
@@ -476,7 +477,7 @@ _CASE: read.Table = {
 
 
 def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]:
-    """Yield, for a document about every number of queries, the parameter and the constants computed from it.
+    """Yield, for a document about every m, the parameter and the constants computed from it.
 
     The constants are those that the cases state; each case states all of them or none.
     """
@@ -487,7 +488,7 @@ def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]
 
 
 def _claim_at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, Fraction]) -> Claim:
-    """Return the claim for one number of queries, where `others` are the constants that differ for other numbers."""
+    """Return the claim for m = `number`, where `others` are the constants that differ for other m."""
     assert parameter is not None
     if not others.keys() <= claim.constants.keys():
         raise Rejected("a case has constants that are not in the program", "constants")
@@ -527,7 +528,7 @@ _CLASS: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class _Class:
-    """The check of one class under the claim."""
+    """A check of one class under the claim."""
 
     claim: Claim
     decided: Sequence[Decided]
@@ -644,7 +645,7 @@ class _Class:
         return next((why for why in missing if why is not None), None)
 
     def _decided(self, places: Sequence[int], intervals: Sequence[Interval]) -> list[Decided]:
-        """Return the obligations at the positions `places`. Raises Rejected if they are not about these intervals."""
+        """Return the obligations at the indices `places`. Raises Rejected if they are not about these intervals."""
         chosen = [self.decided[read.index(place, self.decided)] for place in places]
         if not chosen or any(decided.intervals != intervals for decided in chosen):
             raise Rejected("its obligation covers other values than the claim")

@@ -110,7 +110,7 @@ def _pieces(tree: Tree) -> list[_Piece]:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """An interval of u, with the law of the center and its leaves on the interval.
+    """An interval of u, with the law of the center u·eps and its leaves on the interval.
 
     At most one end is infinite (None).
     """

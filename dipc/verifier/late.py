@@ -58,7 +58,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A program that draws late, and the numbers of its slots by those of the given program, for inputs and outputs."""
+    """A program that makes its draws later, and its slots by those of the given program, for inputs and outputs."""
 
     machine: Machine
     names: Mapping[int, int]
@@ -124,9 +124,9 @@ class _Rewriting:
         return self._compact([*_instructions(split)])
 
     def _compact(self, code: Sequence[Instruction]) -> Late:
-        """Return the program without unused slots, and with one number for new slots that are never used at once.
+        """Return the program without unused slots, in which new slots that are never used at one time share an index.
 
-        A new slot is assigned before it is read, on every way: it never shows the value of another.
+        A new slot is assigned before it is read, on every path: it never shows the value of another.
         """
         ends: dict[int, list[int]] = {}
         for label, instruction in enumerate(code):
@@ -179,7 +179,7 @@ class _Rewriting:
     # --- summand by summand -----------------------------------------------------------------------
 
     def _split(self, piece: _Piece) -> Iterator[_Piece]:
-        """Yield pieces that together are this one, and of which each computes with few random slots, if possible."""
+        """Yield pieces that together are equivalent to `piece`, each computing with few random slots, if possible."""
         first = piece.code[0]
         match first:
             case Store(_, code) | Branch(code, _) | Sample(_, _, _, code) if self._is_long(code):
@@ -231,7 +231,7 @@ class _Rewriting:
         return value
 
     def _kept(self, value: Code, stores: list[Instruction]) -> Code:
-        """Return the new slot that keeps the value, in an expression of its own."""
+        """Return a new slot to read, and append to `stores` the instruction that keeps `value` in it."""
         slot = len(self.slots)
         self.slots.append(Slot(f"step {slot}", "var", "any", None))
         place = Place((slot,), 0, None)
@@ -279,7 +279,7 @@ def _shifted(instruction: Instruction, by: int) -> Instruction:
 
 
 def _always_written(piece: _Piece) -> list[int]:
-    """Return the slots that a piece assigns on every way, and reads on no way before."""
+    """Return the slots that a piece assigns on every path, and reads on no path before."""
     end = len(piece.code)
     written: list[int | None] = [None] * (end + 1)
     written[0] = 0

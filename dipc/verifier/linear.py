@@ -38,7 +38,7 @@ MOST_CASES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A half-space: Σ form + constant >= 0, or > 0 if it is `strict`."""
+    """The half-space Σ form + constant >= 0, or > 0 if it is `strict`."""
 
     form: tuple[tuple[int, Fraction], ...]
     constant: Fraction
@@ -53,9 +53,9 @@ class Guard:
         return sum((c * point.get(i, _ZERO) for i, c in self.form), self.constant)
 
     def renamed(self, numbers: Mapping[int, int]) -> Guard:
-        """Return the guard with its variables renumbered by `numbers`.
+        """Return the guard with new indices of variables, given by `numbers`.
 
-        Variables that are not listed keep their numbers.
+        Variables that are not listed keep their indices.
         """
         return Guard(tuple(sorted((numbers.get(i, i), c) for i, c in self.form)), self.constant, self.strict)
 
@@ -159,7 +159,7 @@ def read_guard(value: object) -> Guard:
 
 
 def a_point(value: object) -> dict[int, Fraction]:
-    """Read a rational number for each listed variable: inputs have natural numbers, alpha and others negative ones."""
+    """Read a rational number for each listed variable: inputs have natural indices, alpha and others negative ones."""
     return read.coefficients(value, any_number=True)
 
 

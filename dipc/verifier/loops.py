@@ -52,10 +52,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True)
 class Side:
-    """The program, or its ideal, as an endless loop.
+    """The program, or its ideal, with its loop made endless.
 
-    A run begins at instruction 0, an iteration after `head`, and the part behind the loop at `end`. `carried` are
-    the slots that an iteration may read from earlier ones.
+    A run begins at instruction 0, an iteration after `head`, and the part behind the loop at `end`. `carried` are the
+    slots that an iteration may read from earlier ones.
     """
 
     machine: Machine
@@ -66,7 +66,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Iterations:
-    """A program and its ideal as endless loops, whose index begins at `low`.
+    """A program and its ideal with endless loops, whose index begins at `low`.
 
     `elements` are the names of the scalars that replace elements of arrays; `norm` is the norm of the distance of
     inputs.
@@ -140,7 +140,7 @@ def alone(
 
 
 def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str, int], For, int]:
-    """Return the arrays up to the parameter with their first indices, and the loop with its first index.
+    """Return the arrays of length m with their first indices, the loop up to m, and the loop's first index.
 
     Raises NotDerived if the loop begins before an array, or does not have the form that the module describes.
     """
@@ -183,10 +183,9 @@ def first_index(loop: For) -> int:
 
 
 def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
-    """Return the arrays that end at the parameter, with their first indices.
+    """Return the arrays that end at the index m, the constant `parameter`, with their first indices.
 
-    Raises NotDerived if a declaration depends on the parameter in another way. The end of a domain may be the
-    parameter.
+    Raises NotDerived if a declaration depends on m in another way. The end of a domain may be m.
     """
     arrays: dict[str, int] = {}
     others: set[str] = set()
@@ -233,10 +232,7 @@ def _require_absent(parameter: str, tree: object, what: str) -> None:
 
 
 def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
-    """Return the loop up to the parameter.
-
-    Raises NotDerived if the statements have another form than the module describes.
-    """
+    """Return the loop up to m. Raises NotDerived if the statements have another form than the module describes."""
     loops = [statement for statement in body if isinstance(statement, For)]
     if len(loops) != 1 or sum(isinstance(node, For | While) for node in nodes(body)) != 1:
         raise NotDerived("there is not exactly one loop")
@@ -377,10 +373,10 @@ Outcomes = Callable[[State, Guard], Sequence[State]]
 
 
 class LoopRuns(Execution):
-    """The ways of a program, or its ideal, through an iteration, or through the parts before and after the loop.
+    """The paths of a program, or its ideal, through an iteration, or through the parts before and after the loop.
 
-    `elements` are the scalars of the iteration. `inputs` has the value of each input by name, which may be open.
-    Noises are numbered from `first_noise` on, in the order in which they are drawn.
+    `elements` are the scalars of the iteration. `inputs` has the value of each input by name, which may be open. Noises
+    have indices from `first_noise` on, in the order in which they are drawn.
     """
 
     def __init__(
@@ -448,10 +444,10 @@ class LoopRuns(Execution):
         return State(self.side.head, tuple(values), laws), tuple(places)
 
     def ways(self, state: State, given: tuple[Guard, ...], outcomes: Outcomes) -> Iterator[State]:
-        """Yield all ways from `state` to the head of the loop or to the end, for inputs with the guards `given`.
+        """Yield all paths from `state` to the head of the loop or to the end, for inputs with the guards `given`.
 
-        `outcomes` gives the states that follow an open comparison. Raises NotDerived if there are too many
-        ways, or if the program draws from another distribution.
+        `outcomes` gives the states that follow an open comparison. Raises NotDerived if there are too many paths, or if
+        the program draws from another distribution.
         """
         waiting = [replace(state, outside=given)]
         count = 0

@@ -172,7 +172,7 @@ def _common(denominators: Iterable[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Elimination:
-    """The integration over variables that are all continuous, or all integers (`whole`).
+    """An integration over variables that are all continuous, or all integers (`whole`).
 
     Lengths and rates of laws are multiplied by `lengths` and `rates`, which makes them integers.
     """
@@ -371,7 +371,7 @@ class _Elimination:
     # --- one variable -----------------------------------------------------------------------------
 
     def _integrated(self, v: int, factor: _Factor) -> _Factor:
-        """Return the integral over the variable `v`, as a function of the other variables."""
+        """Return the integral of `factor` over the variable `v`, as a function of the other variables."""
         limited = []
         lines: set[_Line] = set()
         for cell, f in factor.pieces.items():
@@ -460,7 +460,7 @@ class _Elimination:
                 factor *= Fraction(-power) / l
 
     def _replaced(self, factor: _Factor, v: int, line: _Line) -> _Factor:
-        """Return the function with `line` in place of Y_v; the line may contain Y_v itself."""
+        """Return the function with the form `line` in place of Y_v; the form may contain Y_v."""
         if v not in factor.variables:
             return factor
         powers = (_power(monomial, v)[0] for f in factor.pieces.values() for monomial in f)

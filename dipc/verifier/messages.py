@@ -27,10 +27,10 @@ MOST_ENDS, MOST_PLACES = 60, 10_000
 
 
 def series(tree: Tree, cell: Expansion) -> Series:
-    """Return the first Taylor coefficients in eps of the sum over places for the probability of `tree` (lemma N1).
+    """Return the first Taylor coefficients in eps of the sum over nodes for the probability of `tree` (lemma N1).
 
-    A single bounded value needs no sum: its probability is expanded. The error is at most 2^-accuracy for each eps
-    of the cell. Raises NotDerived, NotShown.
+    A single bounded value needs no sum: its probability is expanded. The error is at most 2^-accuracy for each eps of
+    the cell. Raises NotDerived, NotShown.
     """
     bounds = tree.bounds
     if bounds is None:
@@ -46,7 +46,7 @@ def series(tree: Tree, cell: Expansion) -> Series:
 
 
 def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
-    """Return an n such that the sum over places is at most 2^n wherever |Im eps| <= disk (lemma N1).
+    """Return an n such that the sum over nodes is at most 2^n wherever |Im eps| <= disk (lemma N1).
 
     Return None if n is too large.
     """
@@ -76,19 +76,18 @@ def _most_scale(tree: Tree) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """The ends at which the line of a center is cut.
+    """The points at which the integral over a center t, with its parent at x, is cut.
 
-    They are t = u·eps for each `still` u, and t = x - u·eps for each `moving` u, where x is the place of the
-    parent.
+    They are t = u·eps for each `still` u, and t = x - u·eps for each `moving` u.
     """
 
     still: tuple[Fraction, ...]
     moving: tuple[Fraction, ...]
 
     def moves(self, slope: Fraction, above: Fraction) -> list[Fraction]:
-        """Return the w of the center's places t = k·h + w·eps, if the parent's places have w = `above`.
+        """Return the w of the center's nodes t = k·h + w·eps, if the parent's nodes have w = `above`.
 
-        Ends are places.
+        Ends are nodes.
         """
         return [*self.still, *(above - u for u in self.moving)] or [slope * above]
 
@@ -104,10 +103,10 @@ class _Ends:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The centers of a tree, parents first, with everything that does not depend on eps.
+    """The centers of a tree, parents first, with all that does not depend on eps.
 
-    For each center there are the number of its parent, its ends, the pairs (w of its places, w of its parent's
-    places), and V. A sum over places is at most 2^bits·e^{ν²·D2/2}, where D2 is `spread`.
+    For each center there are the index of its parent, its ends, the pairs (w of its nodes, w of its parent's nodes),
+    and V. A sum over nodes is at most 2^bits·e^{ν²·D2/2}, where D2 is `spread`.
     """
 
     centers: tuple[Center, ...]
@@ -275,10 +274,10 @@ def half_weight(n: int, bits: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The values of a function of a·t + b·x + d·eps at places t = k·h + w·eps and x = j·h' + w'·eps.
+    """The values of a function of a·t + b·x + d·eps at nodes t = k·h + w·eps and x = j·h' + w'·eps.
 
-    The keys are a·h·k + b·h'·j in multiples of `unit`. The function's argument is this sum plus start + slope·u,
-    with an error of at most `away`.
+    The keys are a·h·k + b·h'·j in multiples of `unit`. The function's argument is this sum plus start + slope·u, with
+    an error of at most `away`.
     """
 
     known: dict[int, Series]
@@ -293,7 +292,7 @@ class _Table:
 
 
 class _Sum:
-    """The sum over the places of all centers. The message of a center is the sum over it and all centers below."""
+    """The sum over the nodes of all centers. The message of a center is the sum over it and all centers below."""
 
     def __init__(self, tree: Tree, cell: Expansion) -> None:
         self._plan, self._cell = _Plan.from_tree(tree), cell
@@ -331,7 +330,10 @@ class _Sum:
         return range(first, last + 1)
 
     def _message(self, number: int, above: Fraction, u: Fraction) -> list[Series]:
-        """Return the message of center `number` around x = u·eps, at all places of its parent moving by above·eps."""
+        """Return the message of the center with index `number` around x = u·eps, at nodes of its parent.
+
+        The nodes move by above·eps.
+        """
         key = number, above, u
         if key in self._known:
             return self._known[key]
@@ -364,9 +366,9 @@ class _Sum:
         cut: tuple[bool, Fraction] | None,
         side: int,
     ) -> list[Series]:
-        """Return the integral below a cut (side -1), above a cut (side 1), or over the whole line (no cut).
+        """Return the integral below a cut (`side` -1), above a cut (1), or over the whole line (no cut).
 
-        It is a list over the places of the parent.
+        There is one value for each node of the parent.
         """
         cell, center, ends = self._cell, self._plan.centers[number], self._plan.ends[number]
         moving = cut is not None and cut[0]

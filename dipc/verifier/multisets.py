@@ -18,18 +18,18 @@ Groups = Sequence[Sequence[int]]
 
 
 def require_places(places: Collection[int], count: int) -> None:
-    """Raise Rejected unless `places` are different ones of `count` inputs."""
+    """Raise Rejected unless `places` are different indices among `count` inputs."""
     if len(set(places)) < len(places) or any(place >= count for place in places):
         raise Rejected("something is exchanged twice, or is not an input")
 
 
 def places_of(groups: Groups) -> list[int]:
-    """Return the places of all groups."""
+    """Return the indices of the inputs of all groups."""
     return [place for group in groups for place in group]
 
 
 def with_single_places(groups: Groups, count: int) -> list[Sequence[int]]:
-    """Return the groups, and a group of its own for each other place of `count` inputs."""
+    """Return the groups, and a group of its own for the index of each other one of `count` inputs."""
     inside = set(places_of(groups))
     return [*groups, *((place,) for place in range(count) if place not in inside)]
 
@@ -55,7 +55,7 @@ def nearest_orders(
     """Return two inputs with the values of each group in orders that bring the inputs nearest.
 
     Numbers are sorted, which is best for the greatest gap and for the sum of the gaps. For values that are not numbers,
-    and with `count_only` for all, only the number of different values counts: common values have common places.
+    and with `count_only` for all, only the number of different values counts: common values get common indices.
     """
     here, there = list(one), list(other)
     for group in groups:

@@ -78,7 +78,7 @@ def without_implied(hanging: Hanging) -> list[Hanging]:
 
 
 def star_of(hanging: Hanging) -> Hub:
-    """Return the star of connected half-spaces over normal, Laplace or integer noises.
+    """Return connected half-spaces over normal, Laplace or integer noises as a star, a tree of values.
 
     Raises NotDerived for half-spaces that are not a star, or are the product of several stars.
     """
@@ -146,7 +146,10 @@ def star_order(star: Hub) -> tuple[int, Any]:
 
 @dataclass(frozen=True)
 class Enclosed:
-    """The sum Σ weight·Π Pr[star]: a probability, or a bound of one, of which only enclosures are known."""
+    """The sum Σ weight·Π Pr[star] over events over connected noises (stars): a probability, or a bound of one.
+
+    Only enclosures of its values are known.
+    """
 
     terms: Mapping[Stars, Closed]
 
@@ -268,10 +271,7 @@ class Cell(Expansion):
     # --- what has to be positive --------------------------------------------------------------
 
     def polynomial(self, total: Enclosed) -> tuple[Series, Fraction]:
-        """Return the Taylor polynomial of `total` with sums over nodes for integrals.
-
-        Also returns a bound of the distance between `total` with sums over nodes and `total` itself.
-        """
+        """Return (Taylor polynomial of `total` with sums over nodes for integrals, bound of its error)."""
         result = Series([0] * self.terms, 0)
         away = _ZERO
         for stars, (weight, below) in total.terms.items():
@@ -286,10 +286,10 @@ class Cell(Expansion):
         return result, away
 
     def disks(self, total: Enclosed) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Yield triples for several disks around the middle of the cell: a ratio, the radius of the disk, and a bound.
+        """Yield (ratio, radius of a disk, bound) for several disks around the middle of the cell.
 
-        The radius is that of the cell over the ratio. The bound is one of the absolute value of the sum over
-        nodes on the disk.
+        The radius is that of the cell over the ratio. The bound is one of the absolute value of the sum over nodes on
+        the disk.
         """
         for larger in _DISKS:
             ratio = Fraction(1, 1 << larger)

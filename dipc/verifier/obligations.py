@@ -58,7 +58,7 @@ def worst(verdicts: Collection[str]) -> str:
 
 @dataclass
 class Tally:
-    """The verdicts of rows, or of classes of inputs, numbered from 1.
+    """The verdicts of rows, or of classes of inputs, which are numbered from 1.
 
     `counts` has the number of each verdict, and of the vacuous rows, about which nothing is claimed. `open` has the
     reasons why some verdicts have no proof.
@@ -115,7 +115,7 @@ class Decided:
 
 
 def among(entries: Sequence[object]) -> read.Reader[int]:
-    """Return a reader of positions in `entries`."""
+    """Return a reader of indices of `entries`."""
     return lambda value: read.index(value, entries)
 
 
@@ -128,7 +128,7 @@ def end(value: object) -> Fraction | None:
 
 
 class Positive:
-    """The denominators of a certificate, each with whether it was shown to be positive.
+    """The denominators of a certificate, each with whether it was proved to be positive.
 
     Positive means for every eps > 0, or on the intervals of the whole certificate, if it has any.
     """
@@ -380,7 +380,7 @@ def _require_slack(function: Closed, probability: Closed, beta: Closed, budget: 
 def _check_counterexample(
     value: object, probability: Probability, beta: Beta, intervals: Sequence[Interval], budget: Budget
 ) -> Fraction:
-    """Return the stated eps, at which Pr < 1 - max(arms) for one argument of the `min` in beta. Raises Rejected."""
+    """Return the stated eps, at which Pr < 1 - max(a) for one argument max(a) of the `min` in beta. Raises Rejected."""
     least = arguments_of(beta)
     with in_step("counterexample"):
         argument, eps = read.fields(value, {"argument": among(least), "eps": read.rational})
@@ -392,7 +392,7 @@ def _check_counterexample(
 
 
 def fails_at(probability: Probability, arms: Sequence[Probability], eps: Fraction, budget: Budget) -> bool:
-    """True if Pr + a - 1 < 0 at this eps for each a in `arms`.
+    """True if Pr + a - 1 < 0 at this eps for each a in `arms`, the arguments of a `max`.
 
     A closed form is decided exactly. A sum over stars counts as negative only if an enclosure shows it.
     """
@@ -415,7 +415,7 @@ def _is_negative(total: Probability, eps: Fraction, budget: Budget) -> bool:
 
 
 def _slack(probability: Probability, arm: Probability, budget: Budget) -> Probability:
-    """Return the function Pr + arm - 1."""
+    """Return the function Pr + a - 1, where a is `arm`."""
     total = Sum()
     for summand in (probability, arm, (constant(-1), ONE)):
         total.include(summand, budget)

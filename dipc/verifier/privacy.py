@@ -64,10 +64,10 @@ def adjacency(value: object) -> tuple[str, Fraction]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs of inputs of a certificate, whose values at the places of each of `groups` may be in any order.
+    """The pairs of inputs of a certificate, in which the values of each of `groups` may have any order.
 
-    `laws` has for each input the numbers of the probabilities of all outputs; `ordered` has the pairs, as
-    positions.
+    `laws` has for each input the indices of the probabilities of all outputs; `ordered` has the pairs, as indices of
+    inputs.
     """
 
     laws: Sequence[Sequence[int]]
@@ -93,10 +93,9 @@ class PairsResult:
 
 @dataclass(frozen=True)
 class Refuted:
-    """A refutation: the outputs of a pair that are together too probable at its first input.
+    """A refutation: outputs of a pair that are together too probable at its first input.
 
-    `outputs` are their positions, and real and int outputs may be off by `gamma`. `obligation` is the number of the
-    proof.
+    `outputs` are their indices, and real and int outputs may be off by `gamma`. `obligation` is the index of the proof.
     """
 
     pair: int
@@ -176,7 +175,7 @@ def pairs_text(data: Mapping[str, Any]) -> str:
 
 @dataclass
 class _Shown:
-    """The claim about probabilities, and the obligations that prove it."""
+    """The claim about probabilities, with the obligations that prove it."""
 
     claim: PrivacyClaim
     context: Context
@@ -184,17 +183,17 @@ class _Shown:
     budget: Budget
 
     def missing_proof(self, number: object, first: Sequence[int], second: Sequence[int], verdict: str) -> str | None:
-        """Return None if the obligation `number` proves the claim about these probabilities, else why not.
+        """Return None if the obligation with index `number` proves the claim about these probabilities, else why not.
 
-        `first` and `second` are probabilities of outputs at the two inputs of a pair. Raises Rejected unless
-        the obligation is about them and has this verdict.
+        `first` and `second` are probabilities of outputs at the two inputs of a pair. Raises Rejected unless the
+        obligation is about them and has this verdict.
         """
         with in_step("obligation of a pair"):
             allowed = self.claim.allowed(self.total(second), self.budget)
             return self.at_most(number, self.total(first), allowed, verdict)
 
     def at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
-        """Return None if the obligation `number` proves that `likely` is at most `allowed`, else why not.
+        """Return None if the obligation with index `number` proves that `likely` is at most `allowed`, else why not.
 
         With the verdict "inaccurate" the obligation must refute this. Raises Rejected for another obligation.
         """
@@ -206,7 +205,7 @@ class _Shown:
         return missing
 
     def total(self, numbers: Sequence[int]) -> Probability:
-        """Return the sum of the probabilities with these numbers."""
+        """Return the sum of the probabilities with these indices."""
         total = Sum()
         for number in numbers:
             total.include(self.context.values[number], self.budget)
@@ -347,7 +346,7 @@ def _read(
 
 
 def _groups(data: Mapping[str, Any], count: int, *, whole: bool) -> Sequence[Sequence[int]]:
-    """Read the groups of inputs, by place, that may be exchanged. Only a proof about adjacent inputs has any."""
+    """Read the groups of inputs, by index, that may be exchanged. Only a proof about adjacent inputs has any."""
     if "alike" not in data:
         return ()
     with in_step("alike"):

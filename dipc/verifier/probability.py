@@ -77,10 +77,10 @@ _NONE: Closed = ({}, ONE)
 
 
 def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
-    """Return the total weight of the ways from the first state to each wanted end, by the end's state.
+    """Return the total weight of the paths from the first state to each wanted end, by the end's state.
 
-    Steps lead forward in the text, except inside a `while`, whose states are eliminated together. Raises NotDerived
-    if the program may not end, or if elimination takes too much work.
+    Steps lead forward in the text, except inside a `while`, whose states are eliminated together. Raises NotDerived if
+    the program may not end, or if elimination takes too much work.
     """
     steps = run.steps
     if len(_leading_to(steps, (node for node, row in enumerate(steps) if not row))) < len(steps):
@@ -109,7 +109,7 @@ def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
 def _forward(
     run: Execution, arithmetic: Weights, goals: Sequence[int], useful: set[int], budget: Budget
 ) -> dict[int, Closed]:
-    """The weights of the ways to `goals` in a run whose steps lead forward; `useful` states lead to one of them."""
+    """The weights of the paths to `goals` in a run whose steps lead forward; `useful` states lead to one of them."""
     weights = {0: arithmetic.certainty()}
     for (here,) in run.by_place(useful):
         if here not in weights or not run.steps[here]:
@@ -174,7 +174,7 @@ def _through(
 
 
 def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[int, Closed]:
-    """Return the weights of the steps by which runs leave the state `here` at last.
+    """Return the weights of the steps by which runs leave the state `here` for the last time.
 
     They are n/(d - r) in place of n/d if the state returns to itself with weight r/d.
     """
@@ -268,7 +268,7 @@ class Probabilities:
         high: Fraction | None,
         budget: Budget,
     ) -> bool:
-        """True if the answers within gamma of `outputs` are equal for all gamma from `low` to before `high`.
+        """True if the set of answers within gamma of `outputs` is equal for all gamma from `low` to before `high`.
 
         A `high` of None is infinity. Raises NotDerived.
         """
@@ -398,7 +398,7 @@ _SAMPLES = (Fraction(1, 64), Fraction(1, 4), Fraction(1), Fraction(3), Fraction(
 
 
 class Differs:
-    """The result of a comparison with the ideal in which an output has another value."""
+    """The result of a comparison with the ideal, if an output has another value."""
 
 
 def satisfies(machine: Machine, inputs: Mapping[int, Value], budget: Budget) -> bool:
@@ -409,11 +409,11 @@ def satisfies(machine: Machine, inputs: Mapping[int, Value], budget: Budget) -> 
 
 @dataclass
 class Theorem:
-    """The program and the ideal of a certificate, with counts of what was derived and what was not.
+    """The program and the ideal of a certificate, with counts of what was derived from them and what was not.
 
     `ideal` is None if the program has none, or the reason why the checker cannot use it. `derived` counts the rows
-    whose probability was derived, and `reasons` the others. `measured` counts the rows whose answer and dd were
-    found to be the ideal's, and `distances` the others.
+    whose probability was derived, and `reasons` the others. `measured` counts the rows whose answer and dd were found
+    to be the ideal's, and `distances` the others.
     """
 
     machine: Machine
@@ -435,7 +435,7 @@ class Theorem:
         self._probabilities = Probabilities(self.machine)
 
     def exchangeable(self, groups: Sequence[Sequence[int]]) -> str | None:
-        """Return why inputs of each group, by place, are not shown to be exchangeable; None if they are shown to be.
+        """Return why the inputs of some group, by index, are not proved to be interchangeable; None if all are.
 
         The law of the outputs, `requires`, and the answers and distances of the ideal are unchanged by the exchanges.
         The ideal uses this for its distances from now on.
@@ -566,8 +566,8 @@ class Theorem:
     ) -> Fraction | str | Differs | None:
         """Return the dd of the ideal (None: infinity), the reason why it is not derived, or `Differs`.
 
-        `Differs` means that the ideal has another answer. If dd is not stated (`known` is false), only the
-        outputs are compared, and None is returned.
+        `Differs` means that the ideal has another answer. If dd is not stated (`known` is false), only the outputs are
+        compared, and None is returned.
         """
         if not isinstance(self.ideal, Ideal):
             assert self.ideal is not None, "it was looked at before"

@@ -81,7 +81,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An expression without a value: a run that evaluates it ends with the reason `why`."""
+    """An expression without a value: a run that evaluates it fails with the reason `why`."""
 
     why: str
 
@@ -154,9 +154,9 @@ class Distance:
     `kind` names a distance, or computes one from an input, an answer and the exact answer. The distance is 0 if all
     conditions of `same` hold. The exact answer is in the slots `exact`, in the order of the outputs.
 
-    For dd, two answers differ if they differ in an output whose position is in `decisive`. These are the finite
-    outputs, if there are any and the block does not say `all`; otherwise all outputs. Two inputs are infinitely far
-    apart if any condition of `apart` holds; the second input is in the slots `other`.
+    For dd, two answers differ if they differ in an output whose index is in `decisive`. These are the finite outputs,
+    if there are any and the block does not say `all`; otherwise all outputs. Two inputs are infinitely far apart if any
+    condition of `apart` holds; the second input is in the slots `other`.
     """
 
     kind: str | Code
@@ -174,10 +174,10 @@ class Distance:
 
 @dataclass(frozen=True)
 class Machine:
-    """A compiled program. `code` refers to variables by position in `slots`, and to instructions by number.
+    """A compiled program. `code` refers to variables by index in `slots`, and to instructions by index.
 
-    `loops` has the range [first, end) of instructions of each `while` statement. Only the last instruction of a
-    `while` jumps backwards.
+    `loops` has the range [first, end) of instructions of each `while` statement. Only the last instruction of a `while`
+    jumps backwards.
     """
 
     name: str
@@ -429,7 +429,7 @@ class _Compiler:
     # --- statements -------------------------------------------------------------------------------
 
     def emit(self, instruction: Instruction) -> int:
-        """Append an instruction, and return its number."""
+        """Append an instruction, and return its index."""
         self.budget.spend(10)
         if len(self.code) >= MOST_INSTRUCTIONS:
             raise Exhausted(f"unrolled, it has more than {MOST_INSTRUCTIONS} instructions", "program")

@@ -34,9 +34,9 @@ def plain(text: str) -> str:
 
 
 class Ended(Exception):
-    """The end of a check, or of a part of it, with the reason `why` in half a sentence.
+    """Raised to end a check, or a part of it, with the reason `why` in half a sentence.
 
-    `steps` name the place, outermost first.
+    `steps` are the steps of the check at which it ended, outermost first.
     """
 
     def __init__(self, why: str, *steps: str) -> None:
@@ -49,26 +49,29 @@ class Ended(Exception):
 
 
 class Rejected(Ended):
-    """A step of the certificate is wrong: it does not prove what the certificate claims."""
+    """Raised if a step of the certificate is wrong: it does not prove what the certificate claims."""
 
 
 class WrongAnswer(Ended):
-    """An answer in the certificate does not show what it claims.
+    """Raised if an answer in the certificate does not prove what it claims.
 
     The certificate is rejected, unlike after an error that only ends a derivation.
     """
 
 
 class Exhausted(Ended):
-    """Checking takes more work than is permitted, so the certificate is neither accepted nor rejected."""
+    """Raised if checking takes more work than is permitted, so the certificate is neither accepted nor rejected."""
 
 
 class Unreadable(Ended):
-    """The input is not a certificate of this version; `why` is one sentence."""
+    """Raised if the input is not a certificate of this version; `why` is one sentence."""
 
 
 class UnusableArgument(Unreadable):
-    """A file or a part of a claim that is compared with the certificate cannot be read; `note` says what to give."""
+    """Raised if a file or a part of a claim to compare with the certificate cannot be read.
+
+    `note` says what to give.
+    """
 
     def __init__(self, why: str, note: str) -> None:
         super().__init__(why)
@@ -76,7 +79,7 @@ class UnusableArgument(Unreadable):
 
 
 class NotDerived(Ended):
-    """The checker could not derive something, although it found no fault in the certificate."""
+    """Raised if the checker could not derive something, although it found no fault in the certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,7 @@ class Answers:
 
 
 class Budget:
-    """The work in steps that a check may still do, and the `answers` of the certificate that it may use.
+    """The work, in steps, that a check may still do, and the `answers` of the certificate that it may use.
 
     A part of a budget has `whole`, the budget of the run: what the part spends is subtracted from both.
     """
@@ -265,7 +268,7 @@ Table = Mapping[str, Reader[Any]]
 
 
 def anything(value: object) -> Any:
-    """Return the value unread, for a caller that reads it later."""
+    """Return the value as it was parsed, for a caller that reads it later."""
     return value
 
 
@@ -471,9 +474,9 @@ def variant(value: object, name: str, tables: Mapping[str, Table]) -> tuple[str,
 
 
 def coefficients(value: object, *, any_number: bool = False) -> dict[int, Fraction]:
-    """Read a list of pairs of a variable's number and a rational number. Each variable occurs at most once.
+    """Read a list of pairs of a variable's index and a rational number. Each variable occurs at most once.
 
-    The numbers of variables are natural; with `any_number`, negative ones are allowed, too.
+    The indices of variables are natural; with `any_number`, negative ones are allowed, too.
     """
     numbers: dict[int, Fraction] = {}
     for item in items(value):
@@ -485,7 +488,7 @@ def coefficients(value: object, *, any_number: bool = False) -> dict[int, Fracti
 
 
 def index(value: object, among: Sequence[object]) -> int:
-    """Read a position in the list `among`."""
+    """Read an index of the list `among`."""
     if type(value) is not int or not 0 <= value < len(among):
         raise Rejected("it refers to an entry that does not exist")
     return value

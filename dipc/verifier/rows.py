@@ -46,8 +46,8 @@ _WORDS: read.Table = {"vacuous": read.boolean, "reason": read.text, "open": read
 class Result:
     """The verdict, probability, beta and obligation that a certificate states for a row, or for a range of gamma.
 
-    The last three are numbers of entries of the certificate. `reason` says why the verdict is undecided, and `open`
-    why it has no proof.
+    The last three are indices of entries of the certificate. `reason` says why the verdict is undecided, and `open` why
+    it has no proof.
     """
 
     verdict: str
@@ -104,7 +104,7 @@ class Row:
 
 @dataclass
 class Rows:
-    """The check of rows against the claim and the obligations."""
+    """A check of rows against the claim and the obligations."""
 
     claim: Claim
     context: Context

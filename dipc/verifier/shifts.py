@@ -59,7 +59,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class AlignedExit:
-    """The conditions on shifts in one exit: `slacks` must not fall, and `outputs` must not change.
+    """The conditions on shifts of the noises in one exit: `slacks` must not fall, and `outputs` must not change.
 
     `rates` has the noises that may be shifted, in the order in which they are drawn; `growing` noises may only be
     shifted upwards.
@@ -242,11 +242,11 @@ _MANY = 1_000
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A way from one head to the next, with the conditions on its shifts.
+    """A path from one head to the next, with the conditions on shifts of its noises.
 
-    `slacks` must not be negative and `outputs` must be 0, over the noises by position, carried ones first. `drawn`
-    has the rates of the noises drawn. `goal` is the head that follows, None at the end, and `carried` are the
-    noises that the way carries to it.
+    `slacks` must not be negative and `outputs` must be 0, over the noises by index, carried ones first. `drawn` has the
+    rates of the noises drawn. `goal` is the head that follows, None at the end, and `carried` are the noises that the
+    path carries to it.
     """
 
     slacks: tuple[Change, ...]
@@ -262,7 +262,7 @@ Costs = Mapping[tuple[Fraction, ...], Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A question about a way: how to shift its noises from each of `costs`, if inputs move by at most `radius`.
+    """A question about a path: how to shift its noises from each of `costs`, if inputs move by at most `radius`.
 
     The changes `slacks` must not become negative, and `outputs` must stay 0. No cost may exceed `most`. The noises
     `carried` are carried on.
@@ -310,10 +310,10 @@ def require_private(
     most: Fraction,
     budget: Budget,
 ) -> int:
-    """Check that the program is most·eps-private for all real adjacent inputs, for every number of queries.
+    """Check that the program is most·eps-private for all real adjacent inputs and every m.
 
-    `numbers` is the parameter and its least value, `adjacent` a distance and a radius. Returns the number of ways
-    through iterations. Raises NotDerived if privacy is not shown.
+    `numbers` is the parameter and its least value, `adjacent` a distance and a radius. Returns the number of paths
+    through iterations. Raises NotDerived if privacy is not proved.
     """
     parameter, least = numbers
     given = {**constants, parameter: Fraction(least + _MANY)}
@@ -367,9 +367,9 @@ class _Exploration:
     _ways: dict[int | None, tuple[_Way, ...]] = field(default_factory=dict)
 
     def check(self) -> int:
-        """Check every way, and return the number of ways.
+        """Check every path, and return the number of paths.
 
-        Raises NotDerived if a way has no shifts within the budget.
+        Raises NotDerived if a path has no shifts within the budget.
         """
         elements = self.runs.elements
         slots = self.runs.side.machine.slots
@@ -407,7 +407,7 @@ class _Exploration:
                 yield {slot: end}, True
 
     def _followed(self, costs: Costs, way: _Way, moves: Mapping[int, Fraction]) -> dict[tuple[Fraction, ...], Fraction]:
-        """Return the least costs after a way, by the shifts of the noises that it carries.
+        """Return the least costs after a path, by the shifts of the noises that it carries.
 
         The certificate states the shifts. Raises WrongAnswer if they are wrong.
         """
@@ -437,7 +437,7 @@ class _Exploration:
     # --- ways -----------------------------------------------------------------------------------------
 
     def _ways_from(self, head: int | None) -> tuple[_Way, ...]:
-        """Return the ways from a head, through an iteration or behind the loop; for None, the ways up to the loop."""
+        """Return the paths from a head, through an iteration or behind the loop; for None, the paths up to the loop."""
         if head not in self._ways:
             if head is None:
                 ways = [self._way(0, end, elements=False) for end in self._ends(self.runs.start())]
@@ -487,7 +487,7 @@ class _Exploration:
         )
 
     def _head(self, state: State) -> tuple[int, tuple[int, ...]]:
-        """Return the number of the head that `state` leads to, and the noises that it carries."""
+        """Return the index of the head that `state` leads to, and the noises that it carries."""
         head, kept = self.runs.stripped(state)
         if head.key not in self._numbers:
             if len(self._heads) >= MOST_HEADS:

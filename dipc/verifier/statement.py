@@ -127,11 +127,11 @@ class Expected:
     def claim(
         self, proved: Claim, wanted: str, *, distance: str | None, varying: Container[str] = frozenset()
     ) -> Claim:
-        """Return the claim asked about accuracy. `distance` is alpha if a claim block has a beta and no alpha.
+        """Return the claim about accuracy that the reader expects, with the proved parts in place of those not given.
 
-        Irrational numbers are rounded so that the claim says more, or less if `wanted` is "inaccurate". The
-        values of the constants `varying` are not used for that. Raises UnusableArgument if the direction of a
-        rounding is not seen.
+        `distance` is alpha if a claim block has a beta and no alpha. Irrational numbers are rounded so that the claim
+        says more, or less if `wanted` is "inaccurate". The values of the constants `varying` are not used for that.
+        Raises UnusableArgument if the direction of a rounding is not seen.
         """
         defaults: dict[str, Any] = {"alpha": distance, "beta": proved.beta, "gamma": None}
         constants = {name: value for name, value in proved.constants.items() if name not in varying}
@@ -527,8 +527,7 @@ def violates(
 class OfInputs:
     """The theorem about every real and int input.
 
-    With a `parameter`, a pair of a constant's name and its least value, it is about every number from that value
-    on.
+    With a `parameter`, a pair of a constant's name and its least value, it is about every m from that value on.
     """
 
     subject: Subject

@@ -120,7 +120,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Summed:
-    """The event of a tree of values."""
+    """The event that all values of a tree, sums of integer noises, are within their limits."""
 
     root: Branch
 
@@ -131,7 +131,7 @@ class Summed:
 
     @property
     def at_zero(self) -> None:
-        """None always: the limit of the probability at eps = 0 is not known."""
+        """None always, as the limit of the probability at eps = 0 is not known."""
 
     @property
     def _noises(self) -> Iterator[tuple[Mass, int]]:
@@ -228,7 +228,7 @@ class Summed:
 
 @dataclass(frozen=True)
 class _Evaluation:
-    """Sums over a tree on a cell, with the masses of 0, 1, 2, ... of each law."""
+    """A computation of sums over a tree on a cell, with the masses of 0, 1, 2, ... of each law."""
 
     cell: Expansion
     masses: Mapping[Mass, Sequence[Series]]

@@ -35,7 +35,7 @@ _NEAR: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """A path of the ideal for these values of the finite inputs, and the inputs around it."""
+    """A path of the ideal, for given finite inputs, with what is known of the inputs around those of the path."""
 
     ideal: Ideal
     finite: tuple[Value, ...]
@@ -88,7 +88,7 @@ class Surroundings:
             raise Rejected("an input that is near is not shown to be at a finite distance")
 
     def _lengths(self, gaps: Sequence[Fraction], moves: Sequence[Fraction | Affine]) -> Iterator[Fraction | Affine]:
-        """Yield lengths whose maximum is the distance of two inputs, given the gaps of finite inputs and the moves."""
+        """Yield lengths whose maximum is the distance of two inputs: `gaps` of finite inputs, `moves` of others."""
         match self.ideal.norm:
             case "discrete":
                 yield _ONE
@@ -102,7 +102,7 @@ class Surroundings:
                     yield _sum([*gaps, *map(scaled, moves, signs)])
 
     def _alike(self, finite: tuple[Value, ...]) -> Sequence[tuple[Path, Sequence[tuple[Affine | Fraction, ...]]]]:
-        """Return the paths for these finite inputs that may have the answer of `self.path`.
+        """For the finite inputs `finite`, return the paths that may give the same answer as `self.path`.
 
         Each path comes with the pairs of numbers that must be equal for the two answers to be equal.
         """
@@ -114,7 +114,10 @@ class Surroundings:
         return self._kept[key]
 
     def equal_numbers(self, other: Path) -> list[tuple[Affine | Fraction, ...]] | None:
-        """Return the pairs of numbers that must be equal for `other` to have this answer; None if it never has."""
+        """Return the pairs of numbers that must be equal for `other` to have the answer of `self.path`.
+
+        None if it never has.
+        """
         numbers: list[tuple[Affine | Fraction, ...]] = []
         for one, two in zip(*(self.ideal.decisive_outputs(path.answer) for path in (self.path, other)), strict=True):
             if not isinstance(one, Affine) and not isinstance(two, Affine):

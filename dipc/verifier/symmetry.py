@@ -106,7 +106,7 @@ def _either_kind(one: _Kind, other: _Kind) -> _Kind:
 
 @dataclass
 class _Table:
-    """Expressions over inputs and draws. Two expressions with one number are equal at all inputs and draws.
+    """Expressions over inputs and draws, by index: two expressions with one index are equal at all inputs and draws.
 
     An expression has a value wherever its leaves have one: none divides by 0 or compares values of different types.
     """
@@ -119,7 +119,7 @@ class _Table:
     _numbers: dict[tuple[object, ...], Node] = field(default_factory=dict)
 
     def node(self, form: tuple[object, ...], kind: _Kind, leaves: Iterable[Node]) -> Node:
-        """Return the number of an expression with this form, whose kind and leaves are those of the first such form."""
+        """Return the index of an expression with this form, whose kind and leaves are those of the first such form."""
         self.budget.spend(20 + 4 * len(form))
         number = self._numbers.get(form)
         if number is None:
@@ -134,7 +134,7 @@ class _Table:
         return number
 
     def leaf(self, name: tuple[object, ...], kind: _Kind, parameters: Sequence[Node] = ()) -> Node:
-        """Return the number of an input or of a draw, which must be new."""
+        """Return the index of an input or of a draw, which must be new."""
         if name in self._numbers:
             raise NotDerived("a draw is reached in several ways")
         number = self.node(name, kind, parameters)
@@ -303,7 +303,7 @@ class _Table:
                 return _ZERO, ((node, _ONE),)
 
     def opposite(self, node: Node) -> Node:
-        """Return the denial of a condition."""
+        """Return the negation of a condition."""
         if not self.kinds[node].is_truth:
             raise NotDerived("`not` needs a truth value")
         known = self.value(node)
@@ -316,7 +316,7 @@ class _Table:
         return self.node(("not", node), _Kind(_TRUTH), (node,))
 
     def _sign(self, name: str, difference: Node) -> Node:
-        """Return whether a number is positive, or nonnegative: the denial of the other sign of its negative."""
+        """Return whether a number is positive, or nonnegative, as the negation of the other sign of its negative."""
         known = self.value(difference)
         if isinstance(known, Fraction):
             return self.constant(known > 0 if name == "positive" else known >= 0)
@@ -503,9 +503,9 @@ class _Run:
         return tuple(node for node in found if node is not None)
 
     def _executed(self, label: int, stop: int, held: _Held, excluded: _Excluded, depth: int = 0) -> _Held:
-        """Execute from `label` to `stop`, where all ways meet again, and return the variables there.
+        """Execute from `label` to `stop`, where all paths meet again, and return the variables there.
 
-        `held` are the variables at `label`, and `excluded` the values that expressions are known not to have.
+        `held` are the variables at `label`. `excluded` has, by expression, values that it is known not to have there.
         """
         if depth > MOST_DEPTH:
             raise NotDerived("branches are too deep")
@@ -654,7 +654,7 @@ def _always_holds(type_: Type, kind: _Kind) -> bool:
 
 
 def _meeting_places(code: Sequence[Instruction]) -> list[int]:
-    """Return for each instruction the next one through which every way to the end leads; the end is the last number."""
+    """Return for each instruction the next one through which every path to the end leads; the end is the last index."""
     end = len(code)
     after = [end] * (end + 1)
     for label in range(end - 1, -1, -1):
@@ -681,9 +681,9 @@ def _meeting_places(code: Sequence[Instruction]) -> list[int]:
 
 @dataclass
 class Exchanges:
-    """The exchanges of two inputs of one program that leave the law of its outputs as it is.
+    """The exchanges of two inputs of one program that leave the law of its outputs unchanged.
 
-    `what` are the expressions that must stay the same, such as the outputs.
+    `what` are the expressions that must be unchanged, such as the outputs.
     """
 
     run: _Run
@@ -696,7 +696,7 @@ class Exchanges:
 
     @staticmethod
     def of_outputs(machine: Machine, budget: Budget) -> Exchanges:
-        """Return the exchanges that leave the law of all outputs and `requires` as they are. Raises NotDerived."""
+        """Return the exchanges that leave the law of all outputs and `requires` unchanged. Raises NotDerived."""
         run = _Run(machine, budget)
         outputs = run.outputs()
         required = run.table.constant(value=True)
@@ -728,7 +728,7 @@ class Exchanges:
         return draw.law == image.law and there == image.parameters
 
     def _lone(self, one: Node, other: Node) -> list[Node]:
-        """Return the draws that come up together with the input `one` in an expression without the input `other`."""
+        """Return the draws that occur together with the input `one` in an expression without the input `other`."""
         leaves = self.run.table.leaves
         self.run.budget.spend(2 * len(self._reached))
         found: set[Node] = set()
@@ -757,7 +757,7 @@ class Exchanges:
 def require_exchangeable(
     program: Machine, ideal: Machine | None, groups: Sequence[Sequence[int]], budget: Budget
 ) -> None:
-    """Raise NotDerived unless exchanges of inputs of one group, given by places, leave the program as it is.
+    """Raise NotDerived unless exchanges of inputs of one group, given by indices, leave the program unchanged.
 
     The law of its outputs, its `requires`, and the answers and distances of the `ideal`, if any, are unchanged.
     """

@@ -342,7 +342,7 @@ _NOT, _COMPARISON = 3, 4
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A word of a program: `kind` is "number", "name", the text itself for keywords and signs, or "" at the end."""
+    """A token of a program: `kind` is "number", "name", the text itself for keywords and signs, or "" at the end."""
 
     kind: str
     text: str
@@ -719,9 +719,8 @@ class _Reader:
     def _drawn(self) -> Expr:
         """Read a distribution inside an expression, and return the expression for its value: a new variable.
 
-        The draw is appended to the statements that run before the one being read. If a value of a `choose`
-        depends on a variable, the new variable has the number of the value, and the expression is (draw = 0)*v0
-        + ...
+        The draw is appended to the statements that run before the one being read. If a value of a `choose` depends on a
+        variable, the new variable has the index of the value, and the expression is (draw = 0)*v0 + ...
         """
         law = self._kind
         name = next(name for number in count(1) if (name := f"draw{number}") not in self._used)
@@ -949,7 +948,7 @@ def _is_condition(value: Expr) -> bool:
 
 
 def _selected(values: Sequence[Expr], place: Expr) -> Expr:
-    """Return an expression for the value whose number is `place`: (place = 0)*v0 + (place = 1)*v1 + ..."""
+    """Return an expression for the value with index `place`: (place = 0)*v0 + (place = 1)*v1 + ..."""
     total: Expr = Literal(Fraction(0))
     for number, value in enumerate(values):
         product = Apply("*", (Apply("=", (place, Literal(Fraction(number)))), value))

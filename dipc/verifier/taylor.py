@@ -98,7 +98,7 @@ def _distribution(x: int, density: Pair, fine: int, bits: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A polynomial in u that approximates a series.
+    """A polynomial in u that approximates a power series, with an error bound.
 
     The sum of |true - stated| over all coefficients is at most `error`.
     """
@@ -113,7 +113,7 @@ class Series:
 
 
 class NotShown(Exception):
-    """The precision is not enough to prove the statement."""
+    """Raised if the precision is not enough to prove a statement."""
 
 
 @dataclass(frozen=True)

@@ -144,9 +144,10 @@ Stretch = tuple[Fraction | None, Fraction | None, tuple[NearLeaf, ...]]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Tree:
-    """The event of a tree, as a function of eps/√square; variances are multiples of `square`.
+    """The event that all bounds of a tree of values hold, as a function of eps/√square.
 
-    If the tree is `fixed`, the deviations do not depend on eps, and 1 replaces eps.
+    Variances are multiples of `square`. If the tree is `fixed`, the deviations do not depend on eps, and 1 replaces
+    eps.
     """
 
     root: Center
@@ -244,10 +245,10 @@ _Rows = Sequence[tuple[_Row, Fraction]]
 
 
 def needed(rows: _Rows) -> list[int]:
-    """Return the positions of the half-spaces that the others do not imply, increasing (lemma N0b).
+    """Return the indices of the half-spaces that the others do not imply, increasing (lemma N0b).
 
-    All positions are returned in three cases: no value t is in each half-space with two values; the half-spaces
-    leave no room; or a leaf has more than MOST_LINES bounds on one side.
+    All indices are returned in three cases: no value t is in each half-space with two values; the half-spaces leave no
+    room; or a leaf has more than MOST_LINES bounds on one side.
     """
     everything = list(range(len(rows)))
     values = sorted({value for row, _ in rows for value in row})
@@ -424,7 +425,7 @@ _Group = tuple[Spread | None, list[_Side], list[_Side]]
 
 @dataclass(frozen=True, slots=True)
 class _Rooted:
-    """Coordinates as a tree from any root; a single one may have a `laplace` law instead of a precision."""
+    """Coordinates as a tree from any root; if there is only one, it may have a `laplace` law instead of a precision."""
 
     precision: Sequence[Sequence[Fraction]]
     laplace: Spread | None

@@ -30,7 +30,7 @@ class _Weight:
 
 @dataclass
 class Weights:
-    """The arithmetic of the weights of one run."""
+    """An arithmetic of the weights of one run."""
 
     scale: int
     factors: Sequence[Integral]
