@@ -131,8 +131,9 @@ def verify(
     except UnusableArgument as error:
         raise DiagnosticError(Diagnostic("E0905", error.why, notes=(error.note,))) from None
     except Unreadable as error:
+        why = "standard input is not read" if str(certificate_path) == "-" else error.why
         note = "give a file that `dipc check … --certificate FILE` wrote"
-        message = f"`{certificate_path}` cannot be read: {error.why}"
+        message = f"`{certificate_path}` cannot be read: {why}"
         raise DiagnosticError(Diagnostic("E0902", message, notes=(note,))) from None
     except Rejected as error:
         write(sys.stdout, f"rejected: {error}\n")

@@ -40,8 +40,9 @@ def test_options_that_may_be_repeated_and_flags(capsys: pytest.CaptureFixture[st
     assert "`T` is defined twice" in capsys.readouterr().err
 
 
-def test_standard_input_is_not_read(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["check", "-", "--inputs", "all"]) == 2
+@pytest.mark.parametrize("words", [["check", "-", "--inputs", "all"], ["verify", "-"], ["test", "-"], ["fmt", "-"]])
+def test_standard_input_is_not_read(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(words) == 2
     assert "standard input is not read" in capsys.readouterr().err
 
 
