@@ -22,7 +22,8 @@ from dipc.verifier.reading import Budget
 class CompiledTable:
     """The theorems of a published row with beta times `factor`.
 
-    `stated` of the `obligations` are theorems; `proved` says whether Coq accepts them, `seconds` is its CPU time.
+    `stated` of the `obligations` are theorems, and the probabilities of `proved_rows` of the `rows` are proved from
+    the program. `proved` says whether Coq accepts the file; `seconds` is its CPU time.
     """
 
     published: PublishedRow
@@ -30,6 +31,8 @@ class CompiledTable:
     verdict: str
     stated: int
     obligations: int
+    proved_rows: int
+    rows: int
     proved: bool
     seconds: float
 
@@ -81,7 +84,10 @@ def compile_all(rows: Iterable[PublishedRow], directory: Path | None, timeout: f
                 proved = coq_proves(path, timeout)
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-                yield CompiledTable(row, factor, verdict, file.stated, file.obligations, proved, seconds)
+                count = file.proved_rows + file.unproved_rows
+                yield CompiledTable(
+                    row, factor, verdict, file.stated, file.obligations, file.proved_rows, count, proved, seconds
+                )
 
 
 def coq_proves(path: Path, timeout: float) -> bool:

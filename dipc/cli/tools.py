@@ -46,8 +46,9 @@ Examples:
 \b
 With --coq each obligation becomes a theorem: Coq checks that the written function
 is at least 1 - beta for every eps of the claim, or fails at the stated eps.
-That Pr is the probability of the program's answer, and that the obligations cover
-the rows, is not checked there. Coq needs Coquelicot and Coq-Interval.
+A row of a program with Laplace noise becomes a theorem, too: Coq checks the
+probability of its answer from the program, as an iterated integral. What has no
+theorem is counted. Coq needs Coquelicot and Coq-Interval.
 
 \b
 The same checker runs with Python alone: python -P -m dipc.verifier FILE,

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from dipc.coq.expressions import Expression, closed_expression, number
+from dipc.coq.programs import PROGRAMS, CoqProgram
 from dipc.coq.signs import CoqRange, CoqSum, NotStatedError, prove_positive, unit_of
 from dipc.verifier.claims import Interval, read_intervals
-from dipc.verifier.document import Document
+from dipc.verifier.document import Document, program_in, theorem_of
 from dipc.verifier.functions import ONE, Closed, Ring, read_closed, read_ring
-from dipc.verifier.reading import Budget, Question, plain
+from dipc.verifier.probability import Theorem
+from dipc.verifier.reading import Budget, NotDerived, Question, Rejected, plain
 from dipc.verifier.signs import sign_of_ring
 
+#: The directory with the definitions and lemmas of each file.
+_HOME = Path(__file__).resolve().parent
+
 #: The definitions and lemmas at the beginning of each file.
-PRELUDE = Path(__file__).resolve().parent / "Prelude.v"
+PRELUDE = _HOME / "Prelude.v"
+
+#: The most rows that are proved from the program.
+MOST_ROWS = 1_000
 
 #: The questions whose inequalities are written.
 SUPPORTED = "certificates of `dipc check`, and of `dipc tighten` and `dipc solve` about accuracy"
 
 CLAIMED = (
     "Coq checks, for each obligation of this certificate that is stated, that the written function is at least",
-    "1 - beta for every eps of the claim (or fails at the stated eps). That Pr is the probability of the program's",
-    "answer, and that the obligations cover the rows, is not checked there.",
+    "1 - beta for every eps of the claim (or fails at the stated eps). For each row with a theorem, Coq also checks",
+    "that Pr is the probability that the program, a syntax tree, gives the right answer: an iterated integral. That",
+    "the tree is that of the text, that the answer, alpha and beta are those of the row, and for other obligations",
+    "that Pr is the probability, is not checked there.",
 )
 
 
@@ -37,13 +47,16 @@ class UnsupportedError(Exception):
 class CoqFile:
     """A Coq file: its `text`, and how many of its `obligations` are `stated` as theorems.
 
-    `open_verdicts` counts rows and classes that claim something and rest on no obligation.
+    `open_verdicts` counts rows and classes that claim something and rest on no obligation. `proved_rows` of the rows
+    that rest on an obligation are proved from the program, with `unproved_rows` left.
     """
 
     text: str
     stated: int
     obligations: int
     open_verdicts: int = 0
+    proved_rows: int = 0
+    unproved_rows: int = 0
 
     @property
     def summary(self) -> str:
@@ -54,6 +67,9 @@ class CoqFile:
             words += f"; {missing} of {self.obligations} obligations not stated"
         else:
             words += ", one for each obligation" if self.obligations else ", as there are no obligations"
+        if self.proved_rows:
+            rows = self.proved_rows + self.unproved_rows
+            words += f"; the probabilities of {self.proved_rows} of {rows} rows proved from the program"
         return f"{words}; verdicts without an obligation: {self.open_verdicts}" if self.open_verdicts else words
 
 
@@ -67,6 +83,7 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
         raise UnsupportedError(f"inequalities of privacy are not written; supported are {SUPPORTED}")
     blocks: list[str] = []
     stated = total = 0
+    found: list[_Rows] = []
     several = len(document.constituents) > 1
     for part, kind in zip(document.constituents, _kinds(document), strict=True):
         prefix = f"{kind}_o" if several else "o"
@@ -74,19 +91,28 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
         if several:
             blocks.append(f"(* === {kind}: {_comment(part.program.name)} === *)")
         uses = _uses(part.data)
+        known: dict[int, _Obligation] = {}
         for place, entry in enumerate(part.data["obligations"]):
             total += 1
             name = f"{prefix}{place}"
             heading = f"obligation {place}: {_comment(', '.join(uses.get(place, ['not used'])))}"
+            obligation = _Obligation(name, entry, context, budget)
             try:
-                lines = _Obligation(name, entry, context, budget).lines()
+                lines = obligation.lines()
                 stated += 1
+                known[place] = obligation
             except NotStatedError as reason:
                 blocks.append(f"(* {heading}\n   not stated: {_comment(str(reason))} *)")
             else:
                 blocks.append("\n".join([f"(* {heading} *)", *lines]))
+        found.append(_Rows.write(part, f"{kind}_" if several else "", known, budget))
     open_verdicts = sum(_open_verdicts(part.data) for part in document.constituents)
-    theorems = CoqFile("", stated, total, open_verdicts)
+    proved, unproved = sum(one.proved for one in found), sum(one.unproved for one in found)
+    if proved:
+        programs = (_HOME / PROGRAMS).read_text(encoding="utf-8").strip()
+        blocks += [programs, "Import Programs."]
+    blocks += [block for one in found for block in one.blocks]
+    theorems = CoqFile("", stated, total, open_verdicts, proved, unproved)
     head = "\n   ".join(
         [
             f"{theorems.summary}.",
@@ -95,7 +121,7 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
         ]
     )
     text = "\n\n".join([f"(* {head} *)", PRELUDE.read_text(encoding="utf-8").strip(), *blocks])
-    return CoqFile(text + "\n", stated, total, open_verdicts)
+    return replace(theorems, text=text + "\n")
 
 
 def _open_verdicts(data: Mapping[str, Any]) -> int:
@@ -124,6 +150,11 @@ def _comment(text: str) -> str:
     return safe if len(safe) <= 1000 else safe[:1000] + " ..."
 
 
+def _lines(text: str) -> str:
+    """Return the lines of a program, each without characters that end a Coq comment or a string."""
+    return "\n".join(f"   {_comment(line)}".rstrip() for line in text.splitlines())
+
+
 def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
     """Return the rows, or the classes, that rest on each obligation, by the obligation's index."""
     uses: dict[int, list[str]] = {}
@@ -149,6 +180,91 @@ def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
             for inequality in one.get("inequalities", ()) if isinstance(one, dict) else ():
                 add(inequality[1:], f"every other {numbers['parameter']}")
     return {place: list(dict.fromkeys(words)) for place, words in uses.items()}
+
+
+# === rows ======================================================================================
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The program of a certificate, and a theorem for each of its rows that is `proved` from it.
+
+    `unproved` rows rest on an obligation and have no theorem; their blocks say why.
+    """
+
+    blocks: tuple[str, ...]
+    proved: int
+    unproved: int
+
+    @staticmethod
+    def write(part: Document, prefix: str, known: Mapping[int, _Obligation], budget: Budget) -> _Rows:
+        """Write the rows of `part` that rest on the obligations `known`, by place. Names begin with `prefix`."""
+        rows = [row for row in part.data.get("rows", ()) if row.get("obligation") is not None]
+        ranged = sum("ranges" in row for row in part.data.get("rows", ()))
+        if not rows or part.table is None:
+            return _Rows((), 0, ranged)
+        try:
+            tree, machine, _ = program_in(part, budget)
+            program = CoqProgram(machine, f"{prefix}program")
+            definition = program.definition()
+        except (NotStatedError, Rejected) as reason:
+            return _Rows((f"(* No row is proved from the program: {_comment(str(reason))}. *)",), 0, len(rows) + ranged)
+        theorem = theorem_of(part, tree, machine, budget)
+        text = part.data["program"]["text"]
+        head = [f"(* The program:\n\n{_lines(text)} *)", "\n".join(definition)]
+        blocks: list[str] = []
+        proved = 0
+        for row in rows[:MOST_ROWS]:
+            name = f"{prefix}row{row['row']}"
+            try:
+                lines = _row(name, row, program, theorem, known)
+                proved += 1
+            except (NotStatedError, NotDerived) as reason:
+                blocks.append(f"(* {name} is not proved from the program: {_comment(str(reason))} *)")
+            else:
+                blocks.append("\n".join(lines))
+        if len(rows) > MOST_ROWS:
+            blocks.append(f"(* The other {len(rows) - MOST_ROWS} rows are not proved from the program. *)")
+        return _Rows((*(head if proved else ()), *blocks), proved, len(rows) - proved + ranged)
+
+
+def _row(
+    name: str, row: Mapping[str, Any], program: CoqProgram, theorem: Theorem, known: Mapping[int, _Obligation]
+) -> list[str]:
+    """Return the theorem `name` about the probability of a row's right answer, which rests on an obligation.
+
+    `known` has the obligations with theorems. Where the obligation is not about this probability, it says that
+    1 - beta is at most 0, and the theorem says what the probability is. Raises NotStatedError or NotDerived.
+    """
+    obligation = known.get(row["obligation"])
+    if obligation is None:
+        raise NotStatedError("its obligation has no theorem")
+    inputs, outputs = theorem.read(row["input"], row["output"])
+    gamma = Fraction(row["gamma"])
+    at, event = program.applied(inputs), program.event(list(theorem.right_answers(inputs, outputs, gamma)), gamma)
+    if row["probability"] == obligation.entry["probability"]:
+        return obligation.from_program(name, at, event)
+    return _equation(name, at, event, obligation.context.probability(row["probability"]))
+
+
+def _equation(name: str, program: str, event: str, value: Closed, written: str | None = None) -> list[str]:
+    """Return the lemma or theorem `name` that the probability of `event` of `program` is the closed form `value`.
+
+    The right side is the Coq term `written`, by default the closed form as people read it: then it is a theorem.
+    Raises NotStatedError if the closed form is a quotient.
+    """
+    if value[1] != ONE:
+        raise NotStatedError("its probability is a quotient")
+    form = closed_expression(value, "eps")
+    unit = unit_of(q for _, q in value[0])
+    kind, right = ("Theorem", form.text) if written is None else ("Lemma", written)
+    return [
+        f"{kind} {name} : forall eps, 0 < eps ->\n  Pr {program}\n    {event} eps\n  = {right}.",
+        (
+            f"Proof. intros eps E. apply (probability {unit.numerator} {unit.denominator} _ _ ({form.tree}) eps); "
+            "[lia|lia|exact E|vm_compute; reflexivity]. Qed."
+        ),
+    ]
 
 
 # === obligations ===============================================================================
@@ -257,6 +373,30 @@ class _Obligation:
         else:
             self._proved()
         return self.written
+
+    # --- rows ------------------------------------------------------------------------------------
+
+    def from_program(self, name: str, program: str, event: str) -> list[str]:
+        """Return the lemma that Pr is the probability of `event` of `program`, and the theorem `name` about that.
+
+        Raises NotStatedError if Pr is no sum of powers of eps and of e^eps.
+        """
+        lines = _equation(f"{name}_Pr", program, event, self.value, f"{self.name}_Pr eps")
+        pr = f"Pr {program}\n    {event}"
+        if self.entry["verdict"] == "inaccurate":
+            at = number(Fraction(self.entry["counterexample"]["eps"]))
+            return [
+                *lines,
+                f"Theorem {name} : {pr} {at} < 1 - {self.name}_beta {at}.",
+                f"Proof. rewrite {name}_Pr by lra. exact {self.name}. Qed.",
+            ]
+        ranges = [CoqRange(i.lower, i.upper, i.lower_closed, i.upper_closed).text("eps") for i in self.intervals]
+        where = ranges[0] if len(ranges) == 1 else " \\/ ".join(f"({one})" for one in ranges)
+        return [
+            *lines,
+            f"Theorem {name} : forall eps, {where} -> 1 - {self.name}_beta eps <=\n  {pr} eps.",
+            f"Proof. intros eps E. rewrite {name}_Pr by lra. exact ({self.name} eps E). Qed.",
+        ]
 
     # --- refuted ---------------------------------------------------------------------------------
 

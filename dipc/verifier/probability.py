@@ -241,11 +241,11 @@ class Probabilities:
     ) -> Probability:
         """Return the probability that all outputs, by slot, are within gamma of `outputs`. Raises NotDerived."""
         total = Sum()
-        for answer in self._near_answers(inputs, outputs, gamma, budget):
+        for answer in self.near_answers(inputs, outputs, gamma, budget):
             total.include(self._answer_probability(inputs, answer, gamma, budget), budget)
         return total.value
 
-    def _near_answers(
+    def near_answers(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
     ) -> Iterator[Mapping[int, Value]]:
         """Yield the answers whose probabilities add up to that of `outputs` within gamma.
@@ -618,6 +618,15 @@ class Theorem:
             if cell is not None
         }
         return given, wanted
+
+    def right_answers(
+        self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction
+    ) -> Iterator[Mapping[int, Value]]:
+        """Yield answers, by slot, that together are all answers within `gamma` of `outputs`; no two overlap.
+
+        The numbers of an answer may be off by gamma. Raises NotDerived for too many answers.
+        """
+        return self._probabilities.near_answers(inputs, outputs, gamma, self.budget)
 
     def derived_probability(
         self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction

@@ -82,7 +82,9 @@ def theorems_of(text: str) -> Any:
 
 def test_a_function_is_written_as_people_read_it() -> None:
     text = theorems_of(certificate("1/2*exp(-eps/8) + eps^2 - 3/4*eps*exp(-2*eps) + 1")).text
-    assert text.startswith("(* 1 theorem, one for each obligation.\n")
+    assert text.startswith(
+        "(* 1 theorem, one for each obligation; the probabilities of 1 of 1 rows proved from the program.\n"
+    )
     assert "1 + eps^2 + 1/2 * exp (-(eps/8)) - 3/4 * eps * exp (-(2*eps))." in text
     assert "Theorem o0 : forall eps, 0 < eps -> 1 - o0_beta eps <= o0_Pr eps.\n" in text
     assert "(* obligation 0: row 1 *)" in text
@@ -165,8 +167,9 @@ def test_the_first_line_counts_theorems(proof: Path, tmp_path: Path, capsys: pyt
     assert run(["verify", str(proof), "--coq", str(out), "-q"]) is ExitCode.ACCURATE
     first, *others = capsys.readouterr().out.splitlines()
     assert (first.startswith("proved: certain"), others) == (True, [])
-    assert first.endswith(f"; {out}: 1 theorem, one for each obligation")
-    assert out.read_text(encoding="utf-8").count("\nTheorem ") == 1
+    words = "1 theorem, one for each obligation; the probabilities of 1 of 1 rows proved from the program"
+    assert first.endswith(f"; {out}: {words}")
+    assert re.findall(r"^Theorem (\w+)", out.read_text(encoding="utf-8"), re.MULTILINE)[-2:] == ["o0", "row1"]
 
 
 def test_a_certificate_in_part_is_written_in_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -242,7 +245,15 @@ def test_the_page_shows_what_is_written() -> None:
     report = dipc.check(dipc.load(ROOT / "benchmarks" / "sparse.dip"), table, keep_proofs=True)
     text = theorems_of(dipc.certify(report)).text
     page = (ROOT / "docs" / "coq.md").read_text(encoding="utf-8")
-    assert text[text.index("(* obligation 4") :].strip() in page
+    programs = text.index("(* The probabilities of programs")
+    assert text[text.index("(* obligation 4") : programs].strip() in page
+    # The program's tree, its meaning, and a row that is above 1 - beta, with its probability.
+    for start, end in (
+        ("Definition w0_", "Lemma row1_Pr"),
+        ("Fixpoint run", "(* The probability that"),
+        ("Lemma row21_Pr", "Lemma row22_Pr"),
+    ):
+        assert text[text.index(start, programs) : text.index(end, programs)].strip() in page
 
 
 # --- compiled ----------------------------------------------------------------------------------------
@@ -291,7 +302,7 @@ def test_coq_proves_the_theorems_of_each_form(beta: str, tmp_path: Path) -> None
 
 @needs_coq
 @pytest.mark.slow
-@pytest.mark.parametrize("eps", ["(0, 1/2]", "[1/2, 1/2]", "(0, 1/3) or [1/2, 2] or (3, inf)", "[1, 1]", "(1, 2)"])
+@pytest.mark.parametrize("eps", ["(0, 1/2]", "[1/2, 1/2]", "(0, 1/3), [1/2, 2], (3, inf)", "[1, 1]", "(1, 2)"])
 @pytest.mark.parametrize("beta", ["(eps - 1)^2", "max(eps, 1 - eps)", "1/(2 - exp(-eps)) - 1/2", "min(eps, 1, eps^2)"])
 def test_coq_proves_the_theorems_of_each_interval(beta: str, eps: str, tmp_path: Path) -> None:
     theorems = theorems_of(certificate(beta, eps=eps))
