@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -73,11 +74,24 @@ output y : bool;
 y <- choose { x : exp(eps)/(1+exp(eps)), not x : 1/(1+exp(eps)) }
 """
 
+_THREE = """
+program three;
+const a = 1/3, b = 1/3, D1 = 1, D2 = 10, D3 = 100;
+input count, total, largest : real;
+output c, t, l : real;
+ideal { noiseless }
+claim { alpha: 0; beta: 3*exp(-gamma*eps/300); }
+c <- Lap(a*eps/D1, count);
+t <- Lap(b*eps/D2, total);
+l <- Lap((1 - a - b)*eps/D3, largest)
+"""
+
 _FILES: Mapping[str, str] = {
     "list.dip": f"{_HEAD}for i in 1..n do {_RESPONSE} end; for i in 1..n do s <- s + y[i] end; most <- 2*s > n\n",
     "sum.dip": f"{_HEAD}for i in 1..n do {_RESPONSE}; s <- s + y[i] end; most <- 2*s > n\n",
     "people.py": _PYTHON,
     "response.dip": _BIT,
+    "three.dip": _THREE,
     "vote.dip": (_ROOT / "docs" / "programs" / "vote.dip").read_text(encoding="utf-8").replace("{0..4}", "{0..20}"),
     "median.dip": _MEDIAN,
     "mean.dip": (_REPORTS / "clipped_mean.dip").read_text(encoding="utf-8"),
@@ -127,6 +141,11 @@ _COMMANDS = (
         )
         for runs, limit in ((100, 0.6), (1_000, 1.5), (10_000, 15.0), (1_000_000, 3.0))
     ),
+    _Command(
+        "The split of a budget over three noises with the least gamma",
+        10.0,
+        "tune {three.dip} --vary 'a in (0, 1)' --vary 'b in (0, 1)' --for gamma --beta 1/20",
+    ),
     _Command("A vote of 194 481 inputs", 10.0, "check {vote.dip} -D m=4 --inputs all"),
     _Command("The median of 5 over 0..3", 1.5, "check {median.dip} -D n=5 -D k=3"),
     _Command("The median of 9 over 0..5", 20.0, "check {median.dip}"),
@@ -167,7 +186,7 @@ def goals() -> Iterator[Goal]:
         above = (_ROOT / "docs" / "programs" / "first_above.dip").read_text(encoding="utf-8")
         (Path(directory) / "first_above.dip").write_text(above, encoding="utf-8")
         for command in _COMMANDS:
-            arguments = command.arguments.replace("{", f"{directory}/").replace("}", "").split(" ")
+            arguments = shlex.split(command.arguments.replace("{", f"{directory}/").replace("}", ""))
             code, usage = spawn([*dipc_command(), *arguments], patience=10 + int(4 * command.limit))
             undecided = "" if code in command.codes else f"exit code {code}"
             yield Goal(command.name, command.limit, usage.cpu, "s CPU", command.arguments, undecided, usage.megabytes)

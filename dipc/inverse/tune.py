@@ -36,7 +36,7 @@ from dipc.inverse.cells import (
     Values,
     rates_of,
 )
-from dipc.inverse.question import AlphaSolution, EpsSolution, GammaSolution, Status, Wanted, read_question
+from dipc.inverse.question import AlphaSolution, EpsSolution, GammaSolution, Status, Wanted, claims_of, read_question
 from dipc.inverse.solve import solve_question
 from dipc.options import GivenWork, Options, takes
 from dipc.program.inputs import InputSpec, with_selection
@@ -554,6 +554,8 @@ class _Search:
                     return Thresholds(question.with_claim(alpha="dd"), Variable.ALPHA_EPS, rates)
                 case Wanted.EPS:
                     return Thresholds(question, Variable.EPS, rates)
+                case Wanted.GAMMA if question.table is None and not claims_of(question.with_claim(gamma=0)).at_distance:
+                    return Thresholds(question.with_claim(gamma="free"), Variable.GAMMA_EPS, rates)
         except Undecided:
             pass
         return _Solved(self, base)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import dipc
 from dipc.algebra.limits import OutsideFragment
 from dipc.cli.main import run
+from dipc.inverse import tune
 from dipc.inverse.cells import ConstantBox
 from dipc.inverse.question import AlphaSolution
 from dipc.inverse.tune import Varied, _Search
@@ -231,6 +232,76 @@ def test_two_constants() -> None:
             assert isinstance(other, AlphaSolution)
             assert other.product is not None
             assert float(other.product[0]) >= float(found.best.threshold[0]) - 1e-4
+
+
+SUMS = """program sums;
+const a = 1/3, b = 1/3;
+input count, total, largest : real;
+output c, t, l : real;
+ideal { noiseless }
+claim { alpha: 0; beta: 1/20; }
+c <- Lap(a*eps, count);
+t <- Lap(b*eps/10, total);
+l <- Lap((1 - a - b)*eps/100, largest)
+"""
+
+
+def nearest_gamma(a: Fraction, b: Fraction) -> float:
+    """The t at which 1 - Π(1 - e^(-rate·t)) is 1/20, by bisection of floats."""
+    rates = [float(a), float(b) / 10, float(1 - a - b) / 100]
+    low, high = 0.0, 1e6
+    for _ in range(200):
+        middle = (low + high) / 2
+        missed = 1 - np.prod([1 - np.exp(-rate * middle) for rate in rates])
+        low, high = (middle, high) if missed > 1 / 20 else (low, middle)
+    return low
+
+
+@settings(max_examples=examples(8), deadline=None)
+@given(st.lists(st.integers(1, 12), min_size=4, max_size=4), st.fractions(0, 1, max_denominator=7))
+def test_no_split_in_a_cell_needs_a_smaller_gamma_than_its_bound(numbers: list[int], inside: Fraction) -> None:
+    search = _Search(
+        dipc.load(SUMS),
+        None,
+        Options(inputs="all", wanted="gamma"),
+        tuple(map(Varied.parse, ("a in (0, 1)", "b in (0, 1)"))),
+    )
+    search._prepare_bounds()
+    assert search.objective is not None
+    a, b, wide, high = (Fraction(n, 40) for n in numbers)
+    bound = search.objective.at_least(ConstantBox((a, b), (a + wide / 2, b + high / 2)))
+    assert bound is not None
+    for place in ((a, b), (a + wide / 2, b + high / 2), (a + inside * wide / 2, b + inside * high / 4)):
+        assert float(bound) <= nearest_gamma(*place) + 1e-6
+    narrow = search.objective.at_least(ConstantBox((a, b), (a + Fraction(1, 10**5), b + Fraction(1, 10**5))))
+    assert narrow is not None
+    assert float(narrow) >= 0.99 * nearest_gamma(a, b)
+
+
+def test_bounds_of_gamma_do_not_solve_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of the cells took a solution of its own, which reads the program and the claim."""
+    solved = 0
+    solve_question = tune.solve_question
+
+    def counted(*given: object) -> object:
+        nonlocal solved
+        solved += 1
+        return solve_question(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(tune, "solve_question", counted)
+    found = dipc.tune(
+        dipc.load(SUMS),
+        inputs="all",
+        wanted="gamma",
+        vary=["a in (0, 1)", "b in (0, 1)"],
+        denominator=12,
+        tolerance="20%",
+    )
+    assert found.best is not None
+    assert found.proved_within == Fraction(1, 5)
+    assert found.cells > 20
+    # The values that are proposed are solved for, however many cells prove the bound.
+    assert solved <= len(found.tried) + 2
 
 
 def test_where_nothing_is_proved() -> None:
