@@ -95,8 +95,8 @@ def write_gallery() -> None:
     lines = [
         "# The gallery\n",
         f"{len(mechanisms)} mechanisms, each with a claim that holds and one that does not, decided for this page.",
-        "The drawings are of the claims that fail, without numbers: the solid line is the probability, the dashed line",
-        "is what the claim requires, and where it fails is shaded.\n",
+        "Each drawing is of the claim that fails. The solid line is the probability, and the dashed line is what the",
+        "claim requires, against eps. The eps where the claim fails are shaded.\n",
         f'```{{raw}} html\n<div class="gallery">\n{"".join(cards)}</div>\n```\n',
         "```{toctree}\n:maxdepth: 1\n:hidden:\n",
         *mechanisms,
