@@ -67,6 +67,7 @@ def write_all() -> None:
         shutil.copy(ROOT / page, MADE / copy)
     write_gallery()
     write_diagnostics()
+    write_coq_file()
 
 
 def _to_copies(app: Sphinx, docname: str, text: list[str]) -> None:  # noqa: ARG001 - the signature is Sphinx's
@@ -78,6 +79,28 @@ def _to_copies(app: Sphinx, docname: str, text: list[str]) -> None:  # noqa: ARG
 
 #: A program on a page: it is shown in color.
 _PROGRAM = re.compile(r"```text(\n(?:#[^\n]*\n)*program )")
+
+
+# --- a file for Coq --------------------------------------------------------------------------------
+
+
+def write_coq_file() -> None:
+    """A page with all that `dipc verify --coq` writes for a table of AboveThreshold."""
+    rows = "q[1],q[2],out[1],out[2],dd\n-2,2,bot,top,2\n3,0,top,none,3\n"
+    with tempfile.TemporaryDirectory() as home:
+        table, proof, out = (Path(home) / name for name in ("table.csv", "proof.json", "proof.v"))
+        table.write_text(rows, encoding="utf-8")
+        program = ROOT / "benchmarks" / "above_threshold.dip"
+        with contextlib.redirect_stdout(io.StringIO()):
+            run(["check", str(program), str(table), "-D", "m=2", "--certificate", str(proof), "--quiet"])
+            run(["verify", str(proof), "--coq", str(out), "--quiet"])
+        text = out.read_text(encoding="utf-8")
+    (MADE / "coq_file.md").write_text(
+        "# A whole file for Coq\n\nWhat [`dipc verify --coq`](../coq.md) writes for AboveThreshold with two queries "
+        f"and this table:\n\n```text\n{rows}```\n\nThe theorems about obligations and rows are after the definitions "
+        f"and lemmas, which are the same in each file.\n\n```coq\n{text}```\n",
+        encoding="utf-8",
+    )
 
 
 # --- the gallery -----------------------------------------------------------------------------------
