@@ -147,6 +147,7 @@ def _tests(k: int) -> str:
     return "\n".join(lines)
 
 
+_GAUSSIAN = (Path(__file__).parent / "gaussian_noisy_max.dip").read_text(encoding="utf-8")
 _SMART_SUM = (Path(__file__).parent / "literature" / "smart_sum.dip").read_text(encoding="utf-8")
 
 
@@ -331,6 +332,14 @@ CHANGES: tuple[Change, ...] = (
             table=partial(_long_table, 100_000, digits),
         )
         for digits, seconds in ((3, 8), (6, 13))
+    ),
+    _rows("Gaussian noisy max, m = 10, 100 rows of 3 digits", _GAUSSIAN, 10, maxima(10, 2, 100), 4),
+    Change(
+        "`tighten` of Gaussian noisy max, m = 6, 20 rows of 3 digits",
+        _GAUSSIAN,
+        ("tighten", PROGRAM, TABLE, "-q", "-D", "m=6"),
+        5,
+        table=maxima(6, 2, 20),
     ),
     Change(
         "Sparse, m = 10, 100000 rows of numbers with 3 digits, a warm cache",

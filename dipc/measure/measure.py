@@ -478,6 +478,11 @@ class Bound:
         return all(isinstance(event, Event) for share in self.shares for event in share.events)
 
     @property
+    def has_probabilities(self) -> bool:
+        """Whether no share has a weight, so that the bound is a sum of probabilities."""
+        return all(share.weight is None for share in self.shares)
+
+    @property
     def opposite(self) -> Bound:
         """The bound 1 - b, for this bound b."""
         return Bound.combined([(-1, self)], Fraction(1))

@@ -14,6 +14,7 @@ from dipc.claims.given import CellPool
 from dipc.claims.table import Row, Table
 from dipc.decide.engine import Engine, Underway, results_in_order
 from dipc.decide.obligation import ClaimScope, Decision, Obligation, Verdict, claim_scope, join_scopes
+from dipc.decide.scaled import scaled_obligation
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
@@ -55,6 +56,8 @@ class TableRows(TableSource):
         #: The values of eps with beta < 1, by the claim of a row; equal claims are one object.
         self._says: dict[Terms, ClaimScope] = {}
         self._least = LeastBounds()
+        #: Whether rows over normal noise are first decided by the bounds that they share after scaling.
+        self._shared = False
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -75,6 +78,12 @@ class TableRows(TableSource):
         says = None if terms.vacuous else self._says.get(terms)
         if says is None and not terms.vacuous:
             says = self._says[terms] = claim_scope(terms.beta, self.intervals, self.program.limits)
+        if isinstance(bound, Bound) and self._shared and says is not None and bound.is_without_form:
+            scaled = scaled_obligation(Obligation(bound, terms.beta, self.intervals), least=True)
+            if scaled is not None:
+                decision = yield scaled
+                if decision.verdict is Verdict.ACCURATE:
+                    return RowOutcome(terms, None, _HOLDS, says)
         if isinstance(bound, Bound) and self._least.known:
             # The probability itself is not needed if a lower bound suffices.
             if says is None or says.is_vacuous:
@@ -97,6 +106,7 @@ class TableRows(TableSource):
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         rows = DecidedRows(self.table.rows, self.names)
         self._least.known = not engine.forms and self.of_probabilities
+        self._shared = not engine.keep_proofs and self.of_probabilities
         return rows, map(rows.append, results_in_order(self._outcomes(), engine))
 
     def _outcomes(self) -> Iterator[Underway[RowOutcome]]:
