@@ -32,6 +32,7 @@ from dipc.claims.expression import (
     split_exponent,
 )
 from dipc.frozen import frozen
+from dipc.sign.interval import Interval
 from dipc.text.ast import (
     ARITHMETIC,
     GREEK,
@@ -40,6 +41,7 @@ from dipc.text.ast import (
     Call,
     Eps,
     Expr,
+    IntervalExpr,
     Name,
     Number,
     Ranged,
@@ -97,7 +99,7 @@ def enclosed_claim(
     known to be at least 0. Raises DiagnosticError for a logarithm of anything but a positive rational, and for a number
     whose direction of rounding cannot be determined.
     """
-    ranges = _enclosed_intervals(program, options.eps, digits)
+    ranges = enclosed_intervals(program, options.eps, digits)
     if ranges is not None:
         larger, smaller, eps = ranges
         same = EnclosedClaim(options, options, {})
@@ -129,26 +131,46 @@ def enclosed_claim(
     return EnclosedClaim(replace(options, **more), replace(options, **less), texts)
 
 
-def _enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int) -> tuple[str, str, str] | None:
-    """Return texts of larger and of smaller intervals of eps with rational ends, and of the `given` ones, as written.
+def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGITS) -> tuple[str, str, str] | None:
+    """Return texts of larger and of smaller intervals of eps with rational ends, and of the claim's own, as written.
 
-    Rationals of this many `digits` replace the logarithms and roots. The result is None if all ends are rational, and
-    if there is a single eps, which has no smaller interval. Raises DiagnosticError for mistakes in the intervals.
+    The claim's own intervals are the `given` ones, or those of the claim block. Rationals of this many `digits` replace
+    logarithms and roots. The result is None if all ends are rational, and if there is a single eps, which has no
+    smaller interval. Raises DiagnosticError for mistakes in the intervals.
     """
-    if not isinstance(given, str) or not _WORDS.search(given):
+    intervals: tuple[IntervalExpr, ...]
+    if given is None and program.claim is not None and program.only_at is None:
+        source = program.source
+        fields = (field.value for field in program.claim.fields if field.name == "eps")
+        intervals = next((value for value in fields if isinstance(value, tuple)), ())
+    elif isinstance(given, str) and _WORDS.search(given):
+        source = SourceText("<eps>", given)
+        intervals = parse_interval(source)
+    else:
         return None
-    source = SourceText("<eps>", given)
-    intervals = parse_interval(source)
     if not any(map(is_transcendental, intervals)) or any(each.low == each.high for each in intervals):
         return None
-    larger, smaller = [], []
+    constants = {name: Parametric.number(value) for name, value in program.constants.items()}
+    larger: list[Interval] = []
+    smaller: list[IntervalExpr] = []
+    irrational: set[Fraction] = set()
     for each in intervals:
         below, above = _ends_around(source, each.low, program, digits)
-        high = (None, None) if each.high is None else _ends_around(source, each.high, program, digits)
-        larger.append(replace(each, low=below, high=high[1]))
-        smaller.append(replace(each, low=above, high=high[0]))
-    constants = {name: Parametric.number(value) for name, value in program.constants.items()}
-    both = [intervals_text(resolve_intervals(source, tuple(trees), constants)) for trees in (larger, smaller)]
+        until, beyond = (None, None) if each.high is None else _ends_around(source, each.high, program, digits)
+        smaller.append(replace(each, low=above, high=until))
+        larger += resolve_intervals(source, (replace(each, low=below, high=beyond),), constants)
+        irrational |= {larger[-1].lower} if below != above else set()
+        irrational |= {end for end in (larger[-1].upper,) if end is not None and until != beyond}
+    larger.sort(key=lambda each: (each.lower, not each.lower_closed))
+    joined: list[Interval] = []
+    for one in larger:
+        last = joined[-1] if joined else None
+        # Two intervals may share an irrational end: those around them overlap, and are replaced by one.
+        if last is not None and last.upper in irrational and one.lower in irrational and one.lower < last.upper:
+            joined[-1] = Interval(last.lower, one.upper, last.lower_closed, one.upper_closed)
+        else:
+            joined.append(one)
+    both = intervals_text(tuple(joined)), intervals_text(resolve_intervals(source, tuple(smaller), constants))
     return both[0], both[1], print_interval(intervals)
 
 

@@ -213,7 +213,8 @@ def _answer(
         case "--delta-of":
             claim = read_claim(program, mode.value, None, options.eps, "delta-of")
             return question, question.least_delta(claim, eps, digits), None
-    return question, question.decide(read_claim(program, options.budget, options.delta, options.eps)), None
+    claim = read_claim(program, options.budget, options.delta, options.eps, enclosed=True)
+    return question, question.decide(claim), None
 
 
 def _statement(asked: UserQuestion, question: PrivacyQuestion | every_number.EveryNumber) -> PrivacyStatement:

@@ -85,6 +85,8 @@ class Question:
     least: int | None = None
     #: Whether the question is about multiples of beta as well.
     scaled: bool = False
+    #: The text of the intervals of eps, if rationals replace irrational ends in `options`.
+    written_eps: str | None = None
 
     def enclosing(self, digits: int) -> tuple[Question, Question] | None:
         """Two questions with a stronger and a weaker claim, in which rationals replace logarithms and powers of e.
@@ -98,7 +100,7 @@ class Question:
         if enclosed is None:
             return None
         stronger, weaker = (
-            replace(self, options=as_written(core, claim, self.options))
+            replace(self, options=as_written(core, claim, self.options), written_eps=enclosed.eps)
             for claim in (enclosed.stronger, enclosed.weaker)
         )
         return stronger, weaker

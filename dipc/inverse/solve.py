@@ -14,6 +14,8 @@ limit t -> 0.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -693,6 +695,49 @@ def solve_question(
 ) -> Solution:
     """Solve `question` for `wanted`. After Ctrl-C the solution is the result so far, and marked as interrupted."""
     question = check_request(question, wanted)
+    enclosing = None if question.written_eps is not None else question.enclosing(2 * max(digits, DIGITS) + _MORE_DIGITS)
+    if enclosing is None or enclosing[0].options == enclosing[1].options:
+        return _solved(question, wanted, digits, progress)
+    stronger, weaker = (_solved(each, wanted, digits, progress) for each in enclosing)
+    return _enclosed_answer(stronger, weaker)
+
+
+#: The digits beyond twice those of an answer to which irrational numbers of a claim are enclosed.
+_MORE_DIGITS = 10
+
+
+def _enclosed_answer(stronger: Solution, weaker: Solution) -> Solution:
+    """Return the answer to a claim between two others, from the answers to these.
+
+    It is undecided unless both have the same numbers to all digits.
+    """
+    eps = stronger.question.written_eps
+    answer = stronger if eps is None else replace(stronger, eps=eps)
+    one, two = (json.dumps({**each.as_json(), **_NOT_COMPARED}, default=str) for each in (stronger, weaker))
+    if _have_equal_digits(one, two, answer.digits) or stronger.interrupted or weaker.interrupted:
+        return answer
+    remark = "the answer depends on the direction in which the claim's irrational numbers are rounded"
+    return replace(answer, status=Status.UNDECIDED, remark=answer.remark or remark)
+
+
+#: A number in the JSON of an answer.
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:/\d+)?")
+
+
+def _have_equal_digits(one: str, two: str, digits: int) -> bool:
+    """Return True if two texts are equal but for numbers that differ by less than a unit of the last of the digits."""
+    if _NUMBER.sub("", one) != _NUMBER.sub("", two):
+        return False
+    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(two), strict=True)
+    numbers = ((Fraction(left), Fraction(right)) for left, right in pairs)
+    return all(abs(left - right) * 10**digits <= abs(left) for left, right in numbers)
+
+
+#: The fields in which the answers to two claims around a third may differ.
+_NOT_COMPARED = {"eps": None, "remark": None, "says_something": None, "warnings": None}
+
+
+def _solved(question: Question, wanted: Wanted, digits: int, progress: Progress | None) -> Solution:
     match wanted:
         case Wanted.GAMMA:
             return solve_gamma(question, question.with_claim(gamma=0).claim(), digits)

@@ -469,7 +469,7 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
     return _with_approached_factor(
         Tightest(
             claims=claims,
-            eps=intervals_text(claims.intervals),
+            eps=claims.question.written_eps or intervals_text(claims.intervals),
             digits=digits,
             factor=most.factor,
             kappa=None if unknown or upper is not None or at_most is not None else 0 if forbidding else most.kappa,

@@ -231,6 +231,8 @@ def about_question(asked: UserQuestion, question: Question) -> Statement:
         return asked.about_rows(question.program, question.table)
     numbers = None if question.parameter is None else (question.parameter, question.least_value())
     options = replace(asked.options.claim, beta=question.options.beta or asked.options.beta)
+    if question.written_eps is not None:
+        options = replace(options, eps=question.options.eps)
     if claim_expression(question.program.core, "beta", options.beta) is None:
         options = replace(options, beta="0")
     claim = ClassClaim(question.program, options, together=True)

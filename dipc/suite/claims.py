@@ -451,7 +451,8 @@ def _privacy(claim: ExpectedClaim, stack: ExitStack, cache: Path | None) -> Outc
     program, options = _program(claim), claim.options
     engine = replace(options, cache=cache).engine(stack, program)
     question = PrivacyQuestion(program, claim.adjacent, options.inputs, engine)
-    report = question.decide(read_claim(program, options.budget, options.delta, options.eps))
+    asked = read_claim(program, options.budget, options.delta, options.eps, enclosed=True)
+    report = question.decide(asked)
     constants = tuple((name, str(value)) for name, value in program.core.constants.items())
     statement = privacy.PrivacyStatement(str(claim.program), program.name, constants, claim.user_question.definitions)
     return privacy.outcome(question, report, statement)

@@ -488,13 +488,19 @@ def _check(claim: ast.ClaimDecl, elaborator: Elaborator) -> None:
             pass  # these are read when they are used
         elif isinstance(field.value, tuple):
             for interval in field.value:
-                elaborator.constant(interval.low, "the end of an interval of eps")
-                if interval.high is not None and interval.high is not interval.low:
-                    elaborator.constant(interval.high, "the end of an interval of eps")
+                for end in (interval.low, *(() if interval.high in (None, interval.low) else (interval.high,))):
+                    if any(isinstance(node, ast.Call) and node.function in _IN_ENDS for node in walk(end)):
+                        _check_names(end, "eps", elaborator)
+                    else:
+                        elaborator.constant(end, "the end of an interval of eps")
         else:
             _check_names(field.value, field.name, elaborator)
         seen.setdefault(field.name, field)
     _check_circle(seen, elaborator)
+
+
+#: The functions of constants that may stand in the ends of an interval of eps.
+_IN_ENDS = ("log", "sqrt", "exp")
 
 
 def _check_names(expr: ast.Expr, field: str, elaborator: Elaborator) -> None:

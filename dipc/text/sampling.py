@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
 from types import UnionType
 from typing import assert_never
 
-from dipc.algebra.reals import Real
+from dipc.algebra.numbers import outward
+from dipc.algebra.reals import NotReal, Real
 from dipc.noise.law import Law
 from dipc.noise.laws import LAWS
 from dipc.sign.interval import Interval
@@ -49,6 +51,9 @@ from dipc.text.parser import parse_interval
 from dipc.text.scope import Findings, Scope
 from dipc.text.syntax_errors import MAX_POWER
 
+#: The digits of the rationals around irrational ends, fewer than those that a claim is decided with.
+_DIGITS_OF_ENDS = 15
+
 # --- The single eps at which a program is read, if the question is about one ------------------------------------------
 
 
@@ -67,12 +72,18 @@ def asked_ranges(
     register(program.declarations, scope, findings)
     compute_constants(program.declarations, overrides, elaborator)
 
-    def end(expression: ast.Expr) -> Fraction | None:
-        return elaborator.constant(expression, "the end of an interval")
+    def ends_around(expression: ast.Expr) -> tuple[Fraction, Fraction] | tuple[None, None]:
+        if any(isinstance(node, ast.Call) and node.function in ("log", "sqrt", "exp") for node in walk(expression)):
+            with suppress(NoMonomial, NotReal):
+                factor, power = monomial(expression, lambda part: _constant(part, elaborator, "the end of an interval"))
+                if not power:
+                    return outward(*factor.enclosure(_DIGITS_OF_ENDS), _DIGITS_OF_ENDS)
+        value = elaborator.constant(expression, "the end of an interval")
+        return (None, None) if value is None else (value, value)
 
     result: list[Interval] = []
     for each in intervals:
-        low, high = end(each.low), None if each.high is None else end(each.high)
+        low, high = ends_around(each.low)[0], None if each.high is None else ends_around(each.high)[1]
         if low is None or low < 0 or (high is None) != (each.high is None) or (high is not None and high < low):
             return ()
         if high == low and not (low and each.low_closed and each.high_closed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from contextlib import suppress
 from fractions import Fraction
@@ -17,6 +18,7 @@ from dipc.claims.claim import ClaimOptions
 from dipc.claims.expression import is_transcendental
 from dipc.claims.transcendental import enclosed_claim
 from dipc.decide.obligation import Verdict
+from dipc.inverse.question import AlphaSolution, EpsSolution
 from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse_expression
 from dipc.verifier.command import verify
@@ -309,3 +311,65 @@ def _ends(eps: str) -> list[tuple[float, float]]:
 def test_a_single_irrational_eps_is_refused() -> None:
     with pytest.raises(DiagnosticError, match="E0615"):
         dipc.check(GATE, inputs="all", alpha=1, beta="1/20", eps="log(11)")
+
+
+AT_THREE = (
+    "program g; input q : real; output y : bool; ideal { y <- q >= 10 } claim { alpha: 3; beta: 1/8; %s }"
+    "y <- q + Lap(eps) >= 10"
+)
+
+
+@pytest.mark.parametrize(
+    ("eps", "verdict"),
+    [  # 1 - exp(-3*eps)/2 >= 7/8 from eps = log(4)/3 on
+        ("[log(4), inf)", "accurate"),
+        ("(log(4)/2, log(5)]", "accurate"),
+        ("[log(2), log(3)], [log(3), inf)", "accurate"),
+        ("[log(2), log(3)], (log(3), 2*log(3)]", "accurate"),
+        ("[sqrt(1/4), log(3)], (log(3), inf)", "accurate"),
+        ("[log(4)/4, log(3)], (log(3), inf)", "inaccurate"),
+    ],
+)
+def test_ends_with_logarithms_in_the_claim_block_and_as_options(eps: str, verdict: str) -> None:
+    assert dipc.check(dipc.load(AT_THREE % ""), inputs="all", eps=eps).verdict == verdict
+    assert dipc.check(dipc.load(AT_THREE % f"eps: {eps};"), inputs="all").verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("eps", "budget", "verdict"),
+    [
+        ("[log(2), inf)", "eps", "private"),
+        ("(0, log(2)]", "eps", "private"),
+        ("(0, log(2)]", "eps/2", "not private"),
+        ("[log(2), log(3)], [log(3), 2]", "9/10*eps", "not private"),
+    ],
+)
+def test_privacy_on_intervals_with_logarithms(eps: str, budget: str, verdict: str) -> None:
+    report = dipc.check_privacy(dipc.load(AT_THREE % ""), "linf:1", inputs="all", budget=budget, eps=eps)
+    assert report.verdict == verdict
+    assert report.claim.eps_text == eps
+    if report.counterexample is not None:
+        assert float(report.counterexample.eps) <= math.log(2) or "2]" in eps
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given", "least"),
+    [  # exp(-3*eps)/2 and exp(-alpha*eps)/2 are the probabilities of a wrong answer
+        ("alpha", {"eps": "[log(2), inf)"}, None),
+        ("alpha", {"beta": "log(3/2)", "eps": "1"}, -math.log(2 * math.log(1.5))),
+        ("eps", {"beta": "exp(-1)/2"}, 1 / 3),
+        ("eps", {"beta": "sqrt(1/30)"}, -math.log(2 * math.sqrt(1 / 30)) / 3),
+        ("eps", {"beta": "1/16", "eps": "[log(2)/2, inf)"}, math.log(8) / 3),
+    ],
+)
+def test_solve_with_irrational_numbers(wanted: str, given: dict[str, str], least: float | None) -> None:
+    solution = dipc.solve(dipc.load(AT_THREE % ""), inputs="all", wanted=wanted, **given)
+    assert solution.status == "solved"
+    if wanted == "eps":
+        assert isinstance(solution, EpsSolution)
+        assert solution.least is not None
+        assert least == pytest.approx(float(solution.least.low), rel=1e-9)
+    else:
+        assert isinstance(solution, AlphaSolution)
+        low, _ = solution.product or (Fraction(0), None)
+        assert float(low) == pytest.approx(math.log(4) if least is None else least, rel=1e-9)

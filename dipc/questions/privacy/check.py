@@ -103,7 +103,7 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
         question = PrivacyQuestion(
             program, adjacent, options.inputs, options.engine(stack, program), runs=options.compose
         )
-        return question.decide(read_claim(program, options.budget, options.delta, options.eps))
+        return question.decide(read_claim(program, options.budget, options.delta, options.eps, enclosed=True))
 
 
 #: From this many pairs on, shifts of the noises are tried for all pairs together first.
@@ -316,9 +316,23 @@ class PrivacyQuestion:
 
     # --- the questions --------------------------------------------------------------------------------
 
+    def _on_enclosed_intervals(self, claim: PrivacyClaim, within: PrivacyClaim) -> PrivacyReport:
+        """Decide a claim with irrational ends of eps: prove it on larger intervals, or refute it `within` smaller."""
+        report = replace(self.decide(replace(claim, written_eps=None)), claim=claim)
+        if report.verdict is not PrivacyVerdict.NOT_PRIVATE:
+            return report
+        refuted = replace(self.decide(within), claim=replace(within, written_eps=claim.written_eps))
+        if refuted.verdict is PrivacyVerdict.NOT_PRIVATE:
+            return refuted
+        reason = "whether the claim fails depends on the direction in which the ends of eps are rounded"
+        return replace(report, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason)
+
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
         """Decide whether `claim` holds. Raises DiagnosticError for an eps at which a program has no meaning."""
         self.require_meaning(claim.intervals)
+        smaller = claim.on_smaller_intervals
+        if smaller is not None:
+            return self._on_enclosed_intervals(claim, smaller)
         if claim.piecewise is not None:
             return self._piece_by_piece(claim, claim.piecewise)
         report = self._decide(claim)

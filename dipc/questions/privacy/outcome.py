@@ -28,7 +28,7 @@ from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text import ast
 from dipc.text.ast import number, rewritten
-from dipc.text.diagnostic import DiagnosticError
+from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.numbers import NoMonomial
 
 if TYPE_CHECKING:
@@ -62,6 +62,17 @@ class PrivacyClaim:
     pieces: tuple[PrivacyClaim, ...] = ()
     #: The budget is budget·eps + log(ratio), with `ratio` >= 1.
     ratio: Fraction = Fraction(1)
+    #: The text of the intervals and smaller ones, if rationals replace irrational ends in `intervals`.
+    written_eps: tuple[str, tuple[Interval, ...]] | None = None
+
+    @property
+    def on_smaller_intervals(self) -> PrivacyClaim | None:
+        """The claim on intervals within those of the claim, if some of their ends are irrational; else None."""
+        if self.written_eps is None:
+            return None
+        _, smaller = self.written_eps
+        pieces = tuple(replace(piece, intervals=smaller) for piece in self.pieces)
+        return replace(self, intervals=smaller, pieces=pieces, written_eps=None)
 
     @property
     def scale(self) -> ExpPoly:
@@ -119,7 +130,7 @@ class PrivacyClaim:
     @property
     def eps_text(self) -> str:
         """The intervals of eps as text, for example `(0, inf)`."""
-        return intervals_text(self.intervals)
+        return intervals_text(self.intervals) if self.written_eps is None else self.written_eps[0]
 
 
 def multiple_of_eps(factor: Fraction) -> ExpPoly:
@@ -133,17 +144,32 @@ def power(factor: Fraction) -> ExpPoly:
 
 
 def read_claim(
-    program: Program, budget: GivenValue, delta: GivenValue, eps: GivenEps, option: str = "budget"
+    program: Program,
+    budget: GivenValue,
+    delta: GivenValue,
+    eps: GivenEps,
+    option: str = "budget",
+    *,
+    enclosed: bool = False,
 ) -> PrivacyClaim:
     """Parse a claim from options.
 
     None for `budget` is eps, None for `delta` is 0. None for `eps` is the interval of the program's claim block, or all
-    eps > 0. `option` is the name of the option that gave the budget.
+    eps > 0. `option` is the name of the option that gave the budget. With `enclosed`, ends of intervals may be
+    irrational: the claim is then about larger intervals, and `written_eps` has smaller ones.
 
     Raises DiagnosticError for a budget that is not a multiple of eps, and for a delta that is negative or has no exact
     value; TypeError for inexact numbers.
     """
     constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
+    ranges = transcendental.enclosed_intervals(program.core, eps) if enclosed else None
+    if ranges is not None:
+        larger, smaller, text = ranges
+        claim = read_claim(program, budget, delta, larger, option)
+        if len(claim.pieces) > 1:
+            message = "with min, max or abs in delta, the ends of eps have to be rational"
+            raise DiagnosticError(Diagnostic("E0615", message, notes=("round them to rationals",)))
+        return replace(claim, written_eps=(text, claimed_intervals(program.core, smaller, constants)))
     intervals = claimed_intervals(program.core, eps, constants)
     factor, ratio = Fraction(1), Fraction(1)
     if budget is not None:
