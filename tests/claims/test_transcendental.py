@@ -117,6 +117,29 @@ def test_what_is_decided(beta: str, gamma: str, eps: str | None, verdict: Verdic
     assert (report.rows[0].counterexample is not None) is (verdict is Verdict.INACCURATE)
 
 
+@pytest.mark.parametrize(
+    ("beta", "eps", "verdict"),
+    [
+        ("exp(-eps)", "(0, log(2)), (log(2), inf)", Verdict.ACCURATE),
+        ("exp(-eps)", "[log(3), 2], (log(2), log(3)), (2, 5]", Verdict.ACCURATE),
+        ("exp(-eps) + (eps - 1)^2 - 1/10^9", "(0, 9/10), [11/10, log(4)), [log(4), inf)", Verdict.ACCURATE),
+        ("exp(-eps) + abs(eps - 1) - max(0, 1/10 - abs(eps - 1))", "(1/2, 9/10], [11/10, log(4))", Verdict.ACCURATE),
+        ("exp(-eps) - 1/100", "(0, log(2)), (log(2), inf)", Verdict.INACCURATE),
+        ("1/2", "[log(2)/2, log(2)), (log(2), 2*log(2)]", Verdict.INACCURATE),
+        # Their common end is between the enclosures.
+        ("max(exp(-eps), 1/2)*(1 - (eps - 1)^2/10^9)", "[1/2, 1), (1, log(9)]", Verdict.INACCURATE),
+    ],
+)
+def test_intervals_that_end_where_the_next_begins(beta: str, eps: str, verdict: Verdict) -> None:
+    assert dipc.check(PROGRAM, inputs="q = 0", beta=beta, gamma="1", eps=eps).verdict is verdict
+
+
+@pytest.mark.parametrize("eps", ["(0, log(3)), (log(2), inf)", "[1, 2], [2, log(9)]"])
+def test_intervals_with_common_points_are_refused(eps: str) -> None:
+    with pytest.raises(DiagnosticError, match="E0624"):
+        dipc.check(PROGRAM, inputs="q = 0", beta="exp(-eps)", gamma="1", eps=eps)
+
+
 #: The probability 7/16 of a mistake of two coins, in many ways.
 SPELLINGS = (
     "7*exp(-4*log(2))",
