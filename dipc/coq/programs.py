@@ -15,6 +15,7 @@ from dipc.verifier.program import (
     Choice,
     Code,
     Halt,
+    Instruction,
     Jump,
     Machine,
     Operation,
@@ -29,8 +30,9 @@ from dipc.verifier.syntax import Literal
 #: The module in which programs and their probabilities are defined.
 PROGRAMS = "Programs.v"
 
-#: The most noises of a program, and the most instructions, with which closed forms are computed in Coq.
-MOST_NOISES, MOST_INSTRUCTIONS = 12, 2_000
+#: The most instructions and ways through a program, and the most comparisons of noise on a way: closed forms of larger
+#: programs may take Coq more than minutes.
+MOST_INSTRUCTIONS, MOST_WAYS, MOST_COMPARISONS = 2_000, 10_000, 12
 
 Term = str
 
@@ -93,8 +95,6 @@ class CoqProgram:
             raise NotStatedError("the program is read at one eps alone")
         if len(machine.code) > MOST_INSTRUCTIONS:
             raise NotStatedError(f"its program has more than {MOST_INSTRUCTIONS} instructions")
-        if sum(isinstance(one, Sample) for one in machine.code) > MOST_NOISES:
-            raise NotStatedError(f"its program draws more than {MOST_NOISES} noises")
         variables = [n for n, slot in enumerate(machine.slots) if slot.role in ("var", "output")]
         lines = [f"Definition {self._word(word)} : Q := {place}." for word, place in self.words.items()]
         lines += [f"Definition {self._name(number)} := {number}%nat." for number in variables]
@@ -106,10 +106,47 @@ class CoqProgram:
             elif initial is not None:
                 body.append(f"Store {self._name(number)} (FNum {self.constant(initial)})")
         body += self._block(0, len(machine.code))
+        self._require_few_ways()
         inputs = " ".join(map(self._name, machine.numbered("input")))
         parameters = f" ({inputs} : Q)" if inputs else ""
         lines.append(f"Definition {self.name}{parameters} : statement := {_laid_out('block', body, 2)}.")
         return lines
+
+    def _require_few_ways(self) -> None:
+        """Raise NotStatedError if there are too many ways through the program, or too many comparisons on one."""
+        code = self.machine.code
+        ways, comparisons = [1] * (len(code) + 1), [0] * (len(code) + 1)
+        for here in reversed(range(len(code))):
+            match code[here]:
+                case Halt():
+                    nexts = []
+                case Jump(goal):
+                    nexts = [goal]
+                case Branch(_, otherwise):
+                    nexts = [here + 1, otherwise]
+                case Choice(_, arms):
+                    nexts = [here + 1] * len(arms)
+                case Store(_, value) if _is_condition(value):
+                    nexts = [here + 1, here + 1]
+                case _:
+                    nexts = [here + 1]
+            if nexts:
+                ways[here] = sum(ways[each] for each in nexts)
+                comparisons[here] = max(comparisons[each] for each in nexts) + self._compares_noise(code[here])
+        if ways[0] > MOST_WAYS or comparisons[0] > MOST_COMPARISONS:
+            raise NotStatedError(
+                f"its program has more than {MOST_WAYS} ways through it, "
+                f"or {MOST_COMPARISONS} comparisons of noise on one"
+            )
+
+    def _compares_noise(self, instruction: Instruction) -> bool:
+        match instruction:
+            case Branch(condition, _):
+                return self._has_noise(condition)
+            case Store(_, value):
+                return _is_condition(value) and self._has_noise(value)
+            case _:
+                return False
 
     def _block(self, start: int, end: int) -> list[Term]:
         """Return the statements of the instructions from `start` to before `end`."""

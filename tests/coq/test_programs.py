@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dipc
-from dipc.coq.programs import MOST_NOISES
+from dipc.coq.programs import MOST_COMPARISONS, MOST_WAYS
 from dipc.coq.theorems import CoqFile
 from tests.coq.test_theorems import ROOT, compiled, needs_coq, theorems_of
 
@@ -164,9 +164,9 @@ def test_coq_refuses_a_changed_program(change: str, tmp_path: Path) -> None:
         (
             (
                 "input q : real;\noutput a : {0..1} = 0;\nvar x : real;\n"
-                f"for i in 1..{MOST_NOISES + 1} do x <- Lap(eps, q) end; if x > 1 then a <- 1 end"
+                f"for i in 1..{MOST_COMPARISONS + 1} do x <- Lap(eps, q); if x > 1 then a <- 1; exit end end"
             ),
-            f"its program draws more than {MOST_NOISES} noises",
+            f"its program has more than {MOST_WAYS} ways through it, or {MOST_COMPARISONS} comparisons of noise on one",
         ),
     ],
 )
