@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -117,6 +118,12 @@ _FORMS = (
     ("a sum in Python", f"{{people.py}}::summed {_CLAIM}"),
 )
 
+
+def _means(count: int) -> str:
+    """Return different means with two decimals, as text."""
+    return ", ".join(f"{value}/100" for value in random.Random(3).sample(range(-400, 400), count))  # noqa: S311
+
+
 _COMMANDS = (
     *(
         _Command(f"Randomized response of {n}, as {form}", limit, f"check {arguments} -D n={n}")
@@ -145,6 +152,11 @@ _COMMANDS = (
         "The split of a budget over three noises with the least gamma",
         10.0,
         "tune {three.dip} --vary 'a in (0, 1)' --vary 'b in (0, 1)' --for gamma --beta 1/20",
+    ),
+    _Command(
+        "All outputs of Sparse, 32 queries of three digits",
+        3.5,
+        f"prob {_ROOT / 'benchmarks' / 'sparse.dip'} -D m=32 --input 'q=({_means(32)})'",
     ),
     _Command("A vote of 194 481 inputs", 10.0, "check {vote.dip} -D m=4 --inputs all"),
     _Command("The median of 5 over 0..3", 1.5, "check {median.dip} -D n=5 -D k=3"),

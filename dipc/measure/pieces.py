@@ -76,6 +76,10 @@ class RingElement:
         return RingElement(left + right if sign > 0 else left - right, low)
 
 
+#: Products of at least this many functions with few terms each are computed slope by slope: their terms are too many to
+#: be gone through one by one.
+_MANY_FACTORS, _FEW_SLOPES = 8, 4
+
 #: A piece with at most this many polynomials over the ring is multiplied polynomial by polynomial.
 _FEW_GROUPS = 16
 
@@ -87,7 +91,7 @@ class Slopes:
     power of X is one operation of FLINT.
     """
 
-    __slots__ = ("bits", "parts")
+    __slots__ = ("_length", "bits", "parts")
 
     def __init__(
         self, terms: Mapping[int, tuple[int, Mapping[int, flint.fmpq_mpoly]]], bits: int | None = None
@@ -95,6 +99,7 @@ class Slopes:
         #: For each l the lowest power of y, and the polynomials over it by power of X.
         self.parts = {l: (low, powers) for l, (low, powers) in terms.items() if powers}
         self.bits = self._coefficient_bits() if bits is None else bits
+        self._length: int | None = None
 
     def _coefficient_bits(self) -> int:
         """Return an estimate of the bits of all coefficients over a common denominator, from the leading ones."""
@@ -103,7 +108,9 @@ class Slopes:
         return max([(int(c.p) * (whole // int(c.q))).bit_length() for c in leading], default=0)
 
     def __len__(self) -> int:
-        return sum([len(poly) for _, powers in self.parts.values() for poly in powers.values()])
+        if self._length is None:
+            self._length = sum([len(poly) for _, powers in self.parts.values() for poly in powers.values()])
+        return self._length
 
     def antiderivative(self, tilt: int, meter: Meter) -> Slopes:
         """Return e^{-tilt·X}·F for the antiderivative F of f·e^{tilt·X} without a constant term; f is this function."""
@@ -219,11 +226,12 @@ class Piece:
     approximately `bits` bits at most.
     """
 
-    __slots__ = ("_poly", "_slopes", "bits", "low_X", "low_y")
+    __slots__ = ("_degrees", "_poly", "_slopes", "bits", "low_X", "low_y")
 
     def __init__(self, poly: flint.fmpq_mpoly | None, low_y: int, low_X: int, bits: int) -> None:
         self._poly = poly
         self._slopes: Slopes | None = None
+        self._degrees: tuple[int, ...] | None = None
         self.low_y = low_y
         self.low_X = low_X
         self.bits = bits
@@ -265,6 +273,11 @@ class Piece:
             l: (self.low_y, {n: _RING.from_dict(terms) for n, terms in powers.items()}) for l, powers in by_l.items()
         }
         return Slopes(by_slope, self.bits)
+
+    @property
+    def by_slopes(self) -> Piece:
+        """The same function with products and integrals computed slope by slope."""
+        return self if self._slopes is not None or self.is_zero() else Piece.of_slopes(self.slopes)
 
     @classmethod
     def zero(cls) -> Piece:
@@ -309,6 +322,11 @@ class Piece:
     @property
     def degrees(self) -> tuple[int, ...]:
         """The degrees of `poly` in x, y, X and Y."""
+        if self._degrees is None:
+            self._degrees = self._computed_degrees()
+        return self._degrees
+
+    def _computed_degrees(self) -> tuple[int, ...]:
         if self._slopes is None:
             return tuple(map(int, self.poly.degrees()))
         groups = [(low, n, poly.degrees()) for low, powers in self._slopes.parts.values() for n, poly in powers.items()]
@@ -393,7 +411,7 @@ class Piece:
 
         F vanishes at -∞ if every exponent l of e^{l·X} is positive, and at +∞ if every l is negative.
         """
-        if self.poly.degrees()[2]:
+        if self._slopes is not None or self.poly.degrees()[2]:
             return self.slopes.antiderivative(0, meter)
         terms = self.terms()
         steepest = max((abs(l) for _, _, _, l in terms), default=0)
@@ -587,23 +605,36 @@ def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) 
     """
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     total: RingTerms = {}
+    values: list[RingElement] = []
     for i in range(len(breaks) + 1):
         inside = [f.piece_before(breaks[i] if i < len(breaks) else None) for f, _ in factors]
         if any(piece.is_zero() for piece in inside):
             continue
         product: Piece | None = None
-        for piece, (_, exponent) in zip(inside, factors, strict=True):
-            power = piece.to_power(exponent, meter)
+        powers = [piece.to_power(exponent, meter) for piece, (_, exponent) in zip(inside, factors, strict=True)]
+        if len(factors) >= _MANY_FACTORS and all(len(power) <= _FEW_SLOPES for power in powers):
+            # A product is as wide as its factors together, so those of one slope come first.
+            powers = sorted([power.by_slopes for power in powers], key=lambda power: power.slopes.width)
+        for power in powers:
             product = power if product is None else product.times(power, meter)
             meter.size(product.size())
         assert product is not None, "there are factors"
         grown = product.antiderivative(meter)
-        if i < len(breaks):
-            add_value(total, grown, breaks[i], 1)
-        if i > 0:
-            add_value(total, grown, breaks[i - 1], -1)
+        for place, sign in ((i, 1), (i - 1, -1)):
+            if not 0 <= place < len(breaks):
+                continue
+            if isinstance(grown, Slopes):
+                value = grown.value(breaks[place])
+                values.append(value if sign > 0 else RingElement(-value.poly, value.low))
+            else:
+                add_value(total, grown, breaks[place], sign)
     meter.size(len(total))
-    return ExpPoly.from_integer_exponents(total)
+    if not values:
+        return ExpPoly.from_integer_exponents(total)
+    low = min([value.low for value in values])
+    summed = _added_up([value.from_low(low) for value in values], _RING)
+    meter.size(len(summed))
+    return ExpPoly(summed, low) + ExpPoly.from_integer_exponents(total)
 
 
 # --- Adding independent noise to a variable: convolution of a piecewise function with a Laplace or one-sided density --
