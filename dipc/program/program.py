@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
+from math import prod
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,7 +20,9 @@ from dipc.algebra.exppoly import Closed, ClosedForm, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import exact_rational
 from dipc.chain.event import Ball, Balls, ComponentTemplate, EventTemplate
+from dipc.chain.explore import explore
 from dipc.chain.flow import Flow, analyze, with_finite_noise
+from dipc.chain.state import ChoiceWeight, ExpressionWeight, finite_values
 from dipc.claims.claim import GivenEps, given_text, the_one_eps
 from dipc.claims.given import Cell, CellPool, number_of, value_of
 from dipc.claims.table import input_cells, output_cells
@@ -36,9 +40,10 @@ from dipc.measure.measure import (
 )
 from dipc.noise.law import NoClosedForm
 from dipc.program.exits import FEW_RUNS, Exits, ManyRuns, OutputLaws, exits, many_runs, values_key
-from dipc.program.weights import Choices, check_choices
+from dipc.program.weights import Choices, check_choices, wrong_choices
 from dipc.sign.interval import Interval
-from dipc.text.core import Value, show_value
+from dipc.text.ast import Expr, number
+from dipc.text.core import SampleChoice, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, read_source
 from dipc.text.parser import parse
 from dipc.text.program import CoreMetric, CoreProgram
@@ -710,15 +715,68 @@ def load_source(source: SourceText, constants: Mapping[str, Fraction], eps: Give
             _ = program.allowed.point
     # Weights that are not a distribution are a mistake of the program, reported before anything else is done.
     try:
-        _ = program.choices
+        program = _with_checked_choices(program)
     except DiagnosticError:
         if core.only_at is not None or all(each.covers(Interval.POSITIVE) for each in ranges):
             raise
         program = Program(replace(core, only_at=point, only_in=() if point is not None else ranges))
-        _ = program.choices
+        program = _with_checked_choices(program)
     if source.accepted is not None:
         above("reading").validate(program)
     return program
+
+
+#: The most combinations of finite inputs, and states for each, at which choices are looked for that no run reaches.
+_MOST_REACHED, _MOST_STATES = 1_000, 20_000
+
+
+def _with_checked_choices(program: Program) -> Program:
+    """Return the program, without choices that no run reaches if their weights are not a distribution.
+
+    Raises DiagnosticError with all mistakes in weights if one of these choices may be reached.
+    """
+    try:
+        _ = program.choices
+    except DiagnosticError:
+        wrong = wrong_choices(program.core, program.limits)
+        if not wrong or _reaches_any(program, {weight for weights in wrong.values() for weight in weights}):
+            raise
+        instructions = list(program.core.instructions)
+        for label in wrong:
+            choice = instructions[label]
+            assert isinstance(choice, SampleChoice)
+            value, weight = choice.arms[0]
+            instructions[label] = replace(choice, arms=((value, number(1, weight.span)),))
+        program = Program(replace(program.core, instructions=tuple(instructions)), program.limits)
+        _ = program.choices
+    return program
+
+
+def _reaches_any(program: Program, weights: Set[Expr]) -> bool:
+    """Return False only if no run at an allowed input comes to a choice with one of these weights."""
+    slots = [slot for slot in program.core.input_slots if not slot.is_symbolic]
+    domains = [finite_values(slot) for slot in slots]
+    if prod(map(len, domains)) > _MOST_REACHED:
+        return True
+    limits = replace(program.limits, states=min(program.limits.states, _MOST_STATES))
+    flow = replace(analyze(program.core), waits=frozenset())
+    reached = False
+
+    def possible(weight: ChoiceWeight) -> bool:
+        nonlocal reached
+        reached = reached or (isinstance(weight, ExpressionWeight) and weight.expression in weights)
+        return True
+
+    try:
+        for values in product(*domains):
+            finite = {slot.index: value for slot, value in zip(slots, values, strict=True)}
+            if program.allowed is None or program.allowed.sets(finite):
+                explore(flow, finite, limits=limits, display=True, possible=possible)
+            if reached:
+                return True
+    except (DiagnosticError, Undecided):
+        return True
+    return False
 
 
 def validate_source(source: SourceText, constants: Mapping[str, Fraction] | None = None) -> None:

@@ -251,6 +251,28 @@ def check_choices(program: CoreProgram, limits: Limits) -> Choices:
     return Choices(weights, undecided)
 
 
+def wrong_choices(program: CoreProgram, limits: Limits) -> dict[int, tuple[Expr, ...]]:
+    """Return the labels of the choices whose weights are not a distribution, each with its weights.
+
+    A choice whose weights are not examined within the limits is left out.
+    """
+    point = program.only_at
+    ranges = program.only_in or ((Interval.POSITIVE,) if point is None else (Interval(point, point, True, True),))
+    weights = Weights(program.source, limits, point, ranges)
+    known: dict[tuple[ExpressionWeight, ...], bool] = {}
+    result: dict[int, tuple[Expr, ...]] = {}
+    for label, instruction in enumerate(program.instructions):
+        if isinstance(instruction, SampleChoice):
+            arms = tuple([ExpressionWeight(weight, weight.span) for _, weight in instruction.arms])
+            if arms not in known:
+                known[arms] = False
+                with suppress(Undecided):
+                    known[arms] = bool(_mistakes(program, instruction, arms, weights, limits))
+            if known[arms]:
+                result[label] = tuple([weight for _, weight in instruction.arms])
+    return result
+
+
 def _mistakes(
     program: CoreProgram,
     choice: SampleChoice,

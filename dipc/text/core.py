@@ -54,7 +54,7 @@ class ProgramCode(StrEnum):
     BAD_IDEAL = "E0309"
     INPUT_INITIALIZED = "E0310"
     BAD_METRIC = "E0311"
-    BAD_PRECONDITION = "E0312"
+    BAD_PRECONDITION = "E0314"
 
 
 # --- The parts of a typed program: types, slots, expressions and instructions -----------------------------------------

@@ -309,3 +309,37 @@ def test_equal_scores_are_one_mechanism(monkeypatch: pytest.MonkeyPatch) -> None
     values = [outcome(program, {"a": a, "b": b}, y=2) for a in range(3) for b in range(3)]
     assert len(made) == 5
     assert values[2] == values[4] == values[6]
+
+
+KEPT = (
+    "program kept; input s[1..2] : {0..2}; output y[1..2] : bool; var top : {0..2}; %s top <- max(s[1], s[2]);"
+    "for i in 1..2 do y[i] <- choose"
+    " { true : exp(eps/2*(s[i] - top)), false : 1 - exp(eps/2*(s[i] - top)) } end"
+)
+
+
+def test_weights_at_values_that_never_occur_are_not_examined() -> None:
+    """Compare with the weights e^((s - top)*eps/2) at eps = 2, where s > top would be no probability."""
+    program = dipc.load(KEPT % "")
+    for one in range(3):
+        for two in range(3):
+            probability = program.probability({"s[1]": one, "s[2]": two}, {"y[1]": True, "y[2]": True})
+            low, high = probability.enclosure(Fraction(2))
+            assert low <= Fraction(math.exp(-abs(one - two))) + Fraction(1, 10**9) <= high + Fraction(2, 10**9)
+    reached = KEPT.replace("top <- max(s[1], s[2])", "top <- min(s[1], s[2])")
+    assert {found.code for found in mistakes(reached % "")} == {"E0312"}
+
+
+def test_a_choice_that_is_never_read_is_reached_all_the_same() -> None:
+    text = (
+        "program p; input n : {0, 1}; output y : bool; var z : {0, 1}; z <- choose { 0 : 2*n, 1 : 1 - 2*n }; y <- true"
+    )
+    assert [found.code for found in mistakes(text)] == ["E0312"]
+
+
+def test_weights_at_inputs_that_requires_excludes_are_not_examined() -> None:
+    text = "program p; input n : {0..2}; output y : {0, 1}; %s y <- choose { 0 : 2 - n, 1 : n - 1 }"
+    assert [found.code for found in mistakes(text % "")] == ["E0312"]
+    program = dipc.load(text % "requires n >= 1;")
+    assert outcome(program, {"n": 1}, y=0) == 1
+    assert [found.code for found in mistakes(text % "requires n <= 1;")] == ["E0312"]

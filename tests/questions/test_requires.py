@@ -36,7 +36,7 @@ def loaded(case: Case, *, noise: bool = True) -> dipc.Program | None:
         return dipc.load(case.text(noise=noise))
     with pytest.raises(DiagnosticError, match="no input satisfies") as caught:
         dipc.load(case.text(noise=noise))
-    assert [each.code for each in caught.value.diagnostics] == ["E0312"]
+    assert [each.code for each in caught.value.diagnostics] == ["E0314"]
     return None
 
 
@@ -216,7 +216,7 @@ def test_an_empty_condition_is_an_error_and_no_proof(requires: str, kind: str) -
 
 def test_integers_may_be_none_where_reals_are() -> None:
     assert dipc.load(noisy("2*x = 1")).inputs == ("x",)
-    with pytest.raises(DiagnosticError, match="E0312"):
+    with pytest.raises(DiagnosticError, match="E0314"):
         dipc.load(noisy("2*x = 1", "int"))
 
 
