@@ -157,7 +157,7 @@ def test_what_rows_share_is_charged_as_often_as_it_is_worked_on() -> None:
 
 @pytest.mark.parametrize(("m", "most"), [(5, 30_000), (10, 300_000)])
 def test_a_row_of_noisy_max_takes_steps_for_its_terms(m: int, most: int) -> None:
-    """At different means the closed form has up to 2^m terms; `most` grows by less than 2 for each mean."""
+    """The closed form at different means has up to 2^m terms; `most` grows by less than 2 for each mean."""
     generator = random.Random(m)
     means = generator.sample(range(1000), m)
     row = {f"q[{i}]": Fraction(mean, 100) for i, mean in enumerate(means, start=1)}
