@@ -6,7 +6,8 @@ point that prove the answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -22,7 +23,6 @@ from dipc.linear.program import (
     Least,
     Point,
     contradiction,
-    implies,
     integer_minimum,
     integer_solution,
     minimum,
@@ -49,13 +49,34 @@ from dipc.verifier.program import (
 )
 from dipc.verifier.reading import DERIVATION_ENDS, Answers, Budget, NotDerived, WrongAnswer
 from dipc.verifier.shifts import Followed
+from dipc.verifier.surroundings import Surroundings
 from dipc.verifier.syntax import Literal
 
 #: The most ways among which pairs to merge are sought.
 _MOST_MERGED = 60
 
+#: The points that are kept of systems of half-spaces.
+_MOST_POINTS = 8
+
+#: The distances of a point far inside of a class.
+_FAR_INSIDE = Guard(((ALPHA, Fraction(1)),), Fraction(-1_000_000), strict=False)
+
 #: The shifts of noises in a loop that are tried, as multiples of the radius.
 _GRID = range(-4, 5)
+
+
+@dataclass(slots=True, eq=False)
+class _KnownPoint:
+    """A point, with the guards that it is known to satisfy, or not to, by their identity."""
+
+    point: Point
+    _known: dict[int, tuple[Guard, bool]] = field(default_factory=dict)
+
+    def is_in(self, guard: Guard) -> bool:
+        known = self._known.get(id(guard))
+        if known is None:
+            known = self._known[id(guard)] = guard, guard.holds(self.point)
+        return known[1]
 
 
 class Solved(Answers):
@@ -72,8 +93,12 @@ class Solved(Answers):
         #: The evidence for cells that the checker has not asked about yet.
         self._near: dict[str, NearEvidence] = {}
         self._unanswered: set[tuple[str, bool]] = set()
-        #: The half-spaces of the last question and a point of them: a cell is asked about before it is divided.
-        self._last: tuple[tuple[Guard, ...], Point | Infeasible] = (), {}
+        #: The points found last. A cell is asked about before it is divided, and many parts of it have a known point.
+        self._points: deque[_KnownPoint] = deque(maxlen=_MOST_POINTS)
+        #: The inputs of the half-space that the last near input is behind.
+        self._moved: Set[int] = frozenset()
+        #: The surroundings and the length of the next cell, and the half-spaces of a class that are left to cut along.
+        self._left: tuple[Surroundings, int, list[Guard]] | None = None
 
     def find(self, key: str, question: object) -> object:
         """Return the answer to `question`, or None if none is found. A question is solved at most once."""
@@ -98,18 +123,20 @@ class Solved(Answers):
         """
         stated = self._near.pop(key, None)
         if stated is None:
-            point = self._point(question.cell)
-            if isinstance(point, Infeasible):
-                return None
-            answer = _of_a_class(question, point)
-            if answer is not None:
-                return answer
-            along = _along_a_class(question, point)
-            stated = find_near(question, point) if along is None else None
-            along = _along_a_class(question, point, empty=True) if along is None and stated is None else along
+            along = self._next_of_a_class(question)
+            if along is None:
+                point = self._point(question.cell)
+                if isinstance(point, Infeasible):
+                    return None
+                answer = _of_a_class(question, point)
+                if answer is not None:
+                    return answer
+                along = self._along_a_class(question, point)
+                stated = self._near_input(question, point) if along is None else None
+                along = self._along_a_class(question, point, empty=True) if along is None and stated is None else along
             if along is not None:
                 _, behind = question.coverage.halves(question.cell, along)
-                stated = find_near(replace(question, cell=behind), self._point(behind))
+                stated = self._near_input(replace(question, cell=behind), self._point(behind))
                 return _cut(along) | ({"near": stated.as_json()} if isinstance(stated, NearInput) else {})
         match stated:
             case NearInput():
@@ -128,11 +155,88 @@ class Solved(Answers):
             self.beside |= {one for one in [next(outside, None)] if one is not None}
         return None
 
+    def _near_input(self, question: Divided, point: Point | Infeasible) -> NearEvidence | None:
+        (last,) = question.coverage.part(question.cell[-1:])
+        self._moved = {*last.inputs, ALPHA}
+        return find_near(question, point)
+
     def _point(self, guards: tuple[Guard, ...]) -> Point | Infeasible:
-        """Return a point that satisfies `guards`, or the proof that there is none. Raises Undecided."""
-        if self._last[0] != guards:
-            self._last = guards, solution(list(map(halfspace, guards)))
-        return self._last[1]
+        """Return a point that satisfies `guards`, or the proof that there is none. Raises Undecided.
+
+        Multipliers are sought first among the half-spaces about the inputs of the last one, which is new, and of the
+        one that an input near is behind. A point of the former is put into the points found before.
+        """
+        point = self._known_point(guards)
+        if point is not None:
+            return point
+        few = _about(_inputs_of_the_last(guards), guards)
+        if len(few) < len(guards):
+            found = solution([halfspace(guards[place]) for place in few])
+            if isinstance(found, Infeasible):
+                return Infeasible({few[place]: weight for place, weight in found.weights.items()})
+            for known in [_KnownPoint({**known.point, **found}) for known in self._points]:
+                if all(map(known.is_in, reversed(guards))):
+                    self._points.appendleft(known)
+                    return known.point
+            across = _about(self._moved, guards)
+            weights = contradiction([halfspace(guards[place]) for place in across])
+            if weights is not None:
+                return Infeasible({across[place]: weight for place, weight in weights.items()})
+        found = solution(list(map(halfspace, guards)))
+        if not isinstance(found, Infeasible):
+            self._points.appendleft(_KnownPoint(found))
+        return found
+
+    def _known_point(self, guards: Sequence[Guard]) -> Point | None:
+        """Return a point found before that satisfies `guards`, or None. The guards added last are looked at first."""
+        known = next((known for known in self._points if all(map(known.is_in, reversed(guards)))), None)
+        if known is None:
+            return None
+        self._points.remove(known)
+        self._points.appendleft(known)
+        return known.point
+
+    def _has_point(self, *guards: Guard) -> bool:
+        return not isinstance(self._point(guards), Infeasible)
+
+    def _along_a_class(self, question: Divided, point: Point, *, empty: bool = False) -> Guard | None:
+        """Return a half-space of a class that cuts the cell, preferably one that does not move with alpha, or None.
+
+        The class must meet the cell, but not contain it. With `empty`, it is a class that claims nothing.
+        """
+        cell = question.cell
+        for candidate in question.classes:
+            halves = sorted(candidate.halfspaces, key=lambda half: half.step > 0)
+            if candidate.dd in ("0", "1"):
+                halves.append(Guard(((ALPHA, Fraction(-1)),), Fraction(candidate.dd), strict=False))
+            outside = [half for half in halves if not half.holds(point)]
+            if empty:
+                is_looked_at = candidate.values is None
+            else:
+                is_looked_at = not outside or self._has_point(*cell, *halves)
+            for number, half in enumerate(halves if is_looked_at else (), start=1):
+                if half in cell or (half not in outside and not self._has_point(*cell, half.opposite())):
+                    continue
+                # A half-space without points of the cell would cut off nothing, again and again.
+                if not empty or half not in outside or self._has_point(*cell, half):
+                    if not empty:
+                        self._left = question.known, len(cell) + 1, halves[number:]
+                        # A point far inside of the class: points of the other cells differ from it in few inputs.
+                        with suppress(Undecided):
+                            self._has_point(*cell, *halves, _FAR_INSIDE)
+                    return half
+        return None
+
+    def _next_of_a_class(self, question: Divided) -> Guard | None:
+        """Return the next half-space of the class along which the cell before this one was cut, or None."""
+        left, self._left = self._left, None
+        if left is None or left[0] is not question.known or left[1] != len(question.cell):
+            return None
+        for number, half in enumerate(left[2], start=1):
+            if half not in question.cell and self._has_point(*question.cell, half.opposite()):
+                self._left = question.known, len(question.cell) + 1, left[2][number:]
+                return half
+        return None
 
     def _answer(self, question: Question | Followed) -> dict[str, Any] | None:
         """Return the answer to a question about half-spaces, or about shifts in a loop. Raises Undecided."""
@@ -140,17 +244,25 @@ class Solved(Answers):
             return {"shifts": _shifts(question)}
         if question.wanted is not None:
             return _least(question, question.wanted)
-        # Multipliers are sought first among the half-spaces about the inputs of the last one, which is new.
-        last = {i for i, _ in question.guards[-1].form} | {ALPHA} if question.guards else set()
-        few = [place for place, guard in enumerate(question.guards) if all(i in last for i, _ in guard.form)]
+        if not question.exact:
+            point = self._point(question.guards)
+            return {"none": _numbers(point.weights)} if isinstance(point, Infeasible) else None
+        few = _about(_inputs_of_the_last(question.guards), question.guards)
         if len(few) < len(question.guards):
             weights = contradiction([halfspace(question.guards[place]) for place in few])
             if weights is not None:
                 return {"none": _numbers({few[place]: weight for place, weight in weights.items()})}
-        point = self._point(question.guards)
-        if isinstance(point, Infeasible):
-            return {"none": _numbers(point.weights)}
-        return {"point": _numbers(point)} if question.exact else None
+        point = solution(list(map(halfspace, question.guards)))
+        return {"none": _numbers(point.weights)} if isinstance(point, Infeasible) else {"point": _numbers(point)}
+
+
+def _inputs_of_the_last(guards: Sequence[Guard]) -> Set[int]:
+    return {*(i for i, _ in guards[-1].form), ALPHA} if guards else set()
+
+
+def _about(inputs: Set[int], guards: Sequence[Guard]) -> list[int]:
+    """Return the places of the guards that contain no other inputs than `inputs`."""
+    return [place for place, guard in enumerate(guards) if all(i in inputs for i, _ in guard.form)]
 
 
 def with_answers(data: dict[str, Any]) -> dict[str, Any]:
@@ -345,30 +457,6 @@ class _Merges:
             self.pairs.append(pair)
             left = merged(left, [pair], Budget())
         return self.pairs
-
-
-def _along_a_class(question: Divided, point: Point, *, empty: bool = False) -> Guard | None:
-    """Return a half-space of a class that cuts the cell, preferably one that does not move with alpha, or None.
-
-    The class must meet the cell, but not contain it. With `empty`, it is a class that claims nothing.
-    """
-    cell = list(map(halfspace, question.cell))
-    for candidate in question.classes:
-        halves = sorted(candidate.halfspaces, key=lambda half: half.step > 0)
-        if candidate.dd in ("0", "1"):
-            halves.append(Guard(((ALPHA, Fraction(-1)),), Fraction(candidate.dd), strict=False))
-        outside = [half for half in halves if not half.holds(point)]
-        if empty:
-            is_looked_at = candidate.values is None
-        else:
-            is_looked_at = not outside or contradiction([*cell, *map(halfspace, halves)]) is None
-        for half in halves if is_looked_at else ():
-            if half in question.cell or (half not in outside and implies(cell, halfspace(half))):
-                continue
-            # A half-space without points of the cell would cut off nothing, again and again.
-            if not empty or half not in outside or contradiction([*cell, halfspace(half)]) is None:
-                return half
-    return None
 
 
 def _cut(guard: Guard) -> dict[str, Any]:

@@ -41,6 +41,8 @@ class Surroundings:
     finite: tuple[Value, ...]
     path: Path
     budget: Budget
+    #: The last near input that was accepted, with its part.
+    _shown: list[tuple[object, Sequence[Guard]]] = field(default_factory=list)
     _kept: dict[object, Sequence[tuple[Path, Sequence[tuple[Affine | Fraction, ...]]]]] = field(default_factory=dict)
 
     def require_near(self, stated: object, part: Sequence[Guard]) -> None:
@@ -48,6 +50,8 @@ class Surroundings:
 
         This must hold for every input u of the path and every alpha that satisfy the guards `part`.
         """
+        if (stated, part) in self._shown:
+            return
         number, rounded, moved = read.fields(stated, _NEAR)
         choices = list(self.ideal.combinations())
         self.budget.spend(20 + len(choices) + 4 * (len(rounded) + len(moved)))
@@ -69,6 +73,7 @@ class Surroundings:
             ):
                 raise Rejected("an int input may be moved to a fraction")
             near[slot] = _line(form, constant)
+        changed = {slot for slot, _, _ in moved}
         moves = [plus(_number(near[slot]), scaled(_number(own[slot]), -_ONE)) for slot, _, _ in moved]
         gaps = [gap(*pair) for pair in zip(self.finite, finite, strict=True)]
         for length in dict.fromkeys(self._lengths(gaps, moves)):
@@ -76,7 +81,12 @@ class Surroundings:
             if not contradictory([*known, _guard(further, whole)], self.budget):
                 raise Rejected("an input is not shown to be nearer than alpha")
         for other, numbers in self._alike(finite):
-            there = [_guard(_put(guard.form, guard.constant, near), whole, guard.strict) for guard in other.guards]
+            there = [
+                guard
+                if changed.isdisjoint(i for i, _ in guard.form)
+                else _guard(_put(guard.form, guard.constant, near), whole, guard.strict)
+                for guard in other.guards
+            ]
             for one, two in numbers:
                 less = plus(_put(two.terms, two.constant, near) if isinstance(two, Affine) else two, scaled(one, -_ONE))
                 there += [_guard(less, whole), _guard(scaled(less, -_ONE), whole)]
@@ -86,6 +96,7 @@ class Surroundings:
             raise Rejected("an input that is near is not shown to satisfy `requires`")
         if self.ideal.has_apart and any(apart for _, apart in self.ideal.cases(own, near, known)):
             raise Rejected("an input that is near is not shown to be at a finite distance")
+        self._shown[:] = [(stated, part)]
 
     def _lengths(self, gaps: Sequence[Fraction], moves: Sequence[Fraction | Affine]) -> Iterator[Fraction | Affine]:
         """Yield lengths whose maximum is the distance of two inputs: `gaps` of finite inputs, `moves` of others."""
