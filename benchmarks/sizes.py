@@ -155,7 +155,7 @@ _COMMANDS = (
     ),
     _Command(
         "All outputs of Sparse, 32 queries of three digits",
-        3.5,
+        4.5,
         f"prob {_ROOT / 'benchmarks' / 'sparse.dip'} -D m=32 --input 'q=({_means(32)})'",
     ),
     _Command("A vote of 194 481 inputs", 10.0, "check {vote.dip} -D m=4 --inputs all"),

@@ -274,7 +274,7 @@ def _places(places: list[_Place], margin: str, paint: _Paint) -> Iterator[str]:
 
 def printable(text: str) -> str:
     """Return `text` with a picture for every character that moves the cursor, or hides or reorders its neighbors."""
-    return "".join(_picture(character) for character in text)
+    return text if text.isprintable() else "".join([_picture(character) for character in text])
 
 
 def _picture(character: str) -> str:
