@@ -85,6 +85,27 @@ OTHERS = {
 }
 
 
+#: Claims that fail from some m on, beyond those that are decided one by one: a total between two integers, or between
+#: two multiples of its unit.
+BETWEEN = {
+    "halves": ("sum(i in 1..m : q[i])", "{0, 1/2}", "7/2"),
+    "half a query": ("sum(i in 1..m : q[i]/2)", "{0, 1}", "7/2"),
+    "a constant that is no integer": ("sum(i in 1..m : H*q[i])", "{0, 1}", "9/2"),
+    "half a maximum": ("max(i in 1..m : q[i]/2)", "{0, 1}", "1/2"),
+    "twos and a one": ("sum(i in 1..m : q[i])", "{0, 1, 2}", "13"),
+}
+
+
+@pytest.mark.parametrize(("total", "queries", "value"), BETWEEN.values(), ids=BETWEEN)
+def test_a_total_may_have_values_between_integers_and_units(total: str, queries: str, value: str) -> None:
+    body = f"const H = 1/2; if {total} > {value} - 1/8 and {total} < {value} + 1/8 then y <- true end"
+    source = program(body, "alpha: 0; beta: exp(-eps)/1000;", queries, "output y : bool = false;", "y <- false")
+    source = source.replace("const H = 1/2; ", "").replace("B = 4;", "B = 4, H = 1/2;")
+    loaded = dipc.load(source)
+    assert dipc.check(loaded, inputs="all", for_all="m").verdict != "accurate"
+    assert dipc.check_privacy_for_all(loaded, "m", "hamming:1", budget="10*eps").verdict != "private"
+
+
 @pytest.mark.parametrize("source", PROVED.values(), ids=PROVED)
 def test_totals_prove_what_holds_for_each_number(source: str) -> None:
     loaded = dipc.load(source)
@@ -130,7 +151,7 @@ def test_units_bound_the_differences_of_totals(adjacent: str) -> None:
         reduced = totals.for_privacy(loaded, "m", within)
         if reduced is None:
             continue
-        unit = _unit(reduced)
+        unit = _unit(reduced[0]) * reduced[1]
         for _ in range(60):
             compared += 1
             values = []

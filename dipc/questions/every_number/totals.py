@@ -15,6 +15,10 @@ there.
 **Privacy.** If u and u' are adjacent, each total differs by at most its unit. That is the radius times the slope of its
 summand. For `hamming` it is the radius times the width of the summand's values, and one width for an extremum. A budget
 of the reduced program at all inputs whose totals differ by at most their units is one of the program, for every m.
+
+A total may be any value of its input, and more values are only more to prove. So its input is an int only if the total
+is an integer at all queries; and it is in units of the total only if it is a real, as an integer total need not be a
+multiple of its unit.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
+from math import floor
 
 from dipc.frozen import frozen
 from dipc.program.clipped import without_accuracy
@@ -41,9 +46,6 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 #: The distances of inputs in which one total of the queries is as far from other answers as the queries are.
 _ALIKE = {("sum", Norm.L1), ("min", Norm.LINF), ("max", Norm.LINF)}
-
-#: The types of an input for a total of finite queries, tried one after the other.
-_TYPES = (ast.BaseType.INT, ast.BaseType.REAL)
 
 
 @frozen
@@ -65,7 +67,7 @@ def for_every_input(program: Program, parameter: str) -> Program | None:
     None if the program reads queries in another way than through totals.
     """
     reduction = _Reduction.from_program(program, parameter)
-    return None if reduction is None else reduction.program({})
+    return None if reduction is None else reduction.program({})[0]
 
 
 def at_distances(program: Program, parameter: str) -> Program | None:
@@ -81,22 +83,23 @@ def at_distances(program: Program, parameter: str) -> Program | None:
     norm = Norm.LINF if metric is None else Norm(metric.input)
     if (total.written.function, norm) not in _ALIKE or not reduction.is_of_all_queries(total):
         return None
-    return reduction.program({})
+    return reduction.program({})[0]
 
 
-def for_privacy(program: Program, parameter: str, within: Neighborhood) -> Program | None:
-    """Return the reduced program in the units of its totals.
+def for_privacy(program: Program, parameter: str, within: Neighborhood) -> tuple[Program, Fraction] | None:
+    """Return the reduced program, and how far apart its inputs are at most in the norm linf.
 
-    A budget of the result for all pairs of inputs adjacent by linf:1 is one of `program` for all pairs that are
-    `within` the neighborhood, for every value of `parameter`. None if the program reads queries in another way, has
-    other inputs, or a total can differ without limit.
+    A budget of it for all pairs of inputs at most so far apart is one of `program` for all pairs that are `within` the
+    neighborhood, for every value of `parameter`. None if the program reads queries in another way, has other inputs,
+    or a total can differ without limit.
     """
     reduction = _Reduction.from_program(program, parameter, privacy=True)
     if reduction is None or reduction.has_other_inputs:
         return None
     units = {total.name: reduction.unit(total, within) for total in reduction.totals}
     known = {name: unit for name, unit in units.items() if unit is not None}
-    return reduction.program(known) if len(known) == len(units) else None
+    made, radius = reduction.program(known) if len(known) == len(units) else (None, _ONE)
+    return None if made is None else (made, radius)
 
 
 @frozen
@@ -173,14 +176,43 @@ class _Reduction:
         totals = tuple(finding.totals.values())
         return _Reduction(program, found, totals, bounds, types, numbers, others)
 
-    def program(self, units: Mapping[str, Fraction]) -> Program | None:
-        """Return the program with an input for each total, in these `units`; None if it is not a program."""
-        reals = any(isinstance(self.types[name], RealType) for total in self.totals for name in total.arrays)
-        for type_ in _TYPES[1:] if reals or any(unit.denominator > 1 for unit in units.values()) else _TYPES:
-            made = self._read(type_, units)
+    def program(self, units: Mapping[str, Fraction]) -> tuple[Program | None, Fraction]:
+        """Return the program with an input for each total, and how far inputs differ if totals differ by `units`.
+
+        Where all totals are integers, their inputs are ints, and the distance is the greatest of the units. Otherwise
+        they are reals in the units of the totals, at a distance of 1. The program is None if it is not well typed.
+        """
+        if all(map(self._is_integer, self.totals)):
+            made = self._read(ast.BaseType.INT, {})
             if made is not None:
-                return made
-        return None
+                return made, max((Fraction(floor(unit)) for unit in units.values()), default=_ONE)
+        return self._read(ast.BaseType.REAL, units), _ONE
+
+    def _is_integer(self, total: Total) -> bool:
+        """Whether the total is an integer at all queries."""
+        return total.written.function == "count" or self._is_integral(total.written.body)
+
+    def _is_integral(self, tree: ast.Expr) -> bool:
+        match tree:
+            case ast.Number(value=value):
+                return value.denominator == 1
+            case ast.Name(name=name):
+                constant = self.original.core.constants.get(name)
+                return constant is not None and constant.denominator == 1
+            case ast.Element(name=name):
+                type_ = self.types[name]
+                values = type_.values if isinstance(type_, DomType) else ()
+                whole = all(isinstance(value, Fraction) and value.denominator == 1 for value in values)
+                return isinstance(type_, IntType | BoolType) or (bool(values) and whole)
+            case ast.Compare():
+                return True
+            case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
+                return self._is_integral(operand)
+            case ast.Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT | BinaryOp.MULTIPLY, left=left, right=right):
+                return self._is_integral(left) and self._is_integral(right)
+            case ast.Call(function="min" | "max" | "abs", arguments=arguments):
+                return all(map(self._is_integral, arguments))
+        return False
 
     def _read(self, base: ast.BaseType, units: Mapping[str, Fraction]) -> Program | None:
         declared = ast.BaseTypeExpr(base)

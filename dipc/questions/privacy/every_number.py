@@ -377,7 +377,10 @@ class EveryNumber:
     def _of_totals(self) -> PrivacyQuestion | None:
         """The question about a program with an input for each total of the queries, which implies this one; or None."""
         reduced = totals.for_privacy(self.program, self.parameter, self._within)
-        return None if reduced is None else PrivacyQuestion(reduced, "linf:1", "all", self._engine)
+        if reduced is None:
+            return None
+        program, radius = reduced
+        return PrivacyQuestion(program, f"linf:{radius}", "all", self._engine)
 
     def _constant_of_totals(self, eps: GivenEps) -> Fraction | None:
         """Return a constant that is proved for all values of the totals of the queries, or None."""
