@@ -169,7 +169,7 @@ class Solved(Answers):
         point = self._known_point(guards)
         if point is not None:
             return point
-        few = _about(_inputs_of_the_last(guards), guards)
+        few = _guard_places(_inputs_of_the_last(guards), guards)
         if len(few) < len(guards):
             found = solution([halfspace(guards[place]) for place in few])
             if isinstance(found, Infeasible):
@@ -178,7 +178,7 @@ class Solved(Answers):
                 if all(map(known.is_in, reversed(guards))):
                     self._points.appendleft(known)
                     return known.point
-            across = _about(self._moved, guards)
+            across = _guard_places(self._moved, guards)
             weights = contradiction([halfspace(guards[place]) for place in across])
             if weights is not None:
                 return Infeasible({across[place]: weight for place, weight in weights.items()})
@@ -247,7 +247,7 @@ class Solved(Answers):
         if not question.exact:
             point = self._point(question.guards)
             return {"none": _numbers(point.weights)} if isinstance(point, Infeasible) else None
-        few = _about(_inputs_of_the_last(question.guards), question.guards)
+        few = _guard_places(_inputs_of_the_last(question.guards), question.guards)
         if len(few) < len(question.guards):
             weights = contradiction([halfspace(question.guards[place]) for place in few])
             if weights is not None:
@@ -260,7 +260,7 @@ def _inputs_of_the_last(guards: Sequence[Guard]) -> Set[int]:
     return {*(i for i, _ in guards[-1].form), ALPHA} if guards else set()
 
 
-def _about(inputs: Set[int], guards: Sequence[Guard]) -> list[int]:
+def _guard_places(inputs: Set[int], guards: Sequence[Guard]) -> list[int]:
     """Return the places of the guards that contain no other inputs than `inputs`."""
     return [place for place, guard in enumerate(guards) if all(i in inputs for i, _ in guard.form)]
 
