@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import cache
@@ -14,8 +14,11 @@ from typing import Any
 import pytest
 
 import dipc
+from dipc.certificate import answers
 from dipc.certificate.data import Uncertified
 from dipc.certificate.write import certify
+from dipc.linear.halfspace import Halfspace
+from dipc.linear.program import Infeasible, Point, solution
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected, Unreadable
 from tests.questions.real_programs import ADVERSARIAL, BOTH, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
@@ -149,6 +152,22 @@ def test_cells_are_not_cut_along_half_spaces_of_empty_classes_that_they_are_outs
     accepted = check_text(certified)
     assert (accepted.verdict, accepted.complete) == ("accurate", True)
     assert len(json.loads(certified)["answers"]) < 200
+
+
+@pytest.mark.parametrize("m", [6, 12])
+def test_most_linear_programs_of_a_certificate_are_small(m: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Questions about m^2/2 cells are answered by systems of at most six half-spaces, but for a few in each class."""
+    sizes: list[int] = []
+
+    def counted(system: Sequence[Halfspace], *rest: Any) -> Point | Infeasible:
+        sizes.append(len(system))
+        return solution(system, *rest)
+
+    monkeypatch.setattr(answers, "solution", counted)
+    report = dipc.check(dipc.load(SPARSE, m=m), inputs="all", keep_proofs=True)
+    assert check_text(dipc.certify(report)).complete
+    assert len(sizes) > m * m / 2
+    assert sum(size > 6 for size in sizes) <= 4 * m
 
 
 def test_union_bounds_over_normal_noise_are_said_to_be_uncertified() -> None:
