@@ -63,6 +63,8 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
     if isinstance(question, EveryNumber):
         if report.proof == OF_TOTALS:
             raise Uncertified("the checker does not follow a proof for all values of the totals of the queries")
+        if report.verdict is PrivacyVerdict.PRIVATE and question.program.core.requires is not None:
+            raise Uncertified("the checker does not follow `requires` for every number of queries")
         if report.verdict is PrivacyVerdict.PRIVATE:
             return sealed(with_answers(_for_every_number(question, report, tool)))
         assert report.numbers is not None, "it is about every number"

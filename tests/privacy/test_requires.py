@@ -252,3 +252,39 @@ def test_every_refuting_pair_is_one_of_inputs(seed: int) -> None:
         assert case.condition.holds(point)
         for value, type_ in zip(point, case.types, strict=True):
             assert type_ == "real" or (value.denominator == 1 if isinstance(type_, str) else value in type_)
+
+
+LOOP = (
+    "program p; const m = 3, T = 5; input q[1..m] : real; output out[1..m] : bool = false; var t, v : real;"
+    "requires %s; t <- Lap(eps/2, T);"
+    "for i in 1..m do v <- Lap(eps/4, q[i]); if v >= t then out[i] <- true; exit end end"
+)
+
+
+def test_every_number_with_a_bound_of_each_query() -> None:
+    """A proof for all inputs proves fewer pairs; a pair that refutes satisfies `requires`."""
+    program = dipc.load(LOOP % "min(i in 1..m : q[i]) >= 0")
+    asked = "m", "linf:1"
+    proved = dipc.check_privacy_for_all(program, *asked, budget="eps")
+    assert proved.verdict == "private"
+    assert "that satisfy" in proved.about
+    refuted = dipc.check_privacy_for_all(program, *asked, budget="eps/3")
+    assert refuted.verdict == "not private"
+    assert refuted.counterexample is not None
+    for inputs in (refuted.counterexample.input, refuted.counterexample.adjacent):
+        assert all(Fraction(value) >= 0 for value in inputs.values())
+
+
+def test_a_restriction_that_makes_a_program_private_is_not_lost() -> None:
+    """No budget that suffices within `requires` is refuted for every number."""
+    program = dipc.load(LOOP % "min(i in 1..m : q[i]) >= 0 and max(i in 1..m : q[i]) <= 1/4")
+    assert dipc.check_privacy(
+        dipc.load(program.core.source.text, m=2), "linf:1", inputs="all", budget="eps/4"
+    ).verdict == ("private")
+    assert dipc.check_privacy_for_all(program, "m", "linf:1", budget="eps/4").verdict != "not private"
+
+
+@pytest.mark.parametrize("condition", ["sum(i in 1..m : q[i]) <= 100", "q[1] >= 0 or q[1] <= -1", "q[2] >= m"])
+def test_every_number_refuses_other_conditions_with_what_to_write(condition: str) -> None:
+    with pytest.raises(dipc.DiagnosticError, match=r"must bound each input by itself: write `min\(i in 1..m"):
+        dipc.check_privacy_for_all(dipc.load(LOOP % condition), "m", "linf:1", budget="eps")

@@ -9,6 +9,7 @@ outside of the box only if one of these inputs passes its own bound; the values 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dipc.chain.state import Constraint
 from dipc.program.ideal import Ideal, Region
@@ -17,7 +18,9 @@ from dipc.questions.every_number.uniform import NotUniform
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, CompareOp
 from dipc.text.declarations import computed_from
+from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
+from dipc.text.printer import print_program
 
 _FORM = (
     "for every number of queries `requires` must bound each input by itself: "
@@ -46,6 +49,24 @@ def require_bounds(program: Program, parameter: str) -> None:
             _is_bound(part, varying, arrays) for part in _conjuncts(each.condition)
         ):
             raise NotUniform(_FORM)
+
+
+def without_requires(program: Program, parameter: str) -> Program:
+    """Return the program without its `requires`, for proofs about more inputs than those that satisfy it.
+
+    Raises NotUniform unless the `requires` has the form of the module's lemma, so that some input satisfies it for
+    every value of `parameter`, and for a program that is not defined without it.
+    """
+    if program.core.requires is None:
+        return program
+    require_bounds(program, parameter)
+    tree = parse(program.core.source)
+    kept = tuple([each for each in tree.declarations if not isinstance(each, ast.RequiresDecl)])
+    try:
+        text = print_program(replace(tree, declarations=kept))
+        return program.with_constants({}, SourceText("<without requires>", text))
+    except DiagnosticError as error:
+        raise NotUniform(f"without `requires`: {error.diagnostics[0].message}") from None
 
 
 def _conjuncts(condition: ast.Expr) -> list[ast.Expr]:

@@ -16,9 +16,9 @@ there.
 summand. For `hamming` it is the radius times the width of the summand's values, and one width for an extremum. A budget
 of the reduced program at all inputs whose totals differ by at most their units is one of the program, for every m.
 
-A total may be any value of its input, and more values are only more to prove. So its input is an int only if the total
-is an integer at all queries; and it is in units of the total only if it is a real, as an integer total need not be a
-multiple of its unit.
+The input of a total has every value that the total may have; more values are only more to prove. So the input is an int
+only if the total is an integer at all queries. It is in units of the total only if it is a real, because an integer
+total need not be a multiple of its unit.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from dipc.frozen import frozen
 from dipc.program.clipped import without_accuracy
 from dipc.program.metric import Norm
 from dipc.program.program import Program
+from dipc.questions.every_number.bounded_queries import without_requires
+from dipc.questions.every_number.uniform import NotUniform
 from dipc.questions.privacy.adjacency import Distance, Neighborhood
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, UnaryOp
@@ -66,7 +68,10 @@ def for_every_input(program: Program, parameter: str) -> Program | None:
 
     None if the program reads queries in another way than through totals.
     """
-    reduction = _Reduction.from_program(program, parameter)
+    try:
+        reduction = _Reduction.from_program(without_requires(program, parameter), parameter)
+    except NotUniform:
+        return None
     return None if reduction is None else reduction.program({})[0]
 
 

@@ -17,6 +17,7 @@ from dipc.frozen import frozen
 from dipc.program.clipped import EVERYTHING, clip
 from dipc.program.program import Program, ProgramGiven, Progress, as_program
 from dipc.questions.every_number import totals
+from dipc.questions.every_number.bounded_queries import without_requires
 from dipc.questions.every_number.in_number import ONE, RationalFunction, common_unit
 from dipc.questions.every_number.normal_form import LoopText, rate_of_mark
 from dipc.questions.every_number.uniform import NotUniform, SelectionLoop, grows_with, selected_from_inputs
@@ -124,9 +125,15 @@ class EveryNumber:
             note = f"the constants are {', '.join(sorted(program.core.constants)) or 'none'}"
             raise DiagnosticError(Diagnostic("E1208", f"there is no constant `{parameter}`", notes=(note,)))
         program.validate_numbers(parameter)
-        if program.core.requires is not None:
-            raise program.core.requires.unsupported(program.core.source, "`--for-all`", "give the constant a number")
         self.program = program
+        requires = program.core.requires
+        try:
+            #: The program without its `requires`. A proof for all of its pairs is one for fewer pairs.
+            self._at_all_inputs = without_requires(program, parameter)
+        except NotUniform as refused:
+            assert requires is not None, "only then a program is refused"
+            notes = (refused.reason, "or give the constant a number")
+            raise requires.unsupported(program.core.source, "`--for-all`", *notes) from None
         self.parameter = parameter
         self._adjacent = adjacent
         self._asked_least = least
@@ -168,12 +175,11 @@ class EveryNumber:
             with suppress(DiagnosticError, Undecided):
                 report = reduced.decide(claim)
                 if report.verdict is PrivacyVerdict.PRIVATE:
-                    every = every_input(self.program.core)
                     return replace(
                         report,
                         program=self.program.name,
                         adjacency=str(self._within),
-                        about=every,
+                        about=self._subject,
                         proof=OF_TOTALS,
                         numbers=self.numbers,
                     )
@@ -187,7 +193,7 @@ class EveryNumber:
         return PrivacyReport(
             self.program.name,
             str(self._within),
-            every_input(self.program.core),
+            self._subject,
             None,
             claim,
             PrivacyVerdict.PRIVATE if proved else PrivacyVerdict.UNDECIDED,
@@ -237,6 +243,8 @@ class EveryNumber:
                 best, since = (number, constant.refuted_below, constant), 0
             if best[1] == bound or (number >= self.least + _SINGLY - 1 and (cost is None or since >= _SETTLED)):
                 break
+            if self._is_restricted and self._within.distance is Distance.HAMMING and number > self.least:
+                break  # each further number takes many times longer
             if cost is not None and bound is None and number >= self.least + _SINGLY - 1:
                 break  # the lower bound grows without limit
         assert best is not None
@@ -266,7 +274,7 @@ class EveryNumber:
         There is one function, or one for each remainder; the result is empty if none are known.
         """
         loop, last = self._loop, max(constants)
-        if isinstance(loop, str) or loop.single is None:
+        if isinstance(loop, str) or loop.single is None or self._is_restricted:
             return ()
         for period in range(1, BLOCK + 1):
             # One number for each remainder suffices: the others are these plus some blocks.
@@ -316,7 +324,9 @@ class EveryNumber:
         another eps. Otherwise `cost` has to be attained for all rates (see `LeastCosts`).
         """
         loop = self._loop
-        if isinstance(loop, str) or isinstance(loop.paths, str) or not loop.paths.are_independent:
+        if isinstance(loop, str) or isinstance(loop.paths, str) or self._is_restricted:
+            return None
+        if not loop.paths.are_independent:
             return None
         if grows_with(loop.text.program.core.source, loop.text.number):
             return None  # The inputs of the least number have fewer values than those of others.
@@ -376,7 +386,7 @@ class EveryNumber:
     @cached_property
     def _of_totals(self) -> PrivacyQuestion | None:
         """The question about a program with an input for each total of the queries, which implies this one; or None."""
-        reduced = totals.for_privacy(self.program, self.parameter, self._within)
+        reduced = totals.for_privacy(self._at_all_inputs, self.parameter, self._within)
         if reduced is None:
             return None
         program, radius = reduced
@@ -389,8 +399,19 @@ class EveryNumber:
         return None
 
     @property
+    def _subject(self) -> str:
+        """The inputs that the answer is about, in words."""
+        requires = self.program.core.requires
+        return every_input(self.program.core) + ("" if requires is None else f" that satisfy `{requires.text}`")
+
+    @property
+    def _is_restricted(self) -> bool:
+        """Whether `requires` restricts the inputs, so that pairs for one number need not extend to greater ones."""
+        return self.program.core.requires is not None
+
+    @property
     def _goes_on(self) -> bool:
-        return not isinstance(self._loop, str) and self._loop.goes_on
+        return not isinstance(self._loop, str) and self._loop.goes_on and not self._is_restricted
 
     @cached_property
     def cost(self) -> tuple[LoopCost | None, str | None]:
@@ -467,9 +488,9 @@ class EveryNumber:
                     f"give the number, as in -D {self.parameter}=3"
                 )
         try:
-            given = LoopText.from_program(self.program, self.parameter, privacy=True)
+            given = LoopText.from_program(self._at_all_inputs, self.parameter, privacy=True)
             own = self._in_ranges(given)
-            tree = of_open_inputs(own.tree, self.program)
+            tree = of_open_inputs(own.tree, self._at_all_inputs)
             text, real = own.with_tree(tree).read(), tree == given.tree
             chosen = _selection(text)
             if chosen is not None:
