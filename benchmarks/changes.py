@@ -75,6 +75,24 @@ end
 """
 
 
+#: Two Gaussian noises, of which sums of both are compared.
+_SUMS = """program sums;
+domain D = {a, b, c, d};
+input q[1..2] : real;
+output o0 : D;
+var r1, r2 : real;
+ideal { if q[1] - 7/2 <= 0 then if -q[1] + 2*q[2] - 1/2 >= 0 then if -2*q[1] + 2*q[2] + 2 < 0 then o0 <- d
+  else o0 <- d end else if q[1] - 3/2 >= 0 then o0 <- d else o0 <- b end end else if q[1] + 2*q[2] < 0 then
+  if -q[1] + 2*q[2] - 5/2 <= 0 then o0 <- b else o0 <- b end else if 2*q[2] - 2 <= 0 then o0 <- d else o0 <-
+  a end end end }
+r1 <- Gauss(1/2/eps, 2*q[2]);
+r2 <- Gauss(1/eps, q[1] - 1/2);
+if r2 - 3 <= 0 then if r1 - r2 - 1 >= 0 then if r1 - 2*r2 + 1 < 0 then o0 <- d else o0 <- d end else if r2 -
+  1 >= 0 then o0 <- d else o0 <- b end end else if r1 + r2 + 1/2 < 0 then if r1 - r2 - 3 <= 0 then o0 <- b
+  else o0 <- b end else if r1 - 2 <= 0 then o0 <- d else o0 <- a end end end
+"""
+
+
 def _text(name: str, *changes: tuple[str, str]) -> str:
     """Return the text of a mechanism of the paper with these replacements."""
     text = MECHANISMS[name].path.read_text(encoding="utf-8")
@@ -340,6 +358,24 @@ CHANGES: tuple[Change, ...] = (
         ("tighten", PROGRAM, TABLE, "-q", "-D", "m=6"),
         5,
         table=maxima(6, 2, 20),
+    ),
+    Change(
+        "Sums of two Gaussian noises, every input",
+        _SUMS,
+        (
+            "check",
+            PROGRAM,
+            "-q",
+            "--inputs",
+            "all",
+            "--alpha",
+            "2",
+            "--gamma",
+            "0",
+            "--beta",
+            "65/89*exp(-alpha*eps/4)",
+        ),
+        25,
     ),
     Change(
         "Sparse, m = 10, 100000 rows of numbers with 3 digits, a warm cache",

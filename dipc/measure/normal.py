@@ -85,6 +85,9 @@ _GUARD = 24
 #: The parameters ρ of the ellipses on which the error of Gauss and Legendre's rule is bounded.
 ELLIPSES = (Fraction(9, 8), Fraction(5, 4), Fraction(3, 2), *(Fraction(2) ** k for k in range(1, 12)))
 
+#: Each parameter ρ with ρ - 1, (ρ - 1/ρ)² and 2·log ρ.
+_ELLIPSE_SIZES = tuple([(r, float(r - 1), float(r - 1 / r) ** 2, 2 * log(r)) for r in ELLIPSES])
+
 #: The numbers of panels that an integral may be divided into.
 PANELS = tuple([2**k for k in range(12)])
 
@@ -669,14 +672,14 @@ class _Finite:
         if low >= high:
             return _Finite(None, tuple(ends), 0, _ONE, 0)
         size = wanted + 4 + max(0.0, log(float((high - low) * sizes.farthest) / sizes.center.far(0.5)))
+        length, growth = float(high - low), float(sizes.growth * sizes.curvature)
+        leaning = float(sizes.linear * sizes.farthest) * length
         # If no number of panels suffices, this one has more nodes than the limit allows.
         least = _Finite((low, high), tuple(ends), MOST_STEPS, _ONE, MOST_STEPS)
         for panels in PANELS:
-            steepness = float((high - low) / (4 * panels)) ** 2 * float(sizes.growth * sizes.curvature)
-            for ellipse in ELLIPSES:
-                exponent = steepness * float(ellipse - 1 / ellipse) ** 2
-                exponent += float(sizes.linear * sizes.farthest * (high - low) * (ellipse - 1)) / (2 * panels)
-                nodes = ceil((size + exponent) / (2 * log(ellipse)))
+            steepness = (length / (4 * panels)) ** 2 * growth
+            for ellipse, beyond, squared, twice_log in _ELLIPSE_SIZES:
+                nodes = ceil((size + steepness * squared + leaning * beyond / (2 * panels)) / twice_log)
                 if nodes <= MOST_NODES and panels * nodes < least.total:
                     least = _Finite((low, high), tuple(ends), panels, ellipse, nodes)
         return least
