@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
 from itertools import pairwise, product
@@ -72,6 +72,7 @@ class Flow:
     - `chooses`: an instruction makes a finite random choice. `draws`: an instruction draws a noise.
     - `bounds_noises`: a noise has a least value.
     - `reassigned` are the slots that are assigned forms. A state at a label of `determined` has one successor.
+    - The slots `decided`, by label, have the same value on all runs with the same inputs that come there.
     - A choice drawn at a label of `waits` may wait until it is read (`dipc.chain.waiting`).
     - A draw at a label of `places` is replaced by a choice of one of the intervals between these numbers
       (`with_finite_noise`), and is not one of the `draws`.
@@ -95,6 +96,7 @@ class Flow:
     determined: frozenset[int]
     domains: dict[int, dict[Value, Value]]
     versions: dict[int, dict[int, int]]
+    decided: tuple[int, ...]
     waits: frozenset[int]
     places: Mapping[int, tuple[Fraction, ...]] = field(default_factory=dict)
     _drawn: dict[int, NoiseVar] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -211,6 +213,8 @@ def analyze(program: CoreProgram) -> Flow:
         successors.append(tuple(dict.fromkeys([landing[goal] for goal in goals])))
     ways = tuple(successors)
     forward = all(goal > label for label, goals in enumerate(ways) for goal in goals)
+    choosing = forward and has_choices(program)
+    decided = _decided(program, landing[0], ways, reads, writes, must_write) if choosing else (0,) * (exit_label + 1)
     return Flow(
         program=program,
         entry=landing[0],
@@ -234,23 +238,99 @@ def analyze(program: CoreProgram) -> Flow:
             if isinstance(slot.type, DomType)
         },
         versions=_versions(instructions),
-        waits=_waits(program, writes) if forward else frozenset(),
+        decided=decided,
+        waits=_waits(program, decided) if forward else frozenset(),
     )
 
 
-def _waits(program: CoreProgram, writes: Iterable[int]) -> frozenset[int]:
-    """Return the labels of finite choices whose options depend on inputs alone, except choices into outputs."""
-    written = slot_set(program.outputs)
-    for slots in writes:
-        written |= slots
+def _waits(program: CoreProgram, decided: Sequence[int]) -> frozenset[int]:
+    """Return the labels of the finite choices into no output whose options depend on inputs and constants alone."""
     outputs = slot_set(program.outputs)
     result: set[int] = set()
     for label, instruction in enumerate(program.instructions):
         match instruction:
             case SampleChoice(target=target, arms=options) | SampleExponential(target=target, scores=options):
-                if not slots_read(options) & written and not slot_set(target.slots) & outputs:
+                if not slots_read(options) & ~decided[label] and not slot_set(target.slots) & outputs:
                     result.add(label)
     return frozenset(result)
+
+
+def _decided(
+    program: CoreProgram,
+    entry: int,
+    successors: Sequence[Sequence[int]],
+    reads: Sequence[int],
+    writes: Sequence[int],
+    must_write: Sequence[int],
+) -> tuple[int, ...]:
+    """Return, by label, slots whose value there depends on the inputs alone, for a program without jumps back.
+
+    Where several ways meet, the branches between there and the last label before that all of them pass must depend on
+    the inputs alone as well. Otherwise the slots written in between may have any value.
+    """
+    everything = slot_set(range(len(program.slots)))
+    before: dict[int, list[int]] = {entry: []}
+    #: The last label that every way to a label passes, and the number of such labels before it.
+    passed: dict[int, int] = {entry: entry}
+    depth: dict[int, int] = {entry: 0}
+    result = [0] * (len(successors) + 1)
+    result[entry] = everything
+    for label in range(entry, len(successors) + 1):
+        ways = before.get(label)
+        if ways is None:
+            continue
+        if ways:
+            last = ways[0]
+            for way in ways[1:]:
+                while last != way:
+                    last, way = (passed[last], way) if depth[last] >= depth[way] else (last, passed[way])
+            passed[label], depth[label] = last, depth[last] + 1
+            result[label] = everything
+            for way in ways:
+                result[label] &= _decided_after(
+                    program.instructions[way], result[way], reads[way], writes[way], must_write[way]
+                )
+            if len(ways) > 1:
+                result[label] &= ~_written_by_chance(program, before, label, last, result, reads, writes)
+        for goal in successors[label] if label < len(successors) else ():
+            before.setdefault(goal, []).append(label)
+    return tuple(result)
+
+
+def _decided_after(instruction: Instruction, decided: int, reads: int, writes: int, must_write: int) -> int:
+    if isinstance(instruction, AssignDom) and not reads & ~decided:
+        return decided | must_write
+    return decided & ~writes
+
+
+def _written_by_chance(
+    program: CoreProgram,
+    before: Mapping[int, Sequence[int]],
+    label: int,
+    last: int,
+    decided: Sequence[int],
+    reads: Sequence[int],
+    writes: Sequence[int],
+) -> int:
+    """Return the slots written between `last` and `label`, or none if only inputs decide the way between them."""
+    pending, seen, written = [*before[label]], {label}, 0
+    by_chance = False
+    while pending:
+        here = pending.pop()
+        if here in seen:
+            continue
+        seen.add(here)
+        match program.instructions[here]:
+            case Branch():
+                by_chance = by_chance or bool(reads[here] & ~decided[here])
+            case BranchComparison():
+                by_chance = True
+            case _:
+                pass
+        if here != last:
+            written |= writes[here]
+            pending.extend(before[here])
+    return written if by_chance else 0
 
 
 def has_choices(program: CoreProgram) -> bool:

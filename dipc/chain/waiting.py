@@ -5,8 +5,8 @@ instruction that reads the variable branches on it. A choice that is overwritten
 
 Lemma. Exits have the same probabilities if a choice is made at its draw and if it is made at the first read.
 
-- Conditions: every step leads to a greater label, and the options and their weights depend on the inputs and on
-  constants alone. The domain of the variable contains every option.
+- Conditions: every step leads to a greater label, and the options and their weights depend on the inputs, on
+  constants, and on variables computed from these alone. The domain of the variable contains every option.
 - Proof: given the inputs, the choice is independent of every noise and of every other choice. No step between the draw
   and the first read depends on it, so both orders give each run the same product of weights. If nothing reads the
   choice, the weights of its options sum to 1 (`check_choices`), and the sum over them is the run without the choice.
@@ -89,7 +89,9 @@ class Steps:
     def __init__(
         self, flow: Flow, live: Sequence[int], *, kept: int = 0, waiting: bool = True, opened: bool = False
     ) -> None:
-        """Prepare the steps; `live` are the live slots by label, and the slots `kept` are never forgotten.
+        """Prepare the steps; `live` are the live slots by label.
+
+        The slots `kept` are never forgotten, and no choice waits in them.
 
         Without `waiting` no choice waits. With `opened`, a finite input that is left open waits as well, with its
         values as options.
@@ -102,7 +104,6 @@ class Steps:
         self._extra = len(flow.program.slots)
         self._codes: dict[int, _Code] = {}
         self._drawn: dict[Waiting, Waiting] = {}
-        self._inputs = slot_set(flow.program.inputs)
         self._everything = slot_set(range(self._extra))
         self._outputs = slot_set(flow.program.outputs)
 
@@ -153,11 +154,11 @@ class Steps:
         return chosen if met is None else (Successor(met, DETERMINISTIC),)
 
     def _computes(self, state: State, slot: int) -> bool:
-        """Return True if the next instruction only computes a variable or condition from inputs and from `slot`."""
+        """Return True if the next instruction only computes from `slot` and what the inputs decide."""
         flow, label = self._flow, state.label
         return (
             isinstance(flow.program.instructions[label], _FOLLOWED)
-            and not flow.reads[label] & ~(self._inputs | 1 << slot)
+            and not flow.reads[label] & ~(flow.decided[label] | 1 << slot)
             and not flow.writes[label] & self._outputs
         )
 
@@ -219,7 +220,7 @@ class Steps:
         flow = self._flow
         if not 1 < len(drawn) <= _MOST_OUTCOMES or any(self.progress(each.state) for each in drawn):
             return None
-        runs = [(each.state, known | flow.writes[label]) for each in drawn]
+        runs = [(each.state, known | flow.decided[label] | flow.writes[label]) for each in drawn]
         for _ in range(_MOST_FOLLOWED * len(runs)):
             label = min(after.label for after, _ in runs)
             if label == flow.exit_label:
@@ -233,7 +234,7 @@ class Steps:
             after, known = runs[position]
             if not isinstance(flow.program.instructions[label], _FOLLOWED):
                 return None  # a noise would have a mean, and a comparison constraints, that depend on the outcome
-            if flow.reads[label] & ~(self._inputs | known) or flow.writes[label] & self._outputs:
+            if flow.reads[label] & ~(flow.decided[label] | known) or flow.writes[label] & self._outputs:
                 return None
             try:
                 successors = self.successors(after)
@@ -257,7 +258,7 @@ class Steps:
         if not differ:
             return first
         slot = differ[0]
-        may_wait = len(differ) == 1 and not (self._outputs | self._flow.reads[first.label]) >> slot & 1
+        may_wait = len(differ) == 1 and not (self._outputs | self._kept | self._flow.reads[first.label]) >> slot & 1
         if not may_wait or self._flow.program.slots[slot].is_symbolic:
             return None
         options: list[tuple[Value | Waiting, ChoiceWeight]] = []

@@ -12,7 +12,7 @@ import dipc
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.chain.explore import explore
-from dipc.chain.state import Choice
+from dipc.chain.state import Choice, slots_in
 from dipc.program.exits import counted_exits, exit_weights, values_key
 from dipc.text.diagnostic import DiagnosticError
 
@@ -46,6 +46,31 @@ end;
 most <- 2*(SUM) > n
 """
 
+#: Bits that a helper computes in variables of its own, as the list comprehension [answer(v) for v in x] of Python does.
+HELPED = """
+program helped;
+const n = 9;
+input x[1..n] : {0..1};
+output most : bool;
+var y[1..n] : {0..1};
+var v, k, answer, s : {0..n} = 0;
+for i in 1..n do
+  v <- x[i];
+  DRAW;
+  y[i] <- answer
+end;
+for i in 1..n do s <- s + y[i] end;
+most <- 2*s > n
+"""
+
+HELPERS = (
+    "k <- choose { 0 : 3/4, 1 : 1/4 }; if k = 0 then answer <- v else answer <- 1 - v end",
+    "k <- choose { 0 : 3/4, 1 : 1/4 }; answer <- 1 - v; if k = 0 then answer <- v end",
+    "if v = 0 then k <- 1 else k <- 0 end; answer <- choose { k : 1/4, 1 - k : 3/4 }",
+    "answer <- choose { v : 3/4, 1 - v : 1/4 }",
+    "answer <- Exp(eps, a in {0..1} : -abs(a - v))",
+)
+
 
 def added(n):
     return " + ".join(f"y[{i}]" for i in range(1, n + 1))
@@ -67,7 +92,7 @@ def law(program, inputs, **options):
     return {key: value for key, value in result.items() if not value.is_zero()}
 
 
-@pytest.mark.parametrize("text", [LISTED, WARNER])
+@pytest.mark.parametrize("text", [LISTED, WARNER, *(HELPED.replace("DRAW", each) for each in HELPERS)])
 def test_states_grow_with_the_sums_and_not_with_the_combinations(text):
     sizes = [len(chain(dipc.load(text.replace("SUM", added(n)), n=n)).states) for n in (10, 20, 40)]
     assert sizes[0] <= 200
@@ -148,6 +173,20 @@ def test_options_that_depend_on_variables_do_not_wait():
     assert {program.core.instructions[label].span.start for label in program.flow.waits} == {
         program.core.instructions[0].span.start
     }
+
+
+def test_slots_that_inputs_decide_have_one_value_at_each_label():
+    known = 0
+    for seed in range(60):
+        program = dipc.load(Sample(seed).text)
+        inputs = dict(zip(program.core.inputs, map(Fraction, (2, 1)), strict=True))
+        values = {}
+        for state in chain(program, inputs, display=True).states.values():
+            for slot in slots_in(program.flow.decided[state.label]):
+                values.setdefault((state.label, slot), set()).add(repr(state.values[slot]))
+        assert all(len(each) == 1 for each in values.values()), Sample(seed).text
+        known += sum(slot not in program.core.inputs for _, slot in values)
+    assert known > 1000
 
 
 def test_the_chain_that_is_shown_makes_choices_at_once():
