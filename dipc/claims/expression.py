@@ -477,8 +477,8 @@ class _Evaluation:
                     f"{self.expression.what} is computed exactly here, and a logarithm can only be enclosed",
                     node,
                     "",
-                    "exp(log(3) - eps) is exact, as it is 3*exp(-eps); other logarithms are allowed only in the "
-                    "options and the claim block of `dipc check`",
+                    "exp(log(3) - eps) is exact, as it is 3*exp(-eps); other logarithms are allowed only in "
+                    "claims of `dipc check`, `tighten` and `solve`, and as ends of eps there and in `dipc privacy`",
                     _rounded_both_ways(self._positive(node.arguments[0])),
                 )
         raise AssertionError(f"the parser knows no function {node.function}")
