@@ -8,7 +8,6 @@ from fractions import Fraction
 from types import UnionType
 from typing import assert_never
 
-from dipc.algebra.numbers import outward
 from dipc.algebra.reals import NotReal, Real
 from dipc.noise.law import Law
 from dipc.noise.laws import LAWS
@@ -51,8 +50,8 @@ from dipc.text.parser import parse_interval
 from dipc.text.scope import Findings, Scope
 from dipc.text.syntax_errors import MAX_POWER
 
-#: The digits of the rationals around irrational ends, fewer than those that a claim is decided with.
-_DIGITS_OF_ENDS = 15
+#: The bits of the rationals around irrational ends, fewer than those that a claim is decided with.
+_BITS_OF_ENDS = 60
 
 # --- The single eps at which a program is read, if the question is about one ------------------------------------------
 
@@ -77,7 +76,7 @@ def asked_ranges(
             with suppress(NoMonomial, NotReal):
                 factor, power = monomial(expression, lambda part: _constant(part, elaborator, "the end of an interval"))
                 if not power:
-                    return outward(*factor.enclosure(_DIGITS_OF_ENDS), _DIGITS_OF_ENDS)
+                    return factor.enclosure(_BITS_OF_ENDS)
         value = elaborator.constant(expression, "the end of an interval")
         return (None, None) if value is None else (value, value)
 
