@@ -29,7 +29,7 @@ class DrawSource(Protocol):
     """The source of all draws of a run."""
 
     def noise(self, law: str, width: object, ends: tuple[object, object] | None = None) -> Fraction:
-        """Return a draw around 0 of the noise `law`; `width` is its rate, or the deviation of normal noise.
+        """Return a draw of the noise `law` with mean 0; `width` is its rate, or the deviation of normal noise.
 
         The width is None for a law without one, and `ends` are the ends of the support, for a law with them.
         """
@@ -43,7 +43,7 @@ class DrawSource(Protocol):
 
 @frozen
 class Accepted:
-    """A mechanism that was read, with everything that a run of it under CPython needs.
+    """A mechanism that was read, with all that a run of it under CPython needs.
 
     `node` is its function in the parsed file, `ideal` the function that gives the right answer. `arguments` maps each
     argument to the name of its input in the program. `parts`, `is_tuple` and `answered` describe how the outputs form
@@ -60,7 +60,7 @@ class Accepted:
 
 
 class AloneFunction:
-    """A function of a mechanism's file, compiled alone.
+    """A function of a mechanism's file, compiled without the rest of the file.
 
     `text` is all Python code that may run. `may_skip` is true if some draw follows `and`, `or`, `any`, `all` or a
     chained comparison, so that Python may skip this draw.
@@ -108,7 +108,7 @@ class AloneFunction:
         return {name: _number(value) for name, value in self._constants.items() if name not in hidden}
 
     def _has_other_value(self, name: str | None) -> bool:
-        """Whether the question gives the file's constant `name` a value that differs from the file's."""
+        """Whether the question gives the constant `name` another value than the file does."""
         if name is None or name in self._hidden or name not in self._constants or name not in self._module.constants:
             return False
         return rational(self._module, self._module.constants[name]) != self._constants[name]
@@ -217,7 +217,7 @@ _OPERATORS = {
 
 
 class _Bounded(python.NodeTransformer):
-    """A transformation that makes decimals and quotients exact, and bounds loops, calls and operators."""
+    """A transformation of code that makes decimals and quotients exact, and bounds the steps of loops and calls."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
@@ -291,7 +291,7 @@ def _call(name: str, *arguments: python.expr) -> python.Call:
 
 
 class _NotRun:
-    """A placeholder for functions that a mechanism may mention but not call, such as `print`."""
+    """A placeholder for functions that a mechanism may mention without calling them, such as `print`."""
 
     def __getattr__(self, name: str) -> _NotRun:
         return self

@@ -41,7 +41,7 @@ def mechanism(
     requires: Callable[..., bool] | None = None,
     **constants: object,
 ) -> Mechanism | Callable[[Callable[..., object]], Mechanism]:
-    """Make a function a mechanism; the decorator may have arguments.
+    """Make a function a mechanism; used as a decorator, perhaps with arguments.
 
     `claim` is the accuracy claimed, `dict(alpha="dd", beta="…")`. `ideal` is a function that gives the right answer; by
     default this is the mechanism without its noise. `requires` is a condition on the arguments that every input
@@ -281,7 +281,7 @@ class _Globals:
 
 
 def _is_plain(function: FunctionType, node: python.FunctionDef) -> bool:
-    """Whether the function has the name and the number of defaults that it has in the file."""
+    """Whether the function has its own name and number of defaults, those that the file gives."""
     return function.__name__ == node.name and len(function.__defaults__ or ()) == len(node.args.defaults)
 
 

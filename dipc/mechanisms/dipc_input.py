@@ -51,7 +51,10 @@ _EXPECTED = {
 
 @frozen
 class ImportedProgram:
-    """The text of a program, its inputs with their values, and the deviations from the format that were tolerated."""
+    """A program translated from DiPC's format: its text, its inputs with their values, and warnings.
+
+    The warnings are about deviations from the format that were tolerated.
+    """
 
     text: str
     inputs: tuple[tuple[str, tuple[str, ...]], ...]
@@ -123,7 +126,7 @@ def _refuse(source: SourceText, span: Span, message: str, note: str) -> NoReturn
 @v_args(inline=True)
 @dataclass
 class _Reader(Interpreter[Token, list[str]]):
-    """A translator of statements into this language: one method for each rule of the grammar."""
+    """A translator of DiPC's statements into dipc's language: one method for each rule of the grammar."""
 
     source: SourceText
     name: str
@@ -350,7 +353,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return name
 
     def _known_name(self, word: Token) -> str:
-        """Return the name in this language of the declared variable `word`."""
+        """Return the name in dipc's language of the declared variable `word`."""
         name = _legal(word)
         if name not in self.types:
             self._refuse(word, f"`{word}` is not declared", f"add for example `int {word} ;`")
@@ -395,7 +398,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._written(text)
 
     def _written(self, text: str) -> str:
-        """Return an expression in this language, with variables that have only one value replaced by it."""
+        """Return an expression in dipc's language, with values in place of variables that have only one."""
         text = re.sub(r"\b(?:epsilon|e)\b", "eps", re.sub(r"\bExp\[([^\[\]]*)\]", r"exp(\1)", text))
         return re.sub(
             _NAME,
@@ -416,7 +419,7 @@ class _Reader(Interpreter[Token, list[str]]):
 
 
 def _legal(word: Token) -> str:
-    """Return the name in this language; `_` is appended to a name that is a keyword."""
+    """Return the name for dipc's language: with `_` appended if it is a keyword there."""
     return f"{word}_" if word in RESERVED else str(word)
 
 

@@ -127,7 +127,7 @@ Item = ast.Expr | Array | tuple["Item", ...]
 
 @dataclass(frozen=True)
 class Many:
-    """A sequence with a length, and the item at each index from 0 on."""
+    """A sequence to loop over: its length, and the item at each index from 0 on."""
 
     length: ConstantSum
     item: Callable[[ast.Expr], Item]
@@ -135,13 +135,13 @@ class Many:
     counter: str | None = None
 
     def exists(self, offset: ast.Expr, span: Span) -> ast.Expr | None:
-        """Return the condition that there is an item at index `offset`, or None if there always is."""
+        """Return the condition that there is an item at index `offset`, or None if there is always one."""
         return None if self.counter is None else ast.Compare(CompareOp.LT, offset, ast.Name(self.counter, span), span)
 
 
 @dataclass
 class Frame:
-    """A function under translation: the mechanism itself, or a called function whose value goes to `result`.
+    """A function that is being translated: the mechanism itself, or a called function whose value goes to `result`.
 
     Names follow Python's rules. A name that the function assigns belongs to it everywhere. Any other name belongs to
     the enclosing function `around`, if there is one, and otherwise to the file.
@@ -220,7 +220,7 @@ class Expressions:
     # --- names ------------------------------------------------------------------------------------
 
     def owner(self, name: str) -> Frame | None:
-        """Return the function that `name` belongs to, the current or an enclosing one; None for a name of the file."""
+        """Return the function to which `name` belongs, the current or an enclosing one; None for a name of the file."""
         if not self.frames:
             return None
         return next((frame for frame in self.frames[-1].lexical if name in frame.names), None)
@@ -271,7 +271,7 @@ class Expressions:
             env[name] = bound
 
     def fresh(self, wanted: str, spelling: str | None = None) -> str:
-        """Return a new name for a variable, similar to `wanted`; messages show `spelling` instead."""
+        """Return a new name for a variable, similar to `wanted`; messages show `spelling` in its place."""
         stem = wanted if _WORD.fullmatch(wanted) else "v"
         name, count = stem, 1
         while name in self.taken:
@@ -806,7 +806,7 @@ class Expressions:
         )
 
     def write_loop(self, many: Many, span: Span, body: Callable[[ast.Expr, Item], None], *, first: int = 0) -> None:
-        """Write a loop over the indices of `many` from `first` on; `body` writes the statements of a round."""
+        """Write a loop over the indices of `many` from `first` on; `body` writes the statements for one item."""
         variable = self.fresh("k")
         offset = ast.Name(variable, span)
         self.loops.append(many.length.plus(-first))
@@ -1367,7 +1367,7 @@ def _takes_one(score: python.Lambda) -> bool:
 
 
 class _Decided(python.NodeTransformer):
-    """A transformation that replaces conditional expressions with the condition `test` by one of their branches."""
+    """A transformation that replaces each conditional expression with the condition `test` by one of its branches."""
 
     def __init__(self, test: python.expr, *, holds: bool) -> None:
         self._test, self._holds = python.dump(test), holds

@@ -23,7 +23,7 @@ Leaf = ast.Name | ast.Element
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts that hold at a place of the program, on every path to it.
+    """The facts that hold at a place of the program, on every path to this place.
 
     Variables and complete lists in `assigned` have a value, elements in `present` were appended, `numbers` are not
     None, and `truths` are conditions with known values. `reached` is false after `exit`.

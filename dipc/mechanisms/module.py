@@ -148,7 +148,7 @@ def parsed(source: SourceText, imported: Mapping[str, str] | None = None) -> Mod
 
 
 def _meanings(tree: python.Module) -> Iterator[tuple[str, object, python.AST]]:
-    """Yield each name that the file defines, with its meaning and its place.
+    """Yield (name, meaning, place) for each name that the file defines.
 
     Two meanings are equal only if both import the same thing.
     """
@@ -313,7 +313,7 @@ def decorator_name(module: Module, decorator: python.expr) -> str | None:
 
 
 def literal(module: Module, node: python.Constant) -> Fraction | None:
-    """Return the exact value of a number as it is written, 1/10 for 0.1; None if it is not a number."""
+    """Return the exact value of a number as it is written, such as 1/10 for 0.1; None if it is not a number."""
     if isinstance(node.value, bool) or not isinstance(node.value, int | float):
         return None
     span = module.span(node)

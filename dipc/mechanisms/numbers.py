@@ -25,11 +25,11 @@ _BITS = 256
 
 
 class Inconclusive(Exception):
-    """The run ends without an answer, because it exceeds a bound or reaches something that is not run here."""
+    """Raised if a run ends without an answer, because it exceeds a bound or reaches code that is not run here."""
 
 
 class Traced(Fraction):
-    """A rational number with its gradient. It is `whole` where Python has an int: an index, an end of a range."""
+    """A rational number with its gradient in the numbers that were given. It is `whole` where Python has an int."""
 
     __slots__ = ("gradient", "trace", "whole")
     gradient: Gradient

@@ -494,7 +494,7 @@ class _Header:
         known: Mapping[str, Kind],
         frozen: dict[str, tuple[ast.Expr, python.expr]],
     ) -> Iterator[ast.IdealDecl]:
-        """Yield the ideal that the mechanism is given, or its program without noise if each draw has a mean.
+        """Yield the ideal that was given for the mechanism, or the program without noise if each draw has a mean.
 
         The constants of the file that only the ideal uses are added to `frozen`.
         """
@@ -548,7 +548,7 @@ class _Header:
 
 
 class _Final:
-    """The final statements of one function, with the types of its variables.
+    """The statements of one function after all types are known, with these types.
 
     The values that represent None are filled in, and lists that the function returns are outputs.
     """
@@ -786,7 +786,7 @@ class _Final:
         return False
 
     def _flags(self, like: _Final | None) -> dict[str, str]:
-        """Return, by the name of a number with noise, the variable that tells whether it is a number or None.
+        """Return the variable that tells whether a number with noise is a number or None, by the number's name.
 
         The right answer uses the variables of the mechanism for its outputs.
         """
@@ -807,7 +807,10 @@ class _Final:
         return flags
 
     def _as_in(self, answer: Answer, kind: Kind, like: _Final) -> Kind:
-        """Return the type of the mechanism's output; raise DiagnosticError if the right answer may not fit."""
+        """Return the type of the mechanism's output for `answer`.
+
+        Raise DiagnosticError if the right answer may not fit.
+        """
         own = like.kinds[answer.name]
         if kind.none and not own.none and answer.name not in like.presence:
             raise self.module.wrong(
@@ -1071,7 +1074,7 @@ class _Final:
         return equal if node.op is ast.CompareOp.EQ else ast.Unary(UnaryOp.NOT, equal, node.span)
 
     def _is_no_value(self, tree: ast.Expr) -> bool:
-        """Whether the expression is a string that is not a value of any variable."""
+        """Whether the expression is a string that no variable can hold."""
         if not isinstance(tree, ast.Name) or tree.name not in self.written.strings:
             return False
         return all(tree.name not in kind.values for kind in self.kinds.values())
@@ -1081,7 +1084,7 @@ class _Final:
         return replace(place, name=self.presence[place.name])
 
     def _conditions(self, tree: ast.Expr) -> ast.Expr:
-        """Return the condition, with comparisons to None and three-valued variables written as the program has them."""
+        """Return the condition, with comparisons to None and three-valued variables in the form of the program."""
 
         def change(node: ast.Expr) -> ast.Expr | None:
             match node:

@@ -56,7 +56,7 @@ def unmarked(tree: ast.ProgramTree) -> ast.ProgramTree:
 
 
 class Form(Enum):
-    """The representation of a number in Python: an integer, a Fraction, or a float, exact or rounded."""
+    """The kind of a number in Python: an integer, a Fraction, or a float, exact or rounded."""
 
     INT = "int"
     FRACTION = "Fraction"
@@ -72,7 +72,7 @@ _MOST_BITS = 10
 
 @dataclass(frozen=True)
 class Numeric:
-    """The representation of a number in Python; for exact floats, with the number of binary digits after the point."""
+    """The kind of a number in Python; for exact floats, with the number of binary digits after the point."""
 
     form: Form
     bits: int = 0
@@ -83,14 +83,14 @@ _FRACTION, _RATIONAL = Numeric(Form.FRACTION), Numeric(Form.RATIONAL)
 
 
 def float_of(value: Fraction) -> Numeric:
-    """Return the representation of a float literal with this decimal value."""
+    """Return the kind of a float literal with this decimal value."""
     bits = value.denominator.bit_length() - 1
     exact = value.denominator == 1 << bits and bits <= _MOST_BITS and abs(value) < 1 << 40
     return Numeric(Form.FLOAT, bits) if exact else _ROUNDED
 
 
 def form_of_constant(module: Module, written: python.expr) -> Numeric:
-    """Return the representation of a constant of the file or of a decorator, written as `written`."""
+    """Return the kind of a constant of the file or of a decorator, written as `written`."""
     match written:
         case python.Constant(value=str()):
             return _RATIONAL
@@ -110,7 +110,7 @@ def _is_float(node: python.AST) -> bool:
 
 
 def _either(one: Numeric, two: Numeric) -> Numeric:
-    """Return the representation of a number that comes from either of two branches."""
+    """Return the common kind of a number that may come from either of two branches."""
     if one == two:
         return one
     forms = {one.form, two.form}
@@ -125,11 +125,10 @@ def _either(one: Numeric, two: Numeric) -> Numeric:
 
 @dataclass
 class Rounding:
-    """An analysis that finds the representation of each variable and refuses rounded numbers.
+    """An analysis that finds the kind of number in each variable, and refuses rounded numbers where they matter.
 
-    Comparisons, answers and indices must not depend on rounding. `constants` are the representations of the program's
-    constants, `kinds` the kinds of its variables, `inputs` the names of its inputs, and `outputs` the names of its
-    outputs.
+    Comparisons, answers and indices must not depend on rounding. `constants` are the kinds of the program's constants,
+    `kinds` the types of its variables, `inputs` the names of its inputs, and `outputs` the names of its outputs.
     """
 
     module: Module
@@ -281,7 +280,7 @@ class Rounding:
         )
 
     def _source(self, tree: ast.Expr) -> ast.Expr:
-        """Return the part of the expression that makes it a float."""
+        """Return the part of the expression because of which it is a float."""
         for node in ast.walk(tree):
             if isinstance(node, Decimal):
                 return node

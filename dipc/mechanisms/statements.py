@@ -195,7 +195,7 @@ class Statements(Expressions):
                 yield ast.For(variable, number(0, span), high, (copied,), span)
 
     def _mark(self, lists: tuple[Array | None, ...] | None, span: Span) -> None:
-        """Write a mark for a `return`; only the end of the function decides which lists are outputs."""
+        """Write a mark in place of a `return`; which lists are outputs is known only at the end of the function."""
         mark = number(len(self.returns), span)
         self.returns.append(lists)
         self.emit(ast.Assign(ast.Name(_RETURNED, span), mark, span))
@@ -444,7 +444,7 @@ class Statements(Expressions):
         return False
 
     def _special(self, name: str, value: python.expr, span: Span) -> bool:
-        """Bind a name to a list or a constant; return False for an ordinary variable."""
+        """Bind a name to a list or a constant; return False if the name is an ordinary variable."""
         before = self.env.get(name)
         array = self._list(name, value, span)
         if array is not None:
@@ -889,7 +889,7 @@ class Statements(Expressions):
                 )
 
     def _copied(self, name: str, bound: Binding, span: Span) -> None:
-        """Copy a loop variable that the function also assigns into a variable of its own."""
+        """Copy a loop variable to which the function also assigns into a variable of its own."""
         if isinstance(bound, Alias):
             self.env.pop(name, None)
             self.emit(ast.Assign(ast.Name(self.scalar(name).name, span), bound.value, span))
@@ -906,7 +906,7 @@ class Statements(Expressions):
         return item
 
     def _stopping(self, body: tuple[ast.Statement, ...], loop: _Loop, span: Span) -> tuple[ast.Statement, ...]:
-        """Return the body of a loop so that nothing is executed after the loop's flag is set."""
+        """Return the body of a loop such that nothing of it is executed after the loop's flag is set."""
         if loop.flag is None:
             return body
         flag = ast.Name(loop.flag, span)
@@ -1174,7 +1174,7 @@ def _reassigned(function: python.FunctionDef) -> set[str]:
 
 
 def _names_given(value: python.expr, target: python.expr) -> set[str]:
-    """Return the names on both sides of an assignment `target = value` if `value` is a name."""
+    """Return the names in `value` and `target` if `value` is a name, so that `target = value` gives it another name."""
     pairs = [(value, target)]
     if isinstance(value, python.Tuple) and isinstance(target, python.Tuple):
         pairs = list(zip(value.elts, target.elts, strict=False))
@@ -1278,7 +1278,10 @@ def _appends(
 
 
 def _counts(body: Sequence[python.stmt], name: str) -> int | None:
-    """Return 1 if each iteration appends one element, and an iteration that leaves the loop at most one; else None."""
+    """Return 1 if each iteration appends one element to `name`, an iteration that leaves the loop at most one.
+
+    Else None.
+    """
     totals: set[int] = set()
 
     def follow(statements: Sequence[python.stmt], count: int) -> set[int] | None:

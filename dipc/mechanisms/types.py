@@ -35,7 +35,7 @@ NONE_NAME, FALSE_NAME, TRUE_NAME = "none", "no", "yes"
 
 @dataclass(frozen=True)
 class ConstantSum:
-    """A sum constant + Σ coefficient·name over the constants of a program, with its value for their given values."""
+    """A sum constant + Σ coefficient·name over the constants of a program, with its `value` for their given values."""
 
     constant: Fraction
     terms: tuple[tuple[str, Fraction], ...]
@@ -297,7 +297,7 @@ class Kind:
         return _value(self.all_values[0], span)
 
     def blank(self, span: Span) -> ast.Expr:
-        """Return a fixed value for the variable where its value has no meaning."""
+        """Return a fixed value for the variable where no value has a meaning."""
         if self.none:
             return self.none_value(span)
         match self.base:
@@ -329,13 +329,13 @@ ONLY_NONE = Kind("names", none=True)
 
 
 def single(bound: ConstantSum) -> Kind:
-    """Return the kind of a variable whose only value is `bound`."""
+    """Return the kind of a variable that can only have the value `bound`."""
     whole = bound.value.denominator == 1
     return Kind("range", bound, bound) if whole else Kind("listed", values=(bound.value,), unordered=bool(bound.terms))
 
 
 class Mixed(Exception):
-    """The values of two kinds cannot be values of one variable."""
+    """Raised if the values of two kinds cannot be values of one variable."""
 
 
 def common_kind(one: Kind, two: Kind) -> Kind:
@@ -369,7 +369,7 @@ def common_kind(one: Kind, two: Kind) -> Kind:
 
 
 def _of_integers(kind: Kind | None) -> Kind | None:
-    """Return the range from the least to the greatest of listed integers; any other kind unchanged."""
+    """Return listed integers as a range from the least to the greatest; any other kind unchanged."""
     if kind is None or kind.base != "listed" or kind.none:
         return kind
     numbers = [value for value in kind.values if isinstance(value, Fraction) and value.denominator == 1]
@@ -631,7 +631,7 @@ def _step(name: str, tree: ast.Expr) -> tuple[ast.Expr, bool] | None:
 def _mapped(
     kinds: Sequence[Kind | None], ends: Callable[[list[Fraction], list[Fraction]], tuple[Fraction, Fraction]]
 ) -> Kind | None:
-    """Return the kind of a result computed from numbers of these kinds, given how `ends` computes its ends."""
+    """Return the kind of a number computed from numbers of `kinds`; `ends` computes its ends from theirs."""
     known = [kind for kind in map(_of_integers, kinds) if kind is not None]
     if len(known) < len(kinds) or any(kind.base in ("bool", "names") for kind in known):
         return None

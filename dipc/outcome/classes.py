@@ -84,7 +84,7 @@ def _methods(row: ClassResult) -> set[Method]:
 
 
 def _numbers_line(report: Report) -> str:
-    """Return the result about every number of queries in one sentence."""
+    """Return the result about every m in one sentence."""
     counts = report.counts
     match report.verdict:
         case Verdict.ACCURATE:
@@ -135,7 +135,7 @@ def about_every_input(
 ) -> Statement:
     """Return the statement about every real and int input, with alpha, beta and gamma as `stated`.
 
-    `numbers` is a constant that is left open, with its least value.
+    `numbers` is the constant m of a question about every m, with its least value.
     """
     core = program.core
     left_open: tuple[str, ...] = ()
@@ -186,14 +186,14 @@ _SHAPES = (
 
 
 def _letter(report: Report) -> str:
-    """Return a letter for alpha*eps or gamma*eps that is not a name of the program."""
+    """Return a letter, for alpha*eps or gamma*eps, that is not a name of the program."""
     return product_letter({*report.constants, *(name for row in report.rows[:1] for name in row.input)})
 
 
 def findings(rows: Sequence[ClassResult], letter: str = "t") -> Iterator[Part]:
     """Yield the results for some classes: failing ones first, and those that hold last.
 
-    `letter` stands for a product of eps.
+    `letter` stands for alpha*eps or gamma*eps.
     """
     yield from _section([row for row in rows if row.verdict is Verdict.INACCURATE], _refuted)
     yield from _section([row for row in rows if row.verdict is Verdict.UNDECIDED], _undecided)
@@ -239,7 +239,7 @@ def _section(rows: Sequence[ClassResult], tell: Callable[[ClassResult], Iterator
 
 
 def _cases(rows: Sequence[ClassResult]) -> Iterator[Part]:
-    """Yield the results for each number of queries."""
+    """Yield the results for each m."""
     if not rows:
         return
     yield GAP
@@ -302,7 +302,7 @@ def _proved(letter: str, row: ClassResult) -> Iterator[Part]:
 
 
 def _written_out(letter: str, row: RowResult, forms: Sequence[WrittenForm]) -> Iterator[Part]:
-    """Yield probabilities in closed form, each lower bound marked as such."""
+    """Yield probabilities in closed form, with each lower bound marked."""
     yield Line(f"class {row.row} in closed form: {row.verdict}", Tone.HEAD)
     pairs = list(class_fields(row))
     for form in forms:

@@ -68,10 +68,11 @@ _MOST_EXPONENT = 10_000
 
 @frozen
 class Curve:
-    """An inequality `bound` >= 1 - `factor`·`beta` of the cases listed in `name`; `labels` name its two sides.
+    """One inequality of a report, drawn as two curves: `bound` and 1 - `factor`·`beta`, as functions of `variable`.
 
-    After `drawn`, `xs` are values of `variable`, and `bounds` and `required` the two sides there, None for a side that
-    cannot be drawn. `needed` encloses the values at which the inequality is tight.
+    `name` lists its cases, and `labels` are the names of the two curves. `needed` encloses the values at which both are
+    equal, for a least factor. `drawn` computes `xs`, values of `variable`, and the two sides there, `bounds` and
+    `required`, None for a side that cannot be drawn.
     """
 
     name: str
@@ -105,29 +106,29 @@ class Curve:
 
     @staticmethod
     def from_inequality(word: str, claimed: Inequality, required: str = "1 − β") -> Curve:
-        """Return the curve of rows or classes with one obligation."""
+        """Return the curve for the rows or classes that one inequality is about."""
         name = numbered(word, claimed.rows, _LISTED)
         names = labels(required, exact=claimed.exact)
         return Curve(name, claimed.variable, names, claimed.intervals, claimed.bound, claimed.beta)
 
     @property
     def optima(self) -> tuple[float, ...]:
-        """The values at which the inequality is tight."""
+        """The values of the variable at which both sides are equal."""
         return tuple(float((ends[0] + ends[1]) / 2) for ends in self.needed if ends is not None and ends[0] > 0)
 
     @property
     def is_compared(self) -> bool:
-        """Whether the inequality has a second side, which limits the probability."""
+        """Whether there is a second curve, a limit of the probability."""
         return bool(self.labels[1])
 
     @property
     def probable(self) -> tuple[str, tuple[float | None, ...]]:
-        """The name of the probability, or of its lower bound, and its values."""
+        """The name and the values of the first curve, the probability or its lower bound."""
         return (self.labels[1], self.required) if self.is_limit else (self.labels[0], self.bounds)
 
     @property
     def limit(self) -> tuple[str, tuple[float | None, ...]]:
-        """The name of the side that the probability is compared with, and its values."""
+        """The name and the values of the second curve, with which the probability is compared."""
         return (self.labels[0], self.bounds) if self.is_limit else (self.labels[1], self.required)
 
     def drawn(self, span: Span) -> Curve:
@@ -172,7 +173,7 @@ def _bends(low: float | None, middle: float | None, high: float | None) -> bool:
 
 
 def curves_of(outcome: Outcome, most: int) -> tuple[Curve, ...]:
-    """Return at most `most` inequalities that the answer was decided by, the most important ones first."""
+    """Return at most `most` inequalities on which the answer rests, the most important ones first."""
     curves = _curves(outcome, most)
     if not any(curve.variable.product for curve in curves):
         return curves
@@ -202,7 +203,7 @@ def _curves(outcome: Outcome, most: int) -> tuple[Curve, ...]:
 
 
 def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
-    """Return the different inequalities of the rows, failing ones first, without rows that reached a limit."""
+    """Return the different inequalities of the rows, failing ones first, without those of rows past a limit."""
     rows_of: dict[tuple[ClosedForm, BetaForm], list[RowResult]] = {}
     word = "row" if report.inputs is None else "class"
     for row in islice(report.rows, _MOST_ROWS):
@@ -289,7 +290,7 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
 
 
 def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
-    """Return the inequalities of the claim with the answer substituted, or none if there is no answer.
+    """Return the inequalities of the claim with the answer put in, or none if there is no answer.
 
     Inequalities of the cases that prevent a smaller answer come first, with the eps where they fail for a smaller eps.
     """
@@ -321,7 +322,7 @@ def _failing(claimed: Inequality, limits: Limits) -> tuple[FailureInterval, ...]
 def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> tuple[Curve, ...]:
     """Return the greatest allowed probability and the actual one, for a counterexample or for the verdict.
 
-    A counterexample is drawn with all eps at which it is one; for another verdict at most `most` inequalities are.
+    A counterexample is drawn with all eps at which it refutes; for another verdict at most `most` inequalities are.
     """
     intervals, counterexample = report.claim.intervals, report.counterexample
     sides = question.compared(report, most)
@@ -356,7 +357,7 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
 
 
 def _of_outputs(outcomes: Outcomes, most: int) -> tuple[Curve, ...]:
-    """Return the probabilities of outputs, without any requirement."""
+    """Return the curves of the probabilities of outputs, without a second side."""
     nothing = PiecewiseForm(ExpPoly.ONE)
     eps = outcomes.only_at
     interval = Interval.POSITIVE if eps is None else Interval.closed(eps, eps)
@@ -392,7 +393,7 @@ Span = tuple[Fraction, Fraction]
 
 
 def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
-    """Return the curves with points, where curves of one variable have the same values of it.
+    """Return the curves with points, at common values for all curves of one variable.
 
     The values reach from the first visible change to the last.
     """
@@ -512,7 +513,7 @@ def new_figure() -> tuple[Figure, Axes]:
 
 
 def _line(axes: Axes, points: Iterable[tuple[Fraction | float, float | None]], **style: Any) -> None:
-    """Draw a line through the known points."""
+    """Draw a line through the points whose second coordinate is known."""
     known = [(float(x), y) for x, y in points if y is not None]
     axes.plot([x for x, _ in known], [y for _, y in known], **style)
 
@@ -573,7 +574,7 @@ MOST = 4
 
 
 def draw(path: Path, outcome: Outcome) -> None:
-    """Draw the subject of an answer, and write the picture; raise DiagnosticError if the file cannot be written."""
+    """Draw the picture of an answer, and write it; raise DiagnosticError if the file cannot be written."""
     figure, axes = new_figure()
     match outcome.result:
         case Member() as member:
@@ -596,7 +597,7 @@ def draw(path: Path, outcome: Outcome) -> None:
 
 
 def _not_drawn(outcome: Outcome, curves: Sequence[Curve]) -> str:
-    """Return which rows are in no curve, as the end of a title."""
+    """Return the end of a title that says which rows are in no curve."""
     if not isinstance(outcome.result, Report) or outcome.question.table is None:
         return ""
     drawn = {(curve.bound, curve.beta) for curve in curves}
@@ -620,7 +621,7 @@ def _colors(curves: Sequence[Curve]) -> list[str]:
 
 
 def _limit(curve: Curve) -> object:
-    """Return what two curves with the same dashed line have in common."""
+    """Return a key that two curves share if their second curves are equal."""
     return curve.bound if curve.is_limit else (curve.beta, curve.factor)
 
 
@@ -668,7 +669,7 @@ def draw_row(axes: Axes, row: RowResult, intervals: Sequence[Interval], title: s
 
 
 def _draw_objective(axes: Axes, tuned: Tuned) -> None:
-    """Draw the objective at the tried values: for two constants as colors, for more over the first."""
+    """Draw the objective at the values tried: for two constants by colors, for more over the first constant."""
     name, *more = [each.name for each in tuned.varied]
     known = [(one.values, float(one.objective[0])) for one in tuned.tried if one.objective is not None]
     needed = "t" if tuned.adjacent is None else "K·t"
@@ -716,7 +717,7 @@ def _draw_errors(axes: Axes, intervals: Sequence[Interval], report: ErrorReport)
 
 
 def _shade(axes: Axes, curve: Curve, color: str) -> None:
-    """Shade the eps at which the curve's inequality fails, between both sides and on the axis.
+    """Shade the eps at which the curve's inequality fails, between both curves and on the axis.
 
     On the axis even a narrow interval is visible.
     """

@@ -29,7 +29,7 @@ _SHOWN_ROWS, _SHORT = 4, 400
 
 
 def outcome(report: ErrorReport, source: Source | None = None) -> Outcome:
-    """Return the answer: the expected error, or whether the claim about it holds."""
+    """Return the answer about expected errors: the errors, or whether the claim about them holds."""
     known = all(row.error is not None for row in report.rows)
     if report.verdict is not None:
         standing, tone = STANDINGS[report.verdict], TONES[report.verdict]

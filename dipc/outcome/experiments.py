@@ -109,7 +109,7 @@ def _times(count: int) -> str:
 
 
 def _chosen(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
-    """Return the rows to show, in order: all mismatches, and the most common of the other rows."""
+    """Return the rows to show, in order: all mismatches, and the other rows with the greatest counts."""
     if len(rows) <= _MOST_ROWS:
         return list(rows)
     ranked = sorted(range(len(rows)), key=lambda k: (rows[k].agreement is not Agreement.MISMATCH, -rows[k].count))

@@ -54,7 +54,7 @@ def write_csv(outcome: Outcome, stream: TextIO) -> None:
 
 
 def junit(outcome: Outcome) -> str:
-    """Return a `testsuite` for each file and a `testcase` for each case.
+    """Return a JUnit `testsuite` for each file and a `testcase` for each case.
 
     An undecided case is an `error` of the type `undecided`: JUnit has no third outcome, and the claim did not fail.
     """
@@ -100,7 +100,7 @@ _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def github(outcome: Outcome) -> str:
-    """Return a workflow command of GitHub for each case with an unexpected result, and the first line of the answer.
+    """Return a workflow command of GitHub for each case with an unexpected result, and the answer's first line.
 
     A command refers to the line of the claim, or of the mistake in the program.
     """
@@ -155,7 +155,7 @@ _Term = tuple[int, Fraction, Fraction]
 
 
 def latex(form: ClosedForm) -> str:
-    r"""Return the function in LaTeX mathematics, in `\varepsilon`."""
+    r"""Return the function in LaTeX mathematics, with eps as `\varepsilon`."""
     numerator, denominator = form.numerator_and_denominator()
     above = _join_terms(_signed(numerator.terms(), form.only_at))
     if denominator is None:

@@ -54,7 +54,10 @@ _NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(outcome: Outcome, command: Sequence[str], tool: str) -> str:
-    """Return the page of an answer; `command` are the words of the command that asked, and `tool` names the program."""
+    """Return the HTML page of an answer.
+
+    `command` has the words of the command, and `tool` is the name of the program.
+    """
     curves = curves_of(outcome, _CURVES)
     groups = _groups(outcome.parts())
     claim = groups.pop(0) if groups else []
@@ -78,7 +81,7 @@ def _header(outcome: Outcome, command: Sequence[str]) -> str:
 
 
 def _groups(parts: Iterable[Part]) -> list[list[Part]]:
-    """Return the parts as groups, divided at the blank lines."""
+    """Return the parts in groups, divided at the blank lines."""
     groups: list[list[Part]] = [[]]
     for part in parts:
         if isinstance(part, BlankLine):
@@ -246,7 +249,7 @@ def _asset(name: str) -> str:
 
 
 def fields(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return labels with their texts as HTML; a text without a label continues the one before."""
+    """Return labels with their texts as HTML; a text without a label continues the text before."""
     rows = "".join(f"<dt>{escape(label)}</dt><dd>{_words(text.removeprefix('= '))}</dd>\n" for label, text in pairs)
     return f"<dl>\n{rows}</dl>\n"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Tone(Enum):
-    """The kind of a line, which sets its color."""
+    """The role of a line, which sets its color."""
 
     GOOD = "1;32"
     BAD = "1;31"
@@ -27,9 +27,9 @@ class Tone(Enum):
 
 
 class ExitStatus(Enum):
-    """The kind of an answer, which is the exit code.
+    """The kind of an answer, which sets the exit code.
 
-    It says whether the hoped-for answer was proved, or its negation, or neither, or whether a question could not be
+    It says whether the expected answer was proved, or its negation, or neither, or whether a question could not be
     asked.
     """
 
@@ -46,7 +46,7 @@ class ExitStatus(Enum):
 
 @frozen
 class Line:
-    """A paragraph."""
+    """A paragraph of a report."""
 
     text: str
     tone: Tone | None = None
@@ -60,7 +60,7 @@ class BlankLine:
 
 @frozen
 class Fields:
-    """Labels in one column, and texts in another; a text without a label continues the one before."""
+    """Labels in one column, and texts in another; a text without a label continues the text before."""
 
     pairs: Iterable[tuple[str, str]]
     indent: int = 2
@@ -72,7 +72,7 @@ class Fields:
 
 @frozen
 class Verbatim:
-    """Lines that must not be wrapped."""
+    """Lines of a report that must not be wrapped."""
 
     lines: Iterable[str]
     tone: Tone | None = None
@@ -97,7 +97,7 @@ GAP = BlankLine()
 
 @frozen
 class ShownTable:
-    """Rows of cells, each row with its tone, for spreadsheets and HTML pages.
+    """A table for spreadsheets and HTML pages: rows of cells, each row with its tone.
 
     A table without a `title` is for spreadsheets alone.
     """
@@ -122,9 +122,9 @@ class SuiteResult(StrEnum):
 
 @frozen(kw_only=True)
 class SuiteCase:
-    """A tested claim: its place, the expected verdict, and the actual verdict in one line and as a whole report.
+    """A tested claim for reports: its place, the expected verdict, and the result in one line and as a whole report.
 
-    `replay` is the command that repeats the question, and `diagnostics` are the parts of an error.
+    `replay` is the command that repeats the question, and `diagnostics` are the mistakes if it could not be asked.
     """
 
     name: str
@@ -214,9 +214,9 @@ class Look:
 
 @dataclass(slots=True)
 class Page:
-    """A text under construction; `text()` ends with a newline and has no trailing blanks.
+    """A text under construction, of printable characters and colors; `text()` ends with a newline.
 
-    It consists of printable characters and the colors of the look, whatever the names of files and claims contain.
+    Names of files and claims cannot add other characters. Lines have no trailing blanks.
     """
 
     look: Look = field(default_factory=Look)

@@ -54,8 +54,8 @@ _TONES = {
 class PrivacyStatement:
     """The question as a report's heading shows it: the program's file, its constants, and those of the command line.
 
-    `numbers` are the values of an open constant. `theorems` are composition theorems with the budget to which they
-    apply. `digits` are the significant digits that an enclosure needs to count as an answer.
+    `numbers` are the values of the constant of a question about every m. `theorems` are composition theorems with the
+    budget to which they apply. `digits` are the significant digits that an enclosure needs to count as an answer.
     """
 
     path: str
@@ -127,7 +127,7 @@ def _is_wide(value: tuple[Fraction, Fraction] | None, digits: int) -> bool:
 
 
 def _is_open(answer: PrivacyAnswer, digits: int) -> bool:
-    """True if a number in `answer` is enclosed with fewer digits than `digits`, or is not known."""
+    """True if a number in `answer` is not known, or is enclosed with fewer digits than `digits`."""
     if isinstance(answer, Constant) and not answer.exact and (answer.proved is None or answer.refuted_below is None):
         return True
     if isinstance(answer, LeastDelta) and answer.at is not None and _is_wide(answer.at[1], digits):
@@ -341,7 +341,7 @@ _METHODS = {
 
 
 def _estimated(estimate: LossEstimate) -> Iterable[tuple[str, str]]:
-    """Yield the fields with the estimate of the loss and its intervals, which follow the exact loss."""
+    """Yield the fields with the estimate of the loss and its intervals, to follow the exact loss."""
     yield "estimate", f"{estimate.value:.6g} from {estimate.hits.runs} runs at each input, seed {estimate.seed}"
     for name, (low, high) in estimate.intervals.items():
         yield _METHODS[name], f"[{low:.6g}, {high:.6g}] with confidence {estimate.confidence:g}"

@@ -34,7 +34,7 @@ from dipc.text.program import CoreProgram
 
 @frozen
 class Transition:
-    """A step of the chain.
+    """A step of the chain, with its probability.
 
     `probability` is exact, or None if the inputs are open or, with a `reason`, if no exact value was found. `certain`
     steps have probability 1.
@@ -50,7 +50,7 @@ class Transition:
 
 @frozen
 class Dtmc:
-    """The states, numbered from 0 in the order of execution from the initial one, and the steps from each."""
+    """The Markov chain of a program: states, numbered from 0 in the order of execution, and the steps from each."""
 
     states: tuple[StateView, ...]
     steps: tuple[tuple[Transition, ...], ...]
@@ -131,7 +131,7 @@ def _transition(edge: EdgeView, weights: Weights, measurer: Measurer, known: dic
 
 
 def _conditional(edge: EdgeView, measurer: Measurer, known: dict[Event, Closed]) -> Closed:
-    """Return the probability of a comparison's outcome, given the constraints known before."""
+    """Return the probability of a comparison's outcome, given the constraints known before the comparison."""
     joint = _product(edge.joint, measurer, known)
     given = _product(edge.condition, measurer, known)
     # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
@@ -354,7 +354,7 @@ _AROUND = 5
 def _with_ints(
     program: Program, values: Mapping[str, Value], outcomes: tuple[OutputProbability, ...]
 ) -> tuple[OutputProbability, ...]:
-    """Return the outcomes, each divided by the values of the int output if no other output is left open."""
+    """Return the outcomes, split by the values of the int output if no other output is left open."""
     core = program.core
     opened = [slot for slot in core.outputs if core.slots[slot].is_symbolic]
     if len(opened) != 1 or not isinstance(core.slots[opened[0]].type, IntType):
@@ -454,7 +454,7 @@ def _equations(outcomes: Outcomes) -> tuple[str, list[tuple[str, ClosedForm]]]:
 
 
 def answers(program: CoreProgram, table: Table) -> Outcome:
-    """Return an outcome that is `table` as CSV; reading the CSV gives the same rows.
+    """Return an outcome that shows `table` as CSV; reading the CSV gives equal rows.
 
     Its columns are the inputs, the outputs and the claim columns of `table`.
     """

@@ -115,7 +115,10 @@ def outcome(
 def accuracy(
     source: Source, engine: Engine, report: Report, line: str, parts: Callable[[], Iterable[Part]], word: str
 ) -> Outcome:
-    """Return the answer about the accuracy of cases, which are called `word`; `line` and `parts` are its report."""
+    """Return the answer about the accuracy of cases.
+
+    `word` is the word for a case, and `line` and `parts` the report.
+    """
     if any(warning.code == UNUSED_GAMMA for warning in report.warnings):
         line += "; gamma has no effect, as the outputs have to be equal"
     return Outcome(
@@ -135,7 +138,7 @@ def accuracy(
 
 
 def interrupted(stop: Interrupted, word: str = "row") -> Outcome:
-    """Return the outcome of an interrupted check: its progress and certain results. Its cases are called `word`."""
+    """Return the outcome of an interrupted check: its progress and certain results; `word` is the word for a case."""
     done, total = stop.done, stop.total
     line = f"interrupted after {count(done, word) if total is None else f'{done} of {count(total, word)}'}"
     return Outcome(
@@ -277,7 +280,7 @@ def _counterexample(row: RowResult) -> Iterator[Part]:
 def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[str, str]]:
     """Yield the fields with the counterexample of a row, and all eps where the row fails.
 
-    A beta longer than `longest` is not repeated; `there` names the input where the row fails for these eps.
+    A beta longer than `longest` is not repeated; `there` is a text that names the input where the row fails.
     """
     counterexample = row.counterexample
     assert counterexample is not None
@@ -321,7 +324,7 @@ def _row_fields(row: RowResult) -> Iterable[tuple[str, str]]:
 
 @dataclass(slots=True)
 class _Reason:
-    """The rows that one reason left undecided: their number, and the first of them."""
+    """The rows that one reason left undecided: how many, and the first of them."""
 
     first: RowResult
     rows: int = 0
@@ -431,7 +434,7 @@ def _end(point: EndPoint) -> str:
 
 
 def _row_list(numbers: Sequence[int], rows: int) -> str:
-    """Return the first of the row numbers as a text; `rows` is how many there are."""
+    """Return the first of the row numbers as a text; `rows` is the number of all rows."""
     text = ", ".join(map(str, numbers))
     return text if rows <= len(numbers) else f"{text}, … (--format json has them all)"
 
@@ -461,7 +464,7 @@ def members(report: Report, verdict: Verdict) -> int:
 
 
 def row_word(row: RowResult, number: int = 1) -> str:
-    """Return the word for `number` rows like this: `rows`, or `classes` if they represent classes."""
+    """Return the word for `number` rows such as `row`: `rows`, or `classes` if they represent classes."""
     word = "row" if row.count is None else "class"
     return word if number == 1 else plural(word)
 
@@ -472,6 +475,6 @@ def row_name(row: RowResult) -> str:
 
 
 def class_size(row: RowResult) -> str:
-    """Return a phrase with the number of further inputs in the row's class, to follow its first input."""
+    """Return a phrase with the number of further inputs in the row's class, to put after its first input."""
     others = (row.count or 1) - 1
     return f"and {others} more that {'differs' if others == 1 else 'differ'} only in details" if others else ""

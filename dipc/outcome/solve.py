@@ -219,7 +219,7 @@ def _scope_fields(solution: Solution) -> Iterable[tuple[str, str]]:
 
 
 def _vacuity(solution: Solution) -> str | None:
-    """Return why the claim with the answer substituted is vacuous, or None if it is not."""
+    """Return why the claim with the answer put in is vacuous, or None if it is not."""
     return says_nothing(solution.scopes) if solution.claims_nothing else None
 
 
@@ -249,7 +249,7 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
 
 
 def _piece_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
-    """Return the range of the piece's variable, and the value of an open constant, as a text."""
+    """Return the range of the piece's variable, and the value of m in a question about every m, as a text."""
     name = "eps" if piece.variable is Variable.EPS else "t"
     where = f"{name} = {piece.span.start.low}" if piece.span.is_point else f"{name} in {_span(piece.span)}"
     note = getattr(solution.undecided_row(piece.rows[0]), "note", None) if solution.question.parameter else None
@@ -431,7 +431,7 @@ def _reach(solution: GammaSolution) -> str:
 
 
 def _tolerances(solution: GammaSolution) -> tuple[str, str]:
-    """Return a tolerance that is too small and one that is enough, each in multiples of 1/eps if `solution` is."""
+    """Return (a tolerance that is too small, one that suffices), in multiples of 1/eps if `solution` is."""
     cell = solution.product if solution.product is not None else solution.value
     assert cell is not None
     unit = "" if solution.product is None else "/eps"
@@ -527,7 +527,7 @@ def _tuned_headline(tuned: Tuned) -> str:
 
 
 def _makes_no_difference(tuned: Tuned) -> bool:
-    """Return True if all of several tried values have an objective, and no two objectives were proved different."""
+    """Return True if no two of several tried values were proved to have different objectives, and all have one."""
     known = [each.objective for each in tuned.tried if each.objective is not None]
     return 1 < len(known) == len(tuned.tried) and max(low for low, _ in known) <= min(high for _, high in known)
 
@@ -577,7 +577,7 @@ def _tuned_parts(tuned: Tuned, path: str) -> Iterator[Part]:
 
 
 def _at_an_end(tuned: Tuned) -> Iterator[tuple[str, str]]:
-    """Yield a remark if the best value may lie at an end of the searched range, beyond which nothing is proved."""
+    """Yield a remark if the best value may be at an end of the searched range, beyond which nothing is proved."""
     for name, (low, high) in tuned.proved_for.items():
         value = _ZERO if tuned.best is None else tuned.best.values[name]
         if not low < value < high:

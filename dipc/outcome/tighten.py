@@ -46,7 +46,7 @@ _SPOT = (
 
 @frozen
 class Member(Record):
-    """A member of a family: the constants given for it, and the result."""
+    """A member of a family of programs: the constants given for it, and the result."""
 
     FIELDS = (
         "constants eps=tightest.eps factor=tightest.factor:cell kappa attained=tightest.attained "
@@ -72,7 +72,7 @@ class Member(Record):
 
     @property
     def equal(self) -> str:
-        """The evidence that all places need one factor: a proof, or the number of digits that agree."""
+        """The reason why all places need one factor: a proof, or the number of digits that agree."""
         return "proved" if self.tightest.proved else f"to {self.tightest.digits} digits"
 
     @property
@@ -347,7 +347,7 @@ def _place(tightest: Tightest, spot: TightSpot, does: str) -> Iterator[Part]:
 
 
 def _variable(spot: TightSpot) -> str:
-    """Return the name of the variable whose value at a place is given: `eps`, or `t` with its meaning."""
+    """Return the name of the variable whose value `spot` gives: `eps`, or `t` with its meaning."""
     variable = spot.claimed.variable
     return "eps" if variable is Variable.EPS else f"t = {variable}"
 

@@ -56,7 +56,7 @@ def enclosed_text(low: Fraction, high: Fraction, digits: int = DIGITS) -> str:
 
 
 def exact(value: Fraction, digits: int = DIGITS) -> str:
-    """Return an exactly known number as a decimal of at most `digits` digits, with `…` where it was cut off."""
+    """Return an exactly known number as a decimal of at most `digits` digits, with `…` if digits were cut off."""
     digits = _with_whole_part(value, digits)
     cut = truncated(value, digits)
     return decimal(cut) if cut == value else f"{decimal_padded(cut, digits)}…"
@@ -65,8 +65,8 @@ def exact(value: Fraction, digits: int = DIGITS) -> str:
 def cell_text(low: Fraction, high: Fraction, most: int | None = None) -> str:
     """Return the digits of a number that are known, and `…` after them.
 
-    `low` is the number cut off, and `high` is one unit of that digit more. An exact number (low == high) is written as
-    by `rational`. `most` is the greatest number of digits that are shown; by default all are.
+    `low` has the known digits, and `high` is one unit of the last digit more. An exact number (low == high) is written
+    as by `rational`. `most` is the greatest number of digits that are shown; by default all are.
     """
     if low == high:
         return rational(low)
@@ -89,7 +89,7 @@ def rational(value: Fraction, digits: int = DIGITS) -> str:
 
 
 def _with_whole_part(value: Fraction, digits: int) -> int:
-    """Return the number of digits, at least `digits`, with which no digit before the decimal point is cut off."""
+    """Return the number of digits, at least `digits`, with which all digits before the decimal point are kept."""
     return max(digits, magnitude(value) + 1) if value else digits
 
 
@@ -99,7 +99,7 @@ def truncated(value: Fraction, digits: int) -> Fraction:
 
 
 def agreement(first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]) -> int:
-    """Return a number of digits in which two disjoint enclosures differ, with three to spare."""
+    """Return a number of digits with which two disjoint enclosures look different, and three more."""
     gap = max(second[0] - first[1], first[0] - second[1])
     size = max(abs(end) for end in (*first, *second))
     if gap <= 0 or not size:
@@ -220,7 +220,7 @@ def count(number: int, what: str) -> str:
 
 
 def s(number: int) -> str:
-    """Return the ending of a verb in the present tense for `number` subjects: `s` or nothing."""
+    """Return the ending of a verb in the present tense after `number` subjects: `s` for one, else nothing."""
     return "s" if number == 1 else ""
 
 
@@ -266,7 +266,7 @@ def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
 def says_nothing(scopes: Mapping[str, ClaimScope]) -> str | None:
     """Return why a decided claim is vacuous, or None if it is not.
 
-    Without `scopes` no input is farther than alpha from inputs with another answer.
+    If `scopes` is empty, no input is farther than alpha from inputs with another answer.
     """
     if not scopes:
         return "dd ≤ α"
@@ -344,7 +344,7 @@ def interval_text(eps: str) -> str:
 
 
 def single(eps: str) -> str | None:
-    """Return the number if the intervals `eps` are a single number, else None."""
+    """Return the text of the number if the intervals `eps` are a single number, else None."""
     low, _, high = eps.strip("[]").partition(", ")
     return low if low == high else None
 
@@ -363,15 +363,14 @@ def all_of(eps: str) -> str:
 
 @frozen
 class Statement:
-    """A question in the user's own words.
+    """A question in the user's own words, for the heading of a report.
 
-    `program` and `table` are named as the user named them, with the constants and the parts of the claim. `near` names
+    `program` and `table` are named as the user named them, with the constants and the parts of the claim. `near` has
     the types of the outputs compared within gamma: "real and int", empty if there are none. `distance` is True if the
     `metric` block has its own distance of answers.
 
     Without a `table` the question is about all inputs. Then `distances` are those of `alpha` and `gamma` that are left
-    open, `numbers` the values of an open constant, such as `m >= 1`, and `inputs` the types of the inputs that are not
-    finite.
+    open, `numbers` the values of m, such as `m >= 1`, and `inputs` the types of the inputs that are not finite.
     """
 
     program: str
@@ -403,7 +402,7 @@ def subject_fields(
     """Yield the fields that say what a report is about.
 
     `eps` are the intervals as text; `required` is the lower bound claimed for the probability, and `asked` the part of
-    the claim that is asked for.
+    the claim to solve for.
     """
     yield "program", program_text(statement.program, statement.constants)
     whose = "for every input u"

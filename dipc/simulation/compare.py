@@ -77,9 +77,9 @@ _MOST_STEPS = 60
 
 
 def _tail(x: float, count: int, runs: int) -> tuple[Any, Any]:
-    """Return enclosures of the probability of at least `count` successes, and of its derivative in x.
+    """Return enclosures of the probability of at least `count` successes in `runs` runs, and of its derivative in x.
 
-    There are `runs` runs, each successful with probability x.
+    Each run is successful with probability x.
     """
     ball, first, second = flint.arb(x), flint.arb(count), flint.arb(runs - count + 1)
     logarithm = (first - 1) * ball.log() + (second - 1) * (1 - ball).log()
@@ -108,9 +108,9 @@ class NoProbability:
 
 @frozen
 class Expected:
-    """The exact probabilities of all possible values of the finite outputs, or of the requested events.
+    """The exact probabilities, for every eps, of all possible values of the finite outputs, or of the requested events.
 
-    They are for every eps. If events were requested, the probabilities are in the order of the request.
+    The probabilities of events are in the order of the request.
     """
 
     outcomes: tuple[OutputProbability, ...] | NoProbability
@@ -140,7 +140,7 @@ def nothing(unknown: NoProbability, events: Sequence[Event] = ()) -> Expected:
 
 
 def why_unknown(error: Undecided | DiagnosticError) -> NoProbability:
-    """Return why the exact engine has no answer. If the program is wrong instead, raise `error` again."""
+    """Return why the exact probability is not known. If the program is wrong instead, raise `error` again."""
     if isinstance(error, Undecided):
         return NoProbability(error.reason)
     if not all(diagnostic.code.startswith(_NOT_EXECUTED) for diagnostic in error.diagnostics):
@@ -178,9 +178,9 @@ class Agreement(StrEnum):
 
 @frozen
 class ComparedRow:
-    """An event with its count, and its exact probability with an enclosure of its value at this eps.
+    """An event with its count, the interval for its probability, and the exact probability with its value at this eps.
 
-    The probability and the enclosure are None if they are not known, with the `reason`.
+    The probability and the enclosure of its value are None if they are not known, with the `reason`.
     """
 
     FIELDS = "interval probability=closed_form at=enclosure:digits"
@@ -272,7 +272,7 @@ class ComparedTally(Record):
 
 
 def estimates(tally: Tally, reason: str, confidence: Fraction = CONFIDENCE) -> ComparedTally:
-    """Return the counts alone, by decreasing count, with the `reason` why no probability is known exactly."""
+    """Return the counts alone, by decreasing count, with the `reason` why no exact probability is known."""
     return judge(tally, nothing(NoProbability(reason), tally.events), confidence)
 
 
@@ -308,9 +308,9 @@ def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -
 def _output_rows(
     tally: Tally, outcomes: tuple[OutputProbability, ...] | NoProbability, confidence: Fraction
 ) -> list[ComparedRow]:
-    """Return rows for the outputs with an exact probability, and for observed outputs without one.
+    """Return rows for the outputs with an exact probability, and for the other observed outputs.
 
-    The observed outputs without a probability are impossible, unless nothing is known.
+    The other observed outputs are impossible, unless no probability is known.
     """
     counts = {
         tuple(None if value is None else show_value(value) for value in values): count

@@ -45,11 +45,11 @@ _NEAR, _FAR = 400, 1_024
 
 @frozen
 class LikelihoodTest(Record):
-    """A test of the scale of the noises on these `outputs`.
+    """A test whether the noises have the scale of the program, on the outputs `outputs`.
 
     Under the exact law, the statistic is as far out as observed, upwards or downwards, with probability at most
-    `tails`; a tail of at most error/2 is a mismatch. `factor` is the common factor of the scales that would explain
-    the observation, to first order, for display.
+    `tails`; a tail of at most error/2 is a mismatch. `factor` is the common factor of the scales that would explain the
+    observation, to first order, for display.
     """
 
     FIELDS = "part=outputs tails factor ok=plausible"
@@ -61,7 +61,7 @@ class LikelihoodTest(Record):
 
     @property
     def plausible(self) -> bool:
-        """True if the observations are plausible under the law."""
+        """True if no tail is a mismatch."""
         return min(self.tails) > self.error / 2
 
     @property
@@ -139,7 +139,7 @@ def _tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
 
 
 def _tilt(law: Mapping[int, float], wanted: float) -> float:
-    """Return approximately the s at which the mean of `law`, tilted by e^{s·score}, is `wanted`."""
+    """Return the approximate s for which the mean of `law`, tilted by e^{s·score}, is `wanted`."""
     low, high = 0.0, 1.0
     top = max(law)
 
@@ -156,7 +156,10 @@ def _tilt(law: Mapping[int, float], wanted: float) -> float:
 
 
 def _greatest(law: Mapping[int, flint.arb], runs: int) -> flint.arb:
-    """Return a bound of the probability of any value of the sum of `runs` scores, whose differences are coprime."""
+    """Return an upper bound of the probability of every single value of the sum of `runs` scores.
+
+    The differences of the scores are coprime.
+    """
     pairs: dict[int, flint.arb] = {}
     for one, p in law.items():
         for two, q in law.items():
@@ -354,9 +357,9 @@ class ComparedEvent(Record):
 
 @frozen
 class Partition:
-    """Events about some outputs that exclude each other and cover everything.
+    """Disjoint events about some outputs that cover everything.
 
-    `labels` are the numbers of the samples' events, in order, or None if the order of the samples is not known.
+    `labels` are the indices of the events of the samples, in order, or None if the order of the samples is not known.
     """
 
     outputs: str
@@ -403,11 +406,11 @@ class Partition:
 
 @frozen
 class Conformance(Record):
-    """The result of the comparison of all cells.
+    """The result of comparing observed outputs with the exact law of a program.
 
     If the implementation has the program's distribution, the result is a mismatch with probability at most 1 -
-    confidence. `ratios` test the scale of the noises, `pairs` whether samples depend on each other. `chi_square`
-    and `degrees` are for display: they decide nothing.
+    confidence. `ratios` test the scale of the noises, `pairs` whether samples depend on each other. `chi_square` and
+    `degrees` are for display: they decide nothing.
     """
 
     FIELDS = "schema program input eps observed confidence:decimal verdict reason chi_square degrees cells ratios pairs"
@@ -583,7 +586,7 @@ def _share(k: int) -> float:
 
 @frozen(eq=False)
 class _Law:
-    """The exact law of a program's outputs at an input and an eps, to be compared with observations.
+    """The exact law of a program's outputs at one input and one eps, with the events to compare.
 
     All intervals of one output, or of the finite ones together, may miss their probabilities with probability `error`.
     """
@@ -631,10 +634,10 @@ class _Law:
         yield self._event(name, {name: f"below {low} or above {high}"}, 0, observed.total, share, beyond)
 
     def reals(self, sequence: Sequence[Fraction], name: str) -> Partition:
-        """Return cells between values that the first samples choose, and everything outside of the cells.
+        """Return the cells between values that the first samples fix, and an event for everything outside.
 
-        Single values are cells of their own: the most common samples, which a law without atoms does not
-        repeat, and the atoms of the law. The other samples are counted, independently of the choice.
+        Single values are cells of their own: the most common samples, which a law without atoms does not repeat, and
+        the atoms of the law. The other samples are counted, independently of the cells.
         """
         whole = self._combination(_value_terms(name, sequence[0]))
         certain = isinstance(whole, ClosedForm) and whole.value == 1
@@ -665,7 +668,7 @@ class _Law:
         return self._partition(name, cells, _labels(edges, single, counted))
 
     def rounded(self, grid: Fraction, sequence: Sequence[Fraction], name: str) -> Partition:
-        """Return cells between multiples of the grid that the first samples choose, and everything outside.
+        """Return the cells between multiples of the grid that the first samples fix, and an event for the rest.
 
         A value that is rounded down lies in the cell of its multiple.
         """
@@ -702,7 +705,7 @@ class _Law:
         return [*cells, ("outside", self._combination(outside, 1))]
 
     def _partition(self, name: str, cells: Sequence[tuple[str, Probability]], labels: Sequence[int]) -> Partition:
-        """Return the cells with the counts of their numbers among `labels`, each with an equal share of the error."""
+        """Return the cells with their counts among `labels`, the cell index of each sample; each has an equal error."""
         tally, share = Counter(labels), self.error / len(cells)
         events = [
             self._event(name, {name: label}, tally[number], len(labels), share, form)
@@ -718,7 +721,7 @@ class _Law:
 
 
 def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iterable[Fraction]) -> list[int]:
-    """Return the number of the cell of each value.
+    """Return the index of the cell of each value.
 
     The cells between two edges come first, then everything outside, then single values.
     """
@@ -730,7 +733,7 @@ def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iter
 
 
 def _chosen(sequence: Sequence[Fraction]) -> tuple[list[Fraction], Sequence[Fraction]]:
-    """Return the samples that fix the ends of histogram cells, sorted, and the samples that are counted in them."""
+    """Return (the samples that fix the cells, sorted; the samples that are counted in the cells)."""
     split = min(len(sequence) // _CHOOSING, _MOST_CHOOSING)
     return sorted(sequence[:split]), sequence[split:]
 

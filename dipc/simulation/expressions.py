@@ -39,7 +39,7 @@ _ZERO = np.zeros((), dtype=np.intp)
 
 
 class Undefined(Exception):
-    """An operation has no result for some run, at `position` in the columns of its operands."""
+    """Raised if an operation has no result for some run, at index `position` in the columns of its operands."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -57,7 +57,7 @@ class RunColumn(Generic[T]):
         return len(self.codes)
 
     def select(self, positions: Positions | Mask) -> RunColumn[T]:
-        """Return the column of the runs at `positions`."""
+        """Return the column of the runs at these positions."""
         return RunColumn(self.values, self.codes[positions])
 
 
@@ -67,7 +67,7 @@ def constant(value: T, size: int) -> RunColumn[T]:
 
 
 def truth_column(mask: Mask) -> RunColumn[Any]:
-    """Return the column of truth values of a mask."""
+    """Return `mask` as a column of truth values."""
     return RunColumn((False, True), mask.astype(np.intp))
 
 
@@ -93,10 +93,7 @@ def distinct(codes: Positions, bound: int) -> tuple[Positions, Positions]:
 
 
 def zip_columns(columns: Sequence[RunColumn[Any]]) -> RunColumn[tuple[Any, ...]]:
-    """Return the column of tuples of the given columns; each value of its table occurs, and only once.
-
-    There must be at least one column.
-    """
+    """Return the column of tuples of the given columns, at least one; each value in its table occurs exactly once."""
     size = len(columns[0])
     groups, places = min(1, size), np.broadcast_to(_ZERO, size)
     steps: list[tuple[Positions, Positions]] = []
@@ -178,9 +175,10 @@ _SAFE = 2**62
 
 @frozen(eq=False)
 class Draw:
-    """The draws of one sampling statement for each run of a batch: reals, or integers.
+    """The draws of one execution of a sampling statement, one for each run of a batch: reals, or integers.
 
-    Runs in which the statement was not executed have arbitrary values. `serial` orders the draws of a batch.
+    Runs in which the statement was not executed have arbitrary values. `serial` numbers the draws of a batch in the
+    order in which they are made.
     """
 
     serial: int
@@ -384,7 +382,7 @@ _NOWHERE = -1
 
 
 class OutsideDomain(Exception):
-    """A variable cannot hold the `value` assigned to it in the run at `position`."""
+    """Raised if a variable cannot hold the `value` that is assigned in the run at index `position`."""
 
     def __init__(self, position: int, value: Value) -> None:
         super().__init__(position, value)
@@ -441,7 +439,7 @@ class CodedColumn:
 
 
 class Batch:
-    """The state of `size` runs of one program; all runs start alive."""
+    """The variables of `size` runs of one program, and which runs are alive; all runs start alive."""
 
     def __init__(self, scope: SimulatedScope, size: int, inputs: Mapping[str, Value]) -> None:
         """Start the runs; `inputs` are the values of the inputs, by the names of scalars and elements."""
@@ -460,7 +458,7 @@ class Batch:
                     cell.write(everyone, RunColumn((value,), np.zeros(size, dtype=np.intp)))
 
     def cell(self, variable: SimulatedVariable, offset: int) -> CodedColumn:
-        """Return the memory of one element."""
+        """Return the values of one element, in all runs."""
         return self._cells[variable.name][offset]
 
     def draw(self, runs: Positions, values: NDArray[Any]) -> Number:
@@ -484,7 +482,7 @@ class SimulationCode(StrEnum):
 
 
 class LoopLimitReached(DiagnosticError):
-    """A run was still inside a `while` after the greatest number of rounds."""
+    """Raised if a run was still inside a `while` after the greatest number of rounds allowed."""
 
 
 # --- expressions -----------------------------------------------------------------------------------
@@ -498,7 +496,7 @@ _SHOWN = 8
 
 
 class BatchExpressions:
-    """The evaluation of expressions of a type-checked program in the runs of one batch, at one eps.
+    """An evaluator of expressions of a type-checked program in the runs of one batch, at one eps.
 
     `locals` are the values of loop variables and of the variable of an `Exp`.
     """
@@ -556,7 +554,7 @@ class BatchExpressions:
         return (factor * eps.power(int(power))).enclosure()[0]
 
     def alike(self, exprs: Iterable[ast.Expr], runs: Positions) -> Iterator[Positions]:
-        """Yield `runs` in groups, in each of which every variable in the expressions has one value."""
+        """Yield groups of `runs` in each of which every variable in `exprs` has one value."""
         references = [node for expr in exprs for node in walk(expr) if isinstance(node, ast.Name | ast.Element)]
         variables = [node for node in references if node.name in self.scope.variables and node.name not in self.locals]
         if not variables:
@@ -665,7 +663,7 @@ class BatchExpressions:
         return apply(counted, self.column(expr, runs))
 
     def offsets(self, variable: SimulatedVariable, index: ast.Expr, runs: Positions) -> RunColumn[int]:
-        """Return the position of the array element that `index` selects, counted from 0."""
+        """Return the array offset, from 0, that `index` selects in each of `runs`."""
         low, size = variable.low, variable.size
         assert low is not None
 
@@ -696,7 +694,7 @@ class BatchExpressions:
             raise self.fault(SimulationCode.UNASSIGNED, message, span, int(runs[undefined.position]), note) from None
 
     def _junction(self, expr: ast.Binary, runs: Positions) -> RunColumn[Any]:
-        """Evaluate `and` or `or`: the right side only in the runs that the left side leaves open."""
+        """Evaluate `and` or `or`, the right side only in the runs that the left side does not decide."""
         truth = self.holds(expr.left, runs)
         still_open = np.flatnonzero(truth if expr.op is BinaryOp.AND else ~truth)
         if len(still_open):
@@ -711,7 +709,7 @@ class BatchExpressions:
         return compared(op, apply(minus, left, right), runs)
 
     def _selected(self, function: str, columns: list[RunColumn[Any]], runs: Positions) -> RunColumn[Any]:
-        """Return min, max or abs of forms: the column that is least, or greatest, in each run."""
+        """Return min, max or abs of forms: in each run the column that is least, or greatest."""
         best, *rest = columns
         if function == "abs":
             rest = [apply(negated, best)]

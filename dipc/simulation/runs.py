@@ -116,7 +116,7 @@ class NoiseSource:
         self._generator = np.random.Generator(np.random.PCG64(seed))
 
     def attend(self, runs: Positions) -> None:
-        """Set the runs of the batch that the next draws are for."""
+        """Set the runs of the batch to which the next draws belong."""
 
     def laplace(self, size: int) -> NDArray[np.float64]:
         """Return reals with density e^{-|x|}/2."""
@@ -165,9 +165,9 @@ class NoiseSource:
 
 
 class SharedNoise(NoiseSource):
-    """A source that gives each run of a batch equal draws, whichever other runs take part.
+    """A source that gives each run of a batch equal draws for two inputs, whichever other runs take part.
 
-    Two inputs get equal noises as long as the same statements are executed in some run.
+    The noises are equal as long as the same statements are executed in some run.
     """
 
     def __init__(self, seed: int, batch: int, size: int) -> None:
@@ -208,7 +208,7 @@ _LEAST_RATE, _LEAST_WHOLE_RATE, _GREATEST_RATE = Fraction(1, 10**150), Fraction(
 
 
 class BatchStatements:
-    """The execution of the statements of a type-checked program in the runs of one batch."""
+    """An executor of the statements of a type-checked program in the runs of one batch."""
 
     def __init__(self, expressions: BatchExpressions, noise: NoiseSource, loop_limit: int) -> None:
         """Take the state of the batch. A run may take at most `loop_limit` rounds of one execution of a `while`."""
@@ -379,7 +379,7 @@ class BatchStatements:
 
 
 def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
-    """Return the index of the weight that each uniform number falls on, which is never a weight of 0."""
+    """Return, for each uniform number, the index of the weight whose interval contains it, never a weight of 0."""
     heavy = [index for index, share in enumerate(weights) if share > 0]
     ends = np.cumsum([weights[index] for index in heavy]) / fsum(weights)
     if len(heavy) == 2:
@@ -391,7 +391,7 @@ def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
 
 
 def _power(exponent: Fraction) -> float:
-    """Return an exponent <= 0 as a float, but at least -10^6."""
+    """Return `exponent` <= 0 as a float, but at least -10^6."""
     return float(max(exponent, Fraction(-(10**6))))
 
 
@@ -431,7 +431,7 @@ class Tally:
 
 
 class SimulationInterrupted(Exception):
-    """The simulation was stopped by Ctrl-C; `tally` has the finished runs, of `total`."""
+    """Raised if Ctrl-C stopped a simulation; `tally` has the finished runs, of `total`."""
 
     def __init__(self, tally: Tally, total: int) -> None:
         super().__init__(f"interrupted after {tally.runs} of {total} runs")
@@ -537,7 +537,7 @@ def _executed(
     noise: NoiseSource,
     loop_limit: int,
 ) -> Batch:
-    """Return the memory of `size` runs after the last statement."""
+    """Return the variables of `size` runs after the last statement."""
     batch = Batch(scope, size, input)
     BatchStatements(BatchExpressions(scope, eps, batch), noise, loop_limit).block(tree.body, np.arange(size))
     return batch

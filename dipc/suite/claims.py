@@ -187,7 +187,7 @@ def _all_of(program: Path) -> tuple[str, ...] | None:
 
 @frozen
 class _Reader:
-    """The reader of one claim, which appends its mistakes to `mistakes`."""
+    """A reader of one claim of a file, which appends its mistakes to `mistakes`."""
 
     source: SourceText
     claim: Mapping[str, object]
@@ -297,7 +297,7 @@ def _unknown(source: SourceText, span: Span, name: str, known: Sequence[str]) ->
 
 
 def _excerpt(source: SourceText, span: Span, key: str | None) -> Excerpt:
-    """Return the line of `key` in the part of the file that is the claim, or the first line of that part."""
+    """Return the line of `key` in the claim, which is the part `span` of the file, or the first line of the claim."""
     if key is not None:
         matched = re.compile(rf"^[ \t]*\"?{re.escape(key)}\b.*$", re.MULTILINE).search(
             source.text, span.start, span.end
@@ -366,9 +366,9 @@ def _makes_claim(path: Path) -> bool:
 
 @frozen
 class ClaimResult:
-    """The result of one claim: its verdict, None for an error, in one line and as a whole report.
+    """The result of one claim: its verdict, or None for an error, in one line and as a whole report.
 
-    `diagnostics` are the parts of an error.
+    `diagnostics` are the mistakes if the claim could not be decided.
     """
 
     claim: ExpectedClaim

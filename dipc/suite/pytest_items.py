@@ -19,11 +19,11 @@ from dipc.text.diagnostic import DiagnosticError, render
 
 
 class Unexpected(Exception):
-    """A claim with an unexpected result; the text of the exception is the whole report."""
+    """Raised for a claim with an unexpected result; the text of the exception is the whole report."""
 
 
 class UnexpectedlyUndecided(Unexpected):
-    """A claim without a verdict, although one was expected."""
+    """Raised for a claim without a verdict, although a verdict was expected."""
 
     dipc_undecided = True
 
