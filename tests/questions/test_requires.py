@@ -289,8 +289,10 @@ def test_a_number_without_inputs_is_named() -> None:
     assert any("m = 1" in reason and "no input satisfies `requires`" in reason for reason in reasons)
 
 
-def test_privacy_for_every_number_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "p.dip").write_text(THRESHOLDS.format(f"{ALL} >= 0"))
+def test_privacy_for_every_number_is_refused_unless_each_query_is_bounded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "p.dip").write_text(THRESHOLDS.format("sum(i in 1..m : q[i]) >= 0"))
     command = ["privacy", str(tmp_path / "p.dip"), "--adjacent", "linf:1", "--inputs", "all", "--for-all", "m"]
     assert run(command) == 2
     assert "error[E1117]" in capsys.readouterr().err
