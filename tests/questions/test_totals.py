@@ -106,6 +106,33 @@ def test_a_total_may_have_values_between_integers_and_units(total: str, queries:
     assert dipc.check_privacy_for_all(loaded, "m", "hamming:1", budget="10*eps").verdict != "private"
 
 
+#: Runs that return true at some queries, from which the ideal returns false: a range has one value for each j, and each
+#: round of a loop reads what the one before assigned.
+CHANGING = {
+    "ends that change": ("for j in 1..2 do t[j] <- sum(i in j..m : q[i]) end; y <- t[1] > t[2]", "t[1..2] : real = 0"),
+    "ends in a variable": (
+        "for j in 1..2 do t[j] <- max(i in 1..min(j, m) : q[i]) end; y <- t[2] > t[1]",
+        "t[1..2] : real = 0",
+    ),
+    "the round before": (
+        "for i in 1..3 do s <- s + z; z <- i end; y <- sum(i in 1..m : q[i]) > T and s > 2",
+        "s, z : real = 0",
+    ),
+    "a condition that ends the steps": (
+        "for i in 1..3 do if s < 2 then s <- s + 1 end end; y <- sum(i in 1..m : q[i]) > T and s < 5/2",
+        "s : real = 0",
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "variables"), CHANGING.values(), ids=CHANGING)
+def test_a_total_has_one_value_in_a_run(body: str, variables: str) -> None:
+    claim = "alpha: 0; beta: exp(-eps)/1000;"
+    source = program(body, claim, more=f"output y : bool; var {variables};", ideal="y <- false")
+    assert dipc.check(dipc.load(source, m=2), inputs="all").verdict == "inaccurate"
+    assert dipc.check(dipc.load(source), inputs="all", for_all="m").verdict != "accurate"
+
+
 @pytest.mark.parametrize("source", PROVED.values(), ids=PROVED)
 def test_totals_prove_what_holds_for_each_number(source: str) -> None:
     loaded = dipc.load(source)

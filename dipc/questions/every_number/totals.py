@@ -155,8 +155,9 @@ class _Reduction:
             return None
         words = {value for name in bounds for value in _words(types[name])}
         outputs = frozenset(slot.name.partition("[")[0] for slot in core.output_slots)
+        constants = frozenset((core.constants.keys() | numbers) - _bound_names(tree))
         fixed_names = frozenset((core.constants.keys() | words) - numbers - _bound_names(tree))
-        finding = _Finding(numbers, frozenset(bounds), fixed_names, outputs, _used_names(tree))
+        finding = _Finding(numbers, frozenset(bounds), constants, fixed_names, outputs, _used_names(tree))
         body = finding.without_queries(finding.folded(tree.body))
         declarations: list[ast.Declaration] = []
         for each in kept:
@@ -332,11 +333,12 @@ def _used_names(tree: ast.ProgramTree) -> frozenset[str]:
 class _Finding:
     """The search for totals of the arrays `queries`, whose ranges depend on the constants `numbers`.
 
-    Summands may read the names in `fixed`: other constants, and words.
+    Summands may read the names in `fixed`: other constants, and words. The ends of ranges may read `constants`.
     """
 
     numbers: frozenset[str]
     queries: frozenset[str]
+    constants: frozenset[str]
     fixed: frozenset[str]
     outputs: frozenset[str]
     taken: frozenset[str]
@@ -358,7 +360,10 @@ class _Finding:
         return ast.rewritten(tree, change)
 
     def _is_total(self, node: ast.Ranged) -> bool:
-        """Whether a range is over queries, and reads each of them at its own index alone."""
+        """Whether a range is over queries, and reads each of them at its own index alone.
+
+        Its ends read constants only: at ends that change during a run, one range has several values.
+        """
         index = ast.Name(node.variable)
         inside = list(ast.walk(node.body))
         read = [each for each in inside if isinstance(each, ast.Element)]
@@ -367,9 +372,11 @@ class _Finding:
         if any(isinstance(each, ast.Ranged | ast.Drawn | ast.Eps) for each in inside):
             return False
         names = [each.name for each in inside if isinstance(each, ast.Name)]
+        ends = [each.name for each in ast.walk((node.low, node.high)) if isinstance(each, ast.Name | ast.Element)]
         return (
             bool(read)
             and _mentions((node.low, node.high), self.numbers)
+            and {*ends} <= self.constants
             and names.count(node.variable) == len(read)
             and {*names} <= self.fixed | {node.variable}
         )
@@ -419,7 +426,11 @@ class _Finding:
         own = all(
             ast.occurrences(loop.body, name) == ast.occurrences(tuple(_assignments(loop, name)), name) for name in made
         )
-        return list(made.values()) if made and inner == whole and own and not known.keys() & self.outputs else None
+        if not made or inner != whole or not own or known.keys() & self.outputs:
+            return None
+        # A summand that reads a variable would have its value before the loop in each round.
+        ranges = [node for node in ast.walk(tuple(made.values())) if isinstance(node, ast.Ranged)]
+        return list(made.values()) if all(map(self._is_total, ranges)) else None
 
 
 def _with_first(first: ast.Statement, after: ast.Statement) -> ast.Statement | None:
