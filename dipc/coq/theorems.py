@@ -244,6 +244,8 @@ def _row(
     at, event = program.applied(inputs), program.event(list(theorem.right_answers(inputs, outputs, gamma)), gamma)
     if row["probability"] == obligation.entry["probability"]:
         return obligation.from_program(name, at, event)
+    if row["probability"] is None:
+        raise NotStatedError("its probability is not stated")
     return _equation(name, at, event, obligation.context.probability(row["probability"]))
 
 

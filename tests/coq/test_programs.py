@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import pytest
 
 import dipc
 from dipc.coq.programs import MOST_COMPARISONS, MOST_WAYS
-from dipc.coq.theorems import CoqFile
+from dipc.coq.theorems import CoqFile, write_theorems
+from dipc.verifier.document import document_of
+from dipc.verifier.reading import Budget
 from tests.coq.test_theorems import ROOT, compiled, needs_coq, theorems_of
 
 _HEAD = "input q, r : real;\noutput a : {0..3} = 0;\nvar x, y, z : real;\nvar b : bool;\nvar k : {0..3} = 0;\n"
@@ -176,6 +179,16 @@ def test_a_program_that_is_not_expressed_is_named_with_its_reason(program: str, 
     assert theorems.proved_rows == 0
     if reason is not None:
         assert f"(* No row is proved from the program: {reason}. *)" in theorems.text
+
+
+def test_a_row_without_a_probability_is_named() -> None:
+    rows = [{"q[1]": "0", "q[2]": "0", "q[3]": "0", "a": "2", "dd": "1"}]
+    program = dipc.load(f"program p;\n{PROGRAMS['a maximum'][0]}")
+    data = json.loads(dipc.certify(dipc.check(program, rows, beta="2", alpha=0, keep_proofs=True)))
+    data["rows"][0]["probability"] = None
+    theorems = write_theorems(document_of(data), Budget())
+    assert theorems.proved_rows == 0
+    assert "(* row1 is not proved from the program: its probability is not stated *)" in theorems.text
 
 
 def test_words_of_a_program_cannot_leave_their_comment() -> None:

@@ -46,7 +46,7 @@ def compiled(text: str, directory: Path) -> bool:
     file = directory / "theorems.v"
     names = re.findall(r"^Theorem (\w+)", text, re.MULTILINE)
     # All at once: Coq goes through its libraries for each question.
-    together = f"Definition everything := ({', '.join(names)}, I).\nPrint Assumptions everything.\n"
+    together = f"Definition everything := ({', '.join([*names, 'I'])}, I).\nPrint Assumptions everything.\n"
     file.write_text(text + together, encoding="utf-8")
     done = subprocess.run(
         ["coqc", "-w", "none", file.name], cwd=directory, capture_output=True, text=True, timeout=SECONDS, check=False
