@@ -74,14 +74,35 @@ Ends = tuple[Fraction, Fraction]
 class EnclosedClaim:
     """A stronger and a weaker claim without transcendental numbers, which enclose a claim that has them.
 
-    The two are equal if the claim can be written exactly. `texts` has alpha, beta and gamma in the user's words, and
-    `eps` the intervals of eps, if some of their ends are irrational.
+    The two are equal if the claim can be written exactly. `texts` has alpha, beta and gamma in the user's words.
+
+    If some ends of the intervals of eps are irrational, `eps` is their text, and the stronger claim is about larger
+    intervals. `touching` is then a stronger claim that also holds where the claim is tight at an irrational end. If
+    the claim is about a single irrational eps, `is_point` is True, and the weaker claim is about an interval around
+    this eps: it has to fail throughout this interval to refute the claim.
     """
 
     stronger: ClaimOptions
     weaker: ClaimOptions
     texts: Mapping[str, str]
     eps: str | None = None
+    touching: ClaimOptions | None = None
+    is_point: bool = False
+
+
+@frozen
+class EnclosedIntervals:
+    """Intervals of eps with rational ends around and within those of a claim, of which `written` is the text.
+
+    `larger` and `smaller` are texts of intervals. `smaller` is None for a claim about a single irrational eps.
+    `outside` is a function of eps that is 0 on the claim's intervals and positive on the rest of `larger`; None if none
+    is known.
+    """
+
+    larger: str
+    smaller: str | None
+    written: str
+    outside: Expr | None
 
 
 def enclosed_claim(
@@ -101,10 +122,21 @@ def enclosed_claim(
     """
     ranges = enclosed_intervals(program, options.eps, digits)
     if ranges is not None:
-        larger, smaller, eps = ranges
         same = EnclosedClaim(options, options, {})
-        rest = enclosed_claim(program, replace(options, eps=larger), columns, left_open, digits) or same
-        return EnclosedClaim(replace(rest.stronger, eps=larger), replace(rest.weaker, eps=smaller), rest.texts, eps)
+        rest = enclosed_claim(program, replace(options, eps=ranges.larger), columns, left_open, digits) or same
+        on_larger = replace(rest.stronger, eps=ranges.larger)
+        touching = None
+        beta = None if "beta" in columns else claim_expression(program, "beta", on_larger.beta)
+        if beta is not None and ranges.outside is not None:
+            touching = replace(on_larger, beta=replace(beta, tree=_raised(beta.tree, ranges.outside)))
+        return replace(
+            rest,
+            stronger=on_larger,
+            weaker=replace(rest.weaker, eps=ranges.smaller or ranges.larger),
+            eps=ranges.written,
+            touching=touching,
+            is_point=ranges.smaller is None,
+        )
     if not (any(_WORDS.search(str(getattr(options, name))) for name in _PARTS) or is_transcendental(program.claim)):
         return None  # This is known without parsing.
     given = {name: claim_expression(program, name, getattr(options, name)) for name in _PARTS if name not in columns}
@@ -131,12 +163,12 @@ def enclosed_claim(
     return EnclosedClaim(replace(options, **more), replace(options, **less), texts)
 
 
-def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGITS) -> tuple[str, str, str] | None:
-    """Return texts of larger and of smaller intervals of eps with rational ends, and of the claim's own, as written.
+def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGITS) -> EnclosedIntervals | None:
+    """Return intervals of eps with rational ends around and within those of a claim.
 
     The claim's own intervals are the `given` ones, or those of the claim block. Rationals of this many `digits` replace
-    logarithms and roots. The result is None if all ends are rational, and if there is a single eps, which has no
-    smaller interval. Raises DiagnosticError for mistakes in the intervals.
+    logarithms and roots. The result is None if all ends are rational. Raises DiagnosticError for mistakes in the
+    intervals, and for a single irrational eps beside other intervals.
     """
     intervals: tuple[IntervalExpr, ...]
     if given is None and program.claim is not None and program.only_at is None:
@@ -148,7 +180,7 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
         intervals = parse_interval(source)
     else:
         return None
-    if not any(map(is_transcendental, intervals)) or any(each.low == each.high for each in intervals):
+    if not any(map(is_transcendental, intervals)):
         return None
     constants = {name: Parametric.number(value) for name, value in program.constants.items()}
     larger: list[Interval] = []
@@ -161,6 +193,8 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
         larger += resolve_intervals(source, (replace(each, low=below, high=beyond),), constants)
         irrational |= {larger[-1].lower} if below != above else set()
         irrational |= {end for end in (larger[-1].upper,) if end is not None and until != beyond}
+    if not irrational:
+        return None
     larger.sort(key=lambda each: (each.lower, not each.lower_closed))
     joined: list[Interval] = []
     for one in larger:
@@ -170,13 +204,82 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
             joined[-1] = Interval(last.lower, one.upper, last.lower_closed, one.upper_closed)
         else:
             joined.append(one)
-    both = intervals_text(tuple(joined)), intervals_text(resolve_intervals(source, tuple(smaller), constants))
-    return both[0], both[1], print_interval(intervals)
+    outside = _outside(source, intervals[0], program) if len(intervals) == 1 else None
+    around, written = intervals_text(tuple(joined)), print_interval(intervals)
+    if len(intervals) == 1 and _is_one_number(source, intervals[0], program):
+        return EnclosedIntervals(around, None, written, outside)
+    within = intervals_text(resolve_intervals(source, tuple(smaller), constants))
+    return EnclosedIntervals(around, within, written, outside)
 
 
 def _ends_around(source: SourceText, end: Expr, program: CoreProgram, digits: int) -> tuple[Expr, Expr]:
     """Return two rational numbers around the `end` of an interval, equal ones if it is rational."""
     return _Enclosure(ClaimExpression(AN_INTERVAL, source, end), program.constants, None, None, digits).ends(end)
+
+
+def _real_end(source: SourceText, end: Expr, program: CoreProgram) -> Real | None:
+    return _Enclosure(ClaimExpression(AN_INTERVAL, source, end), program.constants, None).real(end)
+
+
+def _is_one_number(source: SourceText, interval: IntervalExpr, program: CoreProgram) -> bool:
+    """True if both ends of a closed interval are one number, however they are written."""
+    if interval.high is None or not (interval.low_closed and interval.high_closed):
+        return False
+    low, high = (_real_end(source, end, program) for end in (interval.low, interval.high))
+    return interval.low == interval.high or (low is not None and low == high)
+
+
+#: The slope of `touching` betas outside of the claim's intervals, greater than that of ordinary probabilities.
+_STEEP = 10**9
+
+#: The greatest n for which e^(n·eps) or eps^n is compared with a rational to tell on which side of an end eps is.
+_MOST_POWER = 12
+
+
+def _outside(source: SourceText, interval: IntervalExpr, program: CoreProgram) -> Expr | None:
+    """Return a function of eps that is 0 on the `interval`, and positive beyond its irrational ends; None if unknown.
+
+    Rational ends do not count. An end is written as a root: log(r)/n is where e^(n·eps) is r, and r^(1/n) is where
+    eps^n is r.
+    """
+    terms: list[Expr] = []
+    for end, sign in ((interval.low, 1), (interval.high, -1)):
+        if end is None or not is_transcendental(end):
+            continue
+        real = _real_end(source, end, program)
+        rise = None if real is None or real.sign <= 0 else _rise_through(real, end)
+        if rise is None:
+            return None
+        below = rise if sign == -1 else Unary(UnaryOp.NEGATE, rise, end.span)
+        terms.append(Call("max", (number(0, end.span), below), end.span))
+    total = terms[0]
+    for term in terms[1:]:
+        total = Binary(BinaryOp.ADD, total, term, total.span)
+    return total
+
+
+def _rise_through(end: Real, place: Expr) -> Expr | None:
+    """Return a function of eps that grows and is 0 exactly at `end`, whose expression is `place`; None if unknown."""
+    span = place.span
+    for n in range(1, _MOST_POWER + 1):
+        multiple: Expr = Eps(span) if n == 1 else Binary(BinaryOp.MULTIPLY, number(n, span), Eps(span), span)
+        with suppress(NotReal):
+            base = (end * Real.from_rational(n)).exp().rational
+            if base is not None:
+                return Binary(BinaryOp.SUBTRACT, Call("exp", (multiple,), span), number(base, span), span)
+        square = end.power(n).rational
+        if square is not None:
+            power: Expr = Eps(span)
+            for _ in range(n - 1):
+                power = Binary(BinaryOp.MULTIPLY, power, Eps(span), span)
+            return Binary(BinaryOp.SUBTRACT, power, number(square, span), span)
+    return None
+
+
+def _raised(beta: Expr, outside: Expr) -> Expr:
+    """Return `beta` plus a steep multiple of `outside`."""
+    steep = Binary(BinaryOp.MULTIPLY, number(_STEEP, beta.span), outside, beta.span)
+    return Binary(BinaryOp.ADD, beta, steep, beta.span)
 
 
 def as_written(program: CoreProgram, enclosing: ClaimOptions, original: ClaimOptions) -> ClaimOptions:
@@ -403,7 +506,7 @@ class _Enclosure:
         The result is None for a function of eps, for a number that differs from row to row, and for a number that
         cannot be enclosed.
         """
-        real = self._real(node)
+        real = self.real(node)
         if real is not None:
             try:
                 return real.enclosure(4 * self.digits)
@@ -418,7 +521,7 @@ class _Enclosure:
                     return pick(low for low, _ in all_of), pick(high for _, high in all_of)
         return None
 
-    def _real(self, node: Expr) -> Real | None:
+    def real(self, node: Expr) -> Real | None:
         """Return the exact value of the number `node`.
 
         The result is None for a function of eps, and for a number that cannot be evaluated.
@@ -459,7 +562,7 @@ class _Enclosure:
         for call in walk(node):
             if isinstance(call, Call) and call.function in ("log", "sqrt"):
                 (inner,) = call.arguments
-                number = self._real(inner)
+                number = self.real(inner)
                 if call.function == "log" and (number is None or number.sign <= 0):
                     raise self._error(inner, "a logarithm needs a positive rational number", "this is not one")
                 if call.function == "sqrt" and (number is None or number.sign < 0):

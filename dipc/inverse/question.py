@@ -99,6 +99,10 @@ class Question:
         enclosed = enclosed_claim(core, self.options, columns, left_open(core, self.parameter), digits)
         if enclosed is None:
             return None
+        if enclosed.is_point:
+            message = f"`dipc check` alone decides a claim at a single irrational eps, here {enclosed.eps}"
+            notes = ("give an interval around it, such as (0, 1], or a rational number close to it",)
+            raise DiagnosticError(Diagnostic("E0615", message, notes=notes))
         stronger, weaker = (
             replace(self, options=as_written(core, claim, self.options), written_eps=enclosed.eps)
             for claim in (enclosed.stronger, enclosed.weaker)

@@ -325,7 +325,7 @@ def _range_text(failing: FailureInterval, variable: str) -> str:
     low = "" if start.high == 0 else f"{number_text(start)} {'≤' if start.included else '<'} "
     if end.infinite:
         return f"{variable} {'≥' if start.included else '>'} {number_text(start)}" if low else _EVERYWHERE
-    if start.exact and end.exact and start.low == end.low:
+    if number_text(start) == number_text(end) and start.included and end.included:
         return f"{variable} = {number_text(start)}"
     return f"{low}{variable} {'≤' if end.included else '<'} {number_text(end)}"
 

@@ -159,7 +159,7 @@ def _enclosed_source(
     """
     core = program.core
     enclosed = enclosed_claim(core, options, () if table is None else table.columns, left_open(core, number))
-    if enclosed is None or enclosed.stronger == enclosed.weaker:
+    if enclosed is None or (enclosed.stronger == enclosed.weaker and enclosed.eps is None):
         return source(options if enclosed is None else enclosed.stronger)
     stronger = source(enclosed.stronger)
     if stronger.numbers is not None and stronger.numbers[1] < 0:
@@ -168,7 +168,15 @@ def _enclosed_source(
             f"`{number}` can be"
         )
         raise DiagnosticError(Diagnostic("E0615", message, notes=(f'restrict it: --for-all "{number} >= 0"',)))
-    return Enclosed(stronger, source(enclosed.weaker), enclosed.texts, eps=enclosed.eps)
+    others = () if enclosed.touching is None else (source(enclosed.touching),)
+    return Enclosed(
+        stronger,
+        source(enclosed.weaker),
+        enclosed.texts,
+        others=others,
+        eps=enclosed.eps,
+        throughout=enclosed.is_point,
+    )
 
 
 def left_open(program: CoreProgram, number: str | None) -> tuple[str, ...]:

@@ -207,7 +207,9 @@ class Enclosed(Source):
     `said` has the texts of the claim's alpha, beta and gamma, as the user wrote them. `between` is the reason why a
     case is undecided if the stronger claim fails and the weaker one does not. `others` are further stronger claims
     about the same cases. With `itself` the weaker claim is the claim itself, so that a proof of it counts. `eps` is the
-    text of the claim's intervals of eps, if they lie between those of the two other claims.
+    text of the claim's intervals of eps, if they lie between those of the two other claims. With `throughout` the
+    weaker claim is about an interval around the only eps of the claim, and refutes the claim only where it fails at
+    every eps of this interval.
     """
 
     respects_requires: ClassVar[bool] = True
@@ -222,6 +224,7 @@ class Enclosed(Source):
         *,
         itself: bool = False,
         eps: str | None = None,
+        throughout: bool = False,
     ) -> None:
         super().__init__(source.program, source.intervals, {**source.stated, **said}, source.table)
         self.eps = eps
@@ -230,6 +233,7 @@ class Enclosed(Source):
         self.between = between
         self.others = others
         self.itself = itself
+        self.throughout = throughout
 
     @property
     def numbers(self) -> tuple[str, int] | None:
@@ -252,7 +256,15 @@ class Enclosed(Source):
         sides = (self.source, self.weaker, *self.others)
         for stronger, weaker, *others in zip_longest(*(side.cases() for side in sides)):
             if stronger is not None:
-                yield _EnclosedCase(stronger, weaker, self.between, tuple(filter(None, others)), self.itself)
+                yield _EnclosedCase(
+                    stronger,
+                    weaker,
+                    self.between,
+                    tuple(filter(None, others)),
+                    self.itself,
+                    self.weaker.intervals if self.throughout else (),
+                    self.eps is not None,
+                )
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         if self.table is not None:
@@ -287,6 +299,10 @@ class _EnclosedCase:
     between: str
     others: tuple[Case, ...]
     itself: bool
+    #: The intervals throughout which the weaker claim has to fail to refute the claim; empty if any failure refutes it.
+    throughout: tuple[Interval, ...] = ()
+    #: Whether the betas of `others` are those of `stronger` wherever the claim is about.
+    touching: bool = False
 
     @property
     def number(self) -> int:
@@ -306,17 +322,43 @@ class _EnclosedCase:
             if _is_same(other.undecided_row(), self.undecided_row()):
                 proved = yield from other.settle()
                 if proved.verdict is Verdict.ACCURATE:
-                    return _by_lesser(proved)
+                    return _with_beta_of(row, proved) if self.touching else _by_lesser(proved)
         refuted = yield from self.weaker.settle()
-        if refuted.verdict is Verdict.INACCURATE or (
-            self.itself and refuted.verdict is Verdict.ACCURATE and _is_same(refuted, self.undecided_row())
-        ):
+        fails = refuted.verdict is Verdict.INACCURATE and all(
+            _fails_throughout(refuted, interval) for interval in self.throughout
+        )
+        if fails or (self.itself and refuted.verdict is Verdict.ACCURATE and _is_same(refuted, self.undecided_row())):
             return refuted
         return row if row.verdict is Verdict.UNDECIDED else _open(row, self.between)
 
 
+def _with_beta_of(row: RowResult, proved: RowResult) -> RowResult:
+    """Return the row `proved` with the beta of `row`, which is about the same inputs."""
+    proved = replace(proved, beta_form=row.beta_form, vacuous=row.vacuous, says=row.says)
+    if not isinstance(proved, ClassResult) or not isinstance(row, ClassResult) or None in (proved.note, row.note):
+        return proved
+    assert proved.note is not None
+    assert row.note is not None
+    if proved.note.variable != row.note.variable:
+        return _by_lesser(proved)
+    return replace(proved, note=replace(proved.note, beta_form=row.note.beta_form))
+
+
+def _fails_throughout(row: RowResult, interval: Interval) -> bool:
+    """Return True if the claim of the row is known to fail at every eps of the closed `interval`."""
+    ends = (interval.lower, interval.upper)
+    return any(
+        (failing.start.enclosure, failing.end.enclosure) == tuple((end, end) for end in ends)
+        and failing.start.included
+        and failing.end.included
+        for failing in row.failing
+    )
+
+
 def _is_same(one: RowResult, other: RowResult) -> bool:
-    """Return True if two rows are about the same class of inputs."""
+    """Return True if two rows are about the same row of a table or the same class of inputs."""
+    if not isinstance(one, ClassResult) and not isinstance(other, ClassResult):
+        return (one.row, one.input, one.output) == (other.row, other.input, other.output)
     if not isinstance(one, ClassResult) or not isinstance(other, ClassResult) or one.note is None or other.note is None:
         return False
     return (one.row, one.note.answer, one.note.conditions) == (other.row, other.note.answer, other.note.conditions)

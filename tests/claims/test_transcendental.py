@@ -134,6 +134,86 @@ def test_intervals_that_end_where_the_next_begins(beta: str, eps: str, verdict: 
     assert dipc.check(PROGRAM, inputs="q = 0", beta=beta, gamma="1", eps=eps).verdict is verdict
 
 
+RESPONSE = dipc.load(
+    "program r; input x : {0, 1}; output y : {0, 1}; ideal { y <- x } if x = 1 then"
+    " y <- choose {1 : exp(eps)/(1 + exp(eps)), 0 : 1/(1 + exp(eps))} else"
+    " y <- choose {0 : exp(eps)/(1 + exp(eps)), 1 : 1/(1 + exp(eps))} end"
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "eps", "verdict"),
+    [
+        (RESPONSE, {"beta": "1/4"}, "[log(3), inf)", Verdict.ACCURATE),
+        (RESPONSE, {"beta": "1/4"}, "(log(3), 9]", Verdict.ACCURATE),
+        (RESPONSE, {"beta": "1/4 - 1/10^30"}, "[log(3), inf)", Verdict.INACCURATE),
+        (RESPONSE, {"beta": "1/4"}, "[log(3) - 1/10^20, inf)", Verdict.INACCURATE),
+        (RESPONSE, {"beta": "max(1/4, 2/3 - exp(eps))"}, "[log(3), log(9)]", Verdict.ACCURATE),
+        (RESPONSE, {"beta": "eps/(4*log(3))"}, "[log(3), 5]", Verdict.UNDECIDED),  # beta itself is enclosed
+        (PROGRAM, {"inputs": "q = 0", "beta": "1/3", "gamma": "2"}, "[log(3)/2, inf)", Verdict.ACCURATE),
+        (PROGRAM, {"inputs": "all", "beta": "1/3", "gamma": "2"}, "[log(3)/2, inf)", Verdict.ACCURATE),
+        (PROGRAM, {"inputs": "all", "beta": "1/3 - 1/10^25", "gamma": "2"}, "[log(3)/2, inf)", Verdict.INACCURATE),
+        (PROGRAM, {"inputs": "q = 0", "beta": "exp(-eps)*eps^2/2", "gamma": "1"}, "[sqrt(2), 2]", Verdict.ACCURATE),
+        (PROGRAM, {"inputs": "q = 0", "beta": "exp(-eps)*eps^2/2", "gamma": "1"}, "[1, sqrt(2)]", Verdict.INACCURATE),
+        # Tight at both ends, and between them.
+        (
+            PROGRAM,
+            {"inputs": "q = 0", "beta": "max(exp(-eps), 1/8)", "gamma": "1"},
+            "[log(2), log(8)]",
+            Verdict.ACCURATE,
+        ),
+    ],
+)
+def test_a_claim_that_is_tight_at_an_irrational_end(
+    program: dipc.Program, options: dict[str, str], eps: str, verdict: Verdict
+) -> None:
+    assert dipc.check(program, **options, eps=eps).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "eps", "verdict"),
+    [
+        (RESPONSE, {"beta": "1/4"}, "log(3)", Verdict.ACCURATE),
+        (RESPONSE, {"beta": "1/4"}, "[log(3), log(9)/2]", Verdict.ACCURATE),
+        (RESPONSE, {"beta": "1/4 - 1/10^25"}, "log(3)", Verdict.INACCURATE),
+        (RESPONSE, {"beta": "1/4 + 1/10^25"}, "log(3)", Verdict.ACCURATE),
+        # Nearer than the decimals around log(3), the verdict is open on one side alone.
+        (RESPONSE, {"beta": "1/4 - 1/10^60"}, "log(3)", Verdict.UNDECIDED),
+        (RESPONSE, {"beta": "1/4"}, "2*log(sqrt(3))", Verdict.ACCURATE),
+        (PROGRAM, {"inputs": "q = 0", "beta": "1/3", "gamma": "1"}, "log(3)", Verdict.ACCURATE),
+        (PROGRAM, {"inputs": "q = 0", "beta": "1/9", "gamma": "2"}, "log(3)", Verdict.ACCURATE),
+        (PROGRAM, {"inputs": "all", "beta": "1/9", "gamma": "2"}, "log(3)", Verdict.ACCURATE),
+        (PROGRAM, {"inputs": "q = 0", "beta": "1/10", "gamma": "2"}, "log(3)", Verdict.INACCURATE),
+        (PROGRAM, {"inputs": "q = 0", "beta": "1/4", "gamma": "1"}, "sqrt(2)", Verdict.ACCURATE),
+        (PROGRAM, {"inputs": "q = 0", "beta": "6/25", "gamma": "1"}, "sqrt(2)", Verdict.INACCURATE),
+    ],
+)
+def test_a_single_irrational_eps(program: dipc.Program, options: dict[str, str], eps: str, verdict: Verdict) -> None:
+    assert dipc.check(program, **options, eps=eps).verdict is verdict
+
+
+@settings(max_examples=examples(40))
+@given(
+    st.fractions("1/9", 9, max_denominator=9).filter(lambda each: each > 1),
+    st.fractions("1/3", 3, max_denominator=3),
+    st.sampled_from(["[{}, inf)", "({}, inf)", "{}", "[{}, 20]"]),
+    st.fractions(-1, 1, max_denominator=10),
+)
+def test_random_ends_against_the_value_at_the_end(base: Fraction, share: Fraction, shape: str, by: Fraction) -> None:
+    end = f"log({base})*{share}"
+    # The probability of an error is exp(-eps*gamma): at gamma = 1/share it is 1/base at the end, and falls.
+    beta = 1 / base + by / 10**12
+    report = dipc.check(PROGRAM, inputs="q = 0", gamma=1 / share, beta=beta, eps=shape.format(end))
+    assert report.verdict is (Verdict.ACCURATE if by >= 0 else Verdict.INACCURATE)
+
+
+def test_inverse_questions_refuse_a_single_irrational_eps() -> None:
+    with pytest.raises(DiagnosticError, match="E0615"):
+        dipc.tighten(RESPONSE, beta="1/4", eps="log(3)")
+    with pytest.raises(DiagnosticError, match="E0615"):
+        dipc.solve(RESPONSE, wanted="beta", eps="log(3)")
+
+
 @pytest.mark.parametrize("eps", ["(0, log(3)), (log(2), inf)", "[1, 2], [2, log(9)]"])
 def test_intervals_with_common_points_are_refused(eps: str) -> None:
     with pytest.raises(DiagnosticError, match="E0624"):
@@ -313,8 +393,7 @@ GATE = dipc.load(
         ("(log(101/10), log(50)), [2*log(9), inf)", Verdict.ACCURATE),
         ("[log(9), inf)", Verdict.INACCURATE),
         ("[log(11), log(12)], (0, log(2))", Verdict.INACCURATE),
-        # The least eps itself is no rational: rounded down the claim fails, and rounded up it holds.
-        ("[log(10), inf)", Verdict.UNDECIDED),
+        ("[log(10), inf)", Verdict.ACCURATE),
     ],
 )
 def test_ends_of_eps_with_logarithms(eps: str, verdict: Verdict) -> None:
@@ -328,12 +407,7 @@ def test_ends_of_eps_with_logarithms(eps: str, verdict: Verdict) -> None:
 
 def _ends(eps: str) -> list[tuple[float, float]]:
     texts = re.findall(r"[\[(](.+?), (.+?)[\])](?:,|$)", eps)
-    return [tuple(eval(text, {"log": mpmath.log, "inf": mpmath.inf}) for text in pair) for pair in texts]
-
-
-def test_a_single_irrational_eps_is_refused() -> None:
-    with pytest.raises(DiagnosticError, match="E0615"):
-        dipc.check(GATE, inputs="all", alpha=1, beta="1/20", eps="log(11)")
+    return [tuple(float(eval(text, {"log": mpmath.log, "inf": mpmath.inf})) for text in pair) for pair in texts]
 
 
 AT_THREE = (

@@ -163,13 +163,13 @@ def read_claim(
     """
     constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
     ranges = transcendental.enclosed_intervals(program.core, eps) if enclosed else None
-    if ranges is not None:
-        larger, smaller, text = ranges
-        claim = read_claim(program, budget, delta, larger, option)
+    # A single irrational eps is refused below.
+    if ranges is not None and ranges.smaller is not None:
+        claim = read_claim(program, budget, delta, ranges.larger, option)
         if len(claim.pieces) > 1:
             message = "with min, max or abs in delta, the ends of eps have to be rational"
             raise DiagnosticError(Diagnostic("E0615", message, notes=("round them to rationals",)))
-        return replace(claim, written_eps=(text, claimed_intervals(program.core, smaller, constants)))
+        return replace(claim, written_eps=(ranges.written, claimed_intervals(program.core, ranges.smaller, constants)))
     intervals = claimed_intervals(program.core, eps, constants)
     factor, ratio = Fraction(1), Fraction(1)
     if budget is not None:
