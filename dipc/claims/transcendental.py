@@ -52,7 +52,7 @@ from dipc.text.ast import (
     rewritten,
     walk,
 )
-from dipc.text.diagnostic import DiagnosticError, SourceText
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
 from dipc.text.numbers import NoMonomial, monomial
 from dipc.text.parser import parse_interval
 from dipc.text.printer import print_expression, print_interval
@@ -189,8 +189,8 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
     for each in intervals:
         below, above = _ends_around(source, each.low, program, digits)
         until, beyond = (None, None) if each.high is None else _ends_around(source, each.high, program, digits)
-        smaller.append(replace(each, low=above, high=until))
         larger += resolve_intervals(source, (replace(each, low=below, high=beyond),), constants)
+        smaller.append(_smaller(source, each, replace(each, low=above, high=until), constants))
         irrational |= {larger[-1].lower} if below != above else set()
         irrational |= {end for end in (larger[-1].upper,) if end is not None and until != beyond}
     if not irrational:
@@ -210,6 +210,19 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
         return EnclosedIntervals(around, None, written, outside)
     within = intervals_text(resolve_intervals(source, tuple(smaller), constants))
     return EnclosedIntervals(around, within, written, outside)
+
+
+def _smaller(
+    source: SourceText, given: IntervalExpr, within: IntervalExpr, constants: Mapping[str, Parametric]
+) -> IntervalExpr:
+    """Return `within`, an interval inside the `given` one. Raises DiagnosticError if it is empty."""
+    try:
+        resolve_intervals(source, (within,), constants)
+    except DiagnosticError:
+        text = "the ends of the interval are irrational and agree in all digits that dipc compares"
+        notes = ("give an interval that contains a rational number, such as `[0.693, 0.694]`",)
+        raise DiagnosticError(Diagnostic("E0621", text, source.excerpt(given.span), notes=notes)) from None
+    return within
 
 
 def _ends_around(source: SourceText, end: Expr, program: CoreProgram, digits: int) -> tuple[Expr, Expr]:

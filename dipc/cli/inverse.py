@@ -138,7 +138,7 @@ The proof covers the values of --vary for which every rate is at least 1/50 of
 its maximum over the ranges. If the proof takes too long, the answer says how
 much better other values may be, or that these values are the best of those
 tried.
-The checker does not cover tuning: --certificate is refused.
+`dipc verify` cannot check the answer.
 
 \b
 Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,
@@ -149,7 +149,7 @@ Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,
 @click.command(epilog=_TUNE_EPILOG)
 @takes(
     "PROG TABLE --vary --for~tune --inputs -D --beta --alpha --gamma~number --eps --adjacent~tune --digits~tune "
-    "--denominator --tolerance --format=text|json|csv -o --certificate --html --plot~tune --limit --quiet,-q"
+    "--denominator --tolerance --format=text|json|csv -o --certificate~refused --html --plot~tune --limit --quiet,-q"
 )
 def tune(**given: Any) -> ExitCode:
     """Find the constants that make a program most accurate, such as the best split of a budget."""

@@ -186,6 +186,7 @@ OPTIONS: dict[str, _Settings] = {
     "--format~test": _word("text by default; github: annotations of the places in the sources.", "", to="form"),
     "-o": _path("Write the result to FILE instead of stdout. A failure leaves FILE unchanged.", to="target"),
     "--certificate": _path("Write the proofs to FILE, for `dipc verify`.", to="proof"),
+    "--certificate~refused": _path("Refused: the checker does not cover the question.", to="proof") | {"hidden": True},
     "--html": _path("Also write the report to FILE as a self-contained web page."),
     "--plot~rows": _path("Draw the probabilities and 1 - beta against eps (needs matplotlib).", "FILE.svg|png"),
     "--plot~error": _path("Draw the expected error against eps (needs matplotlib).", "FILE.svg|png"),

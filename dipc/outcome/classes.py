@@ -23,6 +23,7 @@ from dipc.outcome.words import (
     interval_text,
     limit_hint,
     near_outputs,
+    near_sign,
     product_letter,
     s,
     side_text,
@@ -32,7 +33,7 @@ from dipc.outcome.words import (
     without_closed_form,
 )
 from dipc.program.program import Program
-from dipc.questions.report import NO_UNION_BOUND, ClassResult, Counts, Method, Report, RowResult
+from dipc.questions.report import NO_UNION_BOUND, ClassResult, Method, Report, RowResult
 from dipc.questions.source import Source
 from dipc.text.declarations import computed_from
 from dipc.text.parser import parse
@@ -58,9 +59,9 @@ def class_verdict_line(report: Report) -> str:
     if report.numbers is not None:
         return _numbers_line(report)
     classes = count(counts.rows, "class")
-    of_them = f", {_vacuous_text(counts)}" if counts.vacuous else ""
+    of_them = f", {_vacuous_text(report)}" if counts.vacuous else ""
     everywhere = f"{report.every_input} ({classes}{of_them}), {_quantified(report)}"
-    vacuous = f", {vacuous_text(counts)}" if counts.vacuous else ""
+    vacuous = f", {vacuous_text(report)}" if counts.vacuous else ""
     match report.verdict:
         case Verdict.ACCURATE:
             return f"accurate: {everywhere}"
@@ -73,10 +74,11 @@ def class_verdict_line(report: Report) -> str:
     assert_never(report.verdict)
 
 
-def _vacuous_text(counts: Counts) -> str:
+def _vacuous_text(report: Report) -> str:
     """Return the text of vacuous classes: `1 of them vacuously, as β ≥ 1`."""
+    counts = report.counts
     number = f"{'all' if counts.vacuous == counts.rows else counts.vacuous} of them "
-    return f"{number if counts.rows > 1 else ''}vacuously, as {vacuous_why(counts)}"
+    return f"{number if counts.rows > 1 else ''}vacuously, as {vacuous_why(report)}"
 
 
 def _methods(row: ClassResult) -> set[Method]:
@@ -90,8 +92,8 @@ def _numbers_line(report: Report) -> str:
         case Verdict.ACCURATE:
             everything = f"every {report.numbers}, {report.every_input}, {_quantified(report)}"
             if counts.vacuous == counts.rows:
-                return f"accurate: {everything}, vacuously ({vacuous_why(counts)})"
-            some = f"; {counts.vacuous} of {count(counts.rows, 'case')} vacuously, as {vacuous_why(counts)}"
+                return f"accurate: {everything}, vacuously ({vacuous_why(report)})"
+            some = f"; {counts.vacuous} of {count(counts.rows, 'case')} vacuously, as {vacuous_why(report)}"
             totals = any(isinstance(row, ClassResult) and Method.TOTALS in _methods(row) for row in report.rows)
             proof = "a proof for all values of the totals" if totals else "a union-bound proof"
             return f"accurate: {everything} ({proof}{some if counts.vacuous else ''})"
@@ -168,7 +170,7 @@ def _report_parts(report: Report, statement: Statement) -> Iterator[Part]:
     if statement.numbers is not None:
         yield from _cases([row for row in rows if row.verdict is Verdict.ACCURATE])
         rows = [row for row in rows if row.verdict is not Verdict.ACCURATE]
-    yield from findings(rows, _letter(report))
+    yield from findings(rows, _letter(report), near_sign(report.stated))
     reasons = [row.reason for row in rows if row.verdict is Verdict.UNDECIDED]
     shaped = any(reason is not None and reason.startswith(NO_UNION_BOUND) for reason in reasons)
     for hint in (_SHAPES if shaped and statement.numbers is not None else None, limit_hint(reasons)):
@@ -190,14 +192,14 @@ def _letter(report: Report) -> str:
     return product_letter({*report.constants, *(name for row in report.rows[:1] for name in row.input)})
 
 
-def findings(rows: Sequence[ClassResult], letter: str = "t") -> Iterator[Part]:
+def findings(rows: Sequence[ClassResult], letter: str = "t", sign: str = "≤") -> Iterator[Part]:
     """Yield the results for some classes: failing ones first, and those that hold last.
 
-    `letter` stands for alpha*eps or gamma*eps.
+    `letter` stands for alpha*eps or gamma*eps; `sign` is the relation of dd to alpha where nothing is claimed.
     """
     yield from _section([row for row in rows if row.verdict is Verdict.INACCURATE], _refuted)
     yield from _section([row for row in rows if row.verdict is Verdict.UNDECIDED], _undecided)
-    yield from _section([row for row in rows if row.verdict is Verdict.ACCURATE], partial(_proved, letter))
+    yield from _section([row for row in rows if row.verdict is Verdict.ACCURATE], partial(_proved, letter, sign))
 
 
 def _quantified(report: Report) -> str:
@@ -278,10 +280,10 @@ def _undecided(row: ClassResult) -> Iterator[Part]:
     yield Fields([*class_fields(row), ("reason", row.reason or "no reason was given")], label_width=len("probability"))
 
 
-def _proved(letter: str, row: ClassResult) -> Iterator[Part]:
+def _proved(letter: str, sign: str, row: ClassResult) -> Iterator[Part]:
     note = row.note
     assert note is not None
-    why = "" if not row.vacuous else " vacuously, as " + ("dd ≤ alpha" if row.says is None else "beta ≥ 1")
+    why = "" if not row.vacuous else " vacuously, as " + (f"dd {sign} alpha" if row.says is None else "beta ≥ 1")
     yield Line(f"class {row.row} holds{why}", Tone.HEAD)
     pairs = [*class_fields(row)]
     if note.corner and note.exact:

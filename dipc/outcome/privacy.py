@@ -258,9 +258,23 @@ def _verdict_line(report: PrivacyReport) -> str:
             vacuously = "vacuously (δ ≥ 1), " if report.vacuous else ""
             return f"private: {level} suffices for {pairs}{_every(report.numbers)}, {vacuously}{everywhere}"
         case PrivacyVerdict.NOT_PRIVATE:
-            return f"NOT PRIVATE: {level} does not suffice for a pair at an eps{_at_number(report.numbers)}"
+            return f"NOT PRIVATE: {level} is too small{_at_number(report.numbers)}{_failing_pair(report)}"
         case PrivacyVerdict.UNDECIDED:
             return f"UNDECIDED: {level} is neither proved nor refuted for {pairs}{_every(report.numbers)}"
+
+
+#: The most characters of the two inputs in the first line.
+_LONGEST_PAIR = 60
+
+
+def _failing_pair(report: PrivacyReport) -> str:
+    """Return the words for the adjacent inputs and the eps of the counterexample, if there is one."""
+    found = report.counterexample
+    if found is None:
+        return ""
+    one, two = assignment_text(found.input), assignment_text(found.adjacent)
+    inputs = f"the inputs {one} and {two}" if len(one + two) <= _LONGEST_PAIR else "two adjacent inputs"
+    return f"{'' if report.numbers is None else ','} for {inputs} at eps = {exactly(found.eps)}"
 
 
 def outcome(

@@ -15,7 +15,6 @@ from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Ve
 from dipc.outcome.outcome import GAP, ExitStatus, Fields, Line, Outcome, Part, ShownTable, Tone, render_parts
 from dipc.outcome.words import (
     LISTED,
-    NO_INPUT,
     NON_VACUOUS,
     STANDINGS,
     TONES,
@@ -29,6 +28,8 @@ from dipc.outcome.words import (
     everywhere_text,
     exact,
     limit_hint,
+    near_sign,
+    no_input,
     number_text,
     plural,
     rational,
@@ -70,10 +71,10 @@ def verdict_line(report: Report) -> str:
         return "" if report.inputs is None else f"{start}in {of}{count(counts.rows, 'class')}"
 
     whole = f"{'all ' if number > 1 else ''}{count(number, word)}"
-    vacuous = f", {vacuous_text(counts)}{of_classes}" if counts.vacuous else ""
+    vacuous = f", {vacuous_text(report)}{of_classes}" if counts.vacuous else ""
     match report.verdict:
         case Verdict.ACCURATE:
-            of_them = f", {vacuous_text(counts, of_them=True)}" if counts.vacuous else ""
+            of_them = f", {vacuous_text(report, of_them=True)}" if counts.vacuous else ""
             return f"accurate: {whole}{in_classes(' ')}{of_them}, {everywhere}"
         case Verdict.INACCURATE if inaccurate == number > 1:
             return f"INACCURATE: {whole} fail{in_classes(', ')}"
@@ -174,7 +175,7 @@ def row_parts(
     yield Fields(claim_fields(report, statement))
     yield from findings(report)
     if closed_form is not None:
-        yield from _closed_form(next(row for row in report.rows if row.row == closed_form))
+        yield from _closed_form(next(row for row in report.rows if row.row == closed_form), near_sign(report.stated))
     elif report.counts.inaccurate:
         (worst,) = worst_first(report.select(Verdict.INACCURATE), 1)
         if worst.closed_form is not None:
@@ -210,7 +211,7 @@ def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, st
     accurate = f"{counts.accurate} accurate"
     if counts.vacuous:
         reasons = (
-            (counts.near_rows, "dd ≤ alpha"),
+            (counts.near_rows, f"dd {near_sign(report.stated)} alpha"),
             (counts.above_one, "beta ≥ 1"),
             (counts.unconstrained, "no output is stated"),
         )
@@ -230,7 +231,7 @@ def says_something(report: Report) -> Iterator[tuple[str, str]]:
     if counts.unconstrained == counts.rows:
         return
     all_near = counts.near_rows == counts.rows
-    says = NO_INPUT if all_near else saying_text(report.scopes, report.eps)
+    says = no_input(near_sign(report.stated)) if all_near else saying_text(report.scopes, report.eps)
     if says is not None:
         yield NON_VACUOUS, says
 
@@ -360,10 +361,10 @@ def _undecided(rows: Iterable[RowResult]) -> Iterator[Part]:
         yield Line(f"{count(left, 'more row')} undecided for other reasons; --format json has them all")
 
 
-def _closed_form(row: RowResult) -> Iterator[Part]:
+def _closed_form(row: RowResult, sign: str) -> Iterator[Part]:
     yield GAP
     yield Line(
-        f"{row_name(row)} in closed form: {row.verdict}{_vacuously(row)}",
+        f"{row_name(row)} in closed form: {row.verdict}{_vacuously(row, sign)}",
         Tone.HEAD,
     )
     probability = row.probability
@@ -372,12 +373,12 @@ def _closed_form(row: RowResult) -> Iterator[Part]:
     yield Fields([*_row_fields(row), ("probability", language_text(probability)), ("beta", language_text(row.beta))])
 
 
-def _vacuously(row: RowResult) -> str:
+def _vacuously(row: RowResult, sign: str) -> str:
     if not row.vacuous:
         return ""
     if row.unconstrained:
         return " (vacuously, as no output is stated)"
-    return f" (vacuously, as {'dd ≤ alpha' if row.says is None else 'beta ≥ 1'})"
+    return f" (vacuously, as {f'dd {sign} alpha' if row.says is None else 'beta ≥ 1'})"
 
 
 def _table(rows: Sequence[RowResult], word: str) -> ShownTable:

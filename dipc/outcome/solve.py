@@ -28,7 +28,6 @@ from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, P
 from dipc.outcome.tighten import about_question
 from dipc.outcome.words import (
     DIGITS,
-    NO_INPUT,
     NON_VACUOUS,
     Statement,
     UserQuestion,
@@ -38,6 +37,8 @@ from dipc.outcome.words import (
     enclosed_text,
     everywhere_text,
     exact,
+    near_sign_of,
+    no_input,
     numbered,
     program_text,
     rational,
@@ -161,8 +162,11 @@ def _alpha_headline(solution: AlphaSolution, digits: int) -> str:
         if not high:
             why = _vacuity(solution)
             return f"least alpha 0, for every eps{'' if why is None else f': the claim is vacuous ({why})'}"
-        number = "" if solution.cell is None else f" = {enclosed_text(*solution.cell, digits)}"
-        return f"least alpha t/eps with t = {cell_text(low, high, digits)}{number}"
+        product = cell_text(low, high, digits)
+        if solution.cell is None:
+            return f"least alpha t/eps with t = {product}"
+        number = enclosed_text(*solution.cell, digits)
+        return f"least alpha {number}{'' if number == product else f', that is, t/eps with t = {product}'}"
     if solution.cell is not None:
         low, high = solution.cell
         if low == high:
@@ -213,14 +217,22 @@ def _what_rows_do(solution: Solution) -> str:
 
 
 def _scope_fields(solution: Solution) -> Iterable[tuple[str, str]]:
-    says = NO_INPUT if solution.claims_nothing and not solution.scopes else saying_text(solution.scopes, solution.eps)
+    if solution.claims_nothing and not solution.scopes:
+        says: str | None = no_input(_near_sign(solution))
+    else:
+        says = saying_text(solution.scopes, solution.eps)
     if says is not None:
         yield NON_VACUOUS, says
 
 
 def _vacuity(solution: Solution) -> str | None:
     """Return why the claim with the answer put in is vacuous, or None if it is not."""
-    return says_nothing(solution.scopes) if solution.claims_nothing else None
+    return says_nothing(solution.scopes, _near_sign(solution)) if solution.claims_nothing else None
+
+
+def _near_sign(solution: Solution) -> str:
+    """Return the relation of dd to alpha where nothing is claimed; a least alpha is about inputs with dd > alpha."""
+    return "≤" if solution.wanted == "alpha" else near_sign_of(solution.question)
 
 
 def _details(solution: Solution) -> Iterable[tuple[str, str]]:

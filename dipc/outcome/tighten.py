@@ -16,7 +16,6 @@ from dipc.outcome.classes import about_every_input, class_fields
 from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part, ShownTable, Tone
 from dipc.outcome.words import (
     DIGITS,
-    NO_INPUT,
     NON_VACUOUS,
     Statement,
     UserQuestion,
@@ -24,6 +23,8 @@ from dipc.outcome.words import (
     cell_text,
     count,
     exact,
+    near_sign_of,
+    no_input,
     numbered,
     plural,
     saying_text,
@@ -150,7 +151,8 @@ def headline(tightest: Tightest, digits: int | None = None) -> str:
     if tightest.is_zero and tightest.kappa == 0:
         return "factor 0 and no other: beta is negative where the answer is always right"
     if tightest.is_zero and not tightest.claims.distinct:
-        return f"every factor suffices, even 0: every {tightest.word} is vacuous (dd ≤ α)"
+        sign = near_sign_of(tightest.claims.question)
+        return f"every factor suffices, even 0: every {tightest.word} is vacuous (dd {sign} α)"
     if tightest.is_zero:
         return "every factor suffices, even 0: the answer is always right"
     least = cell_text(*tightest.factor, digits)
@@ -277,7 +279,7 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[Part]:
 
 def _scope_text(tightest: Tightest) -> str | None:
     if not tightest.claims.distinct:
-        return None if tightest.places else NO_INPUT
+        return None if tightest.places else no_input(near_sign_of(tightest.claims.question))
     says = saying_text(tightest.scopes, tightest.eps, _kappa_beta(tightest))
     return says if says is None or tightest.kappa in (None, 0, 1) else f"with {_kappa_beta(tightest)}, {says}"
 
@@ -300,7 +302,8 @@ def _counts(tightest: Tightest) -> str:
     if different or not tightest.places:
         text += f", with {different} different obligation{'' if different == 1 else 's'}"
     if claims.vacuous:
-        why = "as dd ≤ alpha" if tightest.word == "row" else "as no input is that far from other answers"
+        sign = near_sign_of(claims.question)
+        why = f"as dd {sign} alpha" if tightest.word == "row" else "as no input is that far from other answers"
         text += f"; {claims.vacuous} claim{'s' if claims.vacuous == 1 else ''} nothing, {why}"
     return text
 
@@ -376,10 +379,19 @@ def _eps_text(tightest: Tightest, spot: TightSpot) -> str:
         return f"approached as {name} → ∞, and needed by no {name} itself"
     if not any(spot.eps):
         return f"approached as {name} → 0, and needed by no {name} itself"
-    eps = cell_text(*spot.eps)
+    eps = _point_text(*spot.eps)
     if spot.by_inputs:
         return f"{eps}; inputs of the class approach the factor, and none is shown to need it"
     return eps if spot.attained else f"approached as {name} → {eps}"
+
+
+def _point_text(low: Fraction, high: Fraction) -> str:
+    """Return the text of a value of eps or t; a long rational, such as one near an irrational end, is cut off."""
+    return exact(low) if low == high and len(str(low)) > _LONG_POINT else cell_text(low, high)
+
+
+#: The characters from which on a rational value of eps is written as a decimal.
+_LONG_POINT = 40
 
 
 def _infinite_text(spot: TightSpot, name: str) -> str:
@@ -387,7 +399,7 @@ def _infinite_text(spot: TightSpot, name: str) -> str:
         return f"(1 - Pr)/beta grows beyond every bound as {name} → ∞"
     if not any(spot.eps):
         return f"(1 - Pr)/beta grows beyond every bound as {name} → 0"
-    eps = cell_text(*spot.eps)
+    eps = _point_text(*spot.eps)
     if spot.attained:
         return f"{eps}, where Pr < 1 - f*beta for every f > 0"
     return f"(1 - Pr)/beta grows beyond every bound as {name} → {eps}"

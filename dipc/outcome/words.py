@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dipc.algebra.numbers import decimal, exact_text, magnitude, round_down, round_up
+from dipc.claims.claim import claim_expression
 from dipc.claims.table import Table
 from dipc.decide.obligation import ClaimScope, EndPoint, FailureInterval, Verdict
 from dipc.frozen import LazyModule, frozen
@@ -26,8 +27,9 @@ from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram, kinds
 
 if TYPE_CHECKING:
+    from dipc.inverse.question import Question
     from dipc.program import metric as metrics
-    from dipc.questions.report import Counts, RowResult
+    from dipc.questions.report import Report, RowResult
 else:
     metrics = LazyModule("dipc.program.metric")
 
@@ -66,13 +68,17 @@ def cell_text(low: Fraction, high: Fraction, most: int | None = None) -> str:
     """Return the digits of a number that are known, and `…` after them.
 
     `low` has the known digits, and `high` is one unit of the last digit more. An exact number (low == high) is written
-    as by `rational`. `most` is the greatest number of digits that are shown; by default all are.
+    as by `rational`. `most` is the greatest number of digits that are shown; by default all are. A wider enclosure is
+    written as by `enclosed_text` if its ends differ in the digits to be shown, such as `0.125 ± 1e-30`.
     """
     if low == high:
         return rational(low)
     known = magnitude(low) - magnitude(high - low) + 1
     shown = known if most is None else min(known, _with_whole_part(low, most))
-    return f"{decimal_padded(truncated(low, shown), shown)}…"
+    leading = truncated(low, shown)
+    if low > 0 and high > leading + Fraction(10) ** (magnitude(low) - shown + 1):
+        return enclosed_text(low, high, shown)
+    return f"{decimal_padded(leading, shown)}…"
 
 
 def rational(value: Fraction, digits: int = DIGITS) -> str:
@@ -244,18 +250,37 @@ def without_closed_form(row: RowResult) -> str:
     return "has too many terms to write out; it was decided by Taylor polynomials"
 
 
-def vacuous_why(counts: Counts) -> str:
-    """Return why rows hold vacuously: `dd ≤ α`."""
-    why = ((counts.near_rows, "dd ≤ α"), (counts.above_one, "β ≥ 1"), (counts.unconstrained, "no output is stated"))
+def near_sign(stated: Mapping[str, str | None]) -> str:
+    """Return the relation of dd to alpha, `<` or `≤`, at inputs that are too near to other answers for the claim.
+
+    `stated` has the texts of alpha and beta, None for one that differs from row to row. If beta is a function of alpha,
+    or alpha one of dd, the claim includes every lesser alpha, and covers inputs with dd = alpha.
+    """
+    words = (("alpha", "dd"), ("beta", "alpha"))
+    return "<" if any(re.search(rf"\b{word}\b", stated.get(name) or "") for name, word in words) else "≤"
+
+
+def near_sign_of(question: Question) -> str:
+    """Return `near_sign` for the claim of an inverse question."""
+    core, options = question.program.core, question.options
+    known = {name: claim_expression(core, name, getattr(options, name)) for name in ("alpha", "beta")}
+    return near_sign({name: None if part is None else print_expression(part.tree) for name, part in known.items()})
+
+
+def vacuous_why(report: Report) -> str:
+    """Return why rows of the report hold vacuously: `dd ≤ α`."""
+    counts = report.counts
+    near = f"dd {near_sign(report.stated)} α"
+    why = ((counts.near_rows, near), (counts.above_one, "β ≥ 1"), (counts.unconstrained, "no output is stated"))
     return " or ".join(text for number, text in why if number) or "β ≥ 1"
 
 
-def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
+def vacuous_text(report: Report, *, of_them: bool = False) -> str:
     """Return a text such as `13 of them vacuously (β ≥ 1)` or `all of them vacuously (dd ≤ α)`.
 
     Without `of_them` the text is `13 hold vacuously (…)`.
     """
-    why = vacuous_why(counts)
+    counts, why = report.counts, vacuous_why(report)
     if not of_them:
         return f"{counts.vacuous} hold{s(counts.vacuous)} vacuously ({why})"
     if counts.vacuous == counts.rows:
@@ -263,13 +288,13 @@ def vacuous_text(counts: Counts, *, of_them: bool = False) -> str:
     return f"{counts.vacuous} of them vacuously ({why})"
 
 
-def says_nothing(scopes: Mapping[str, ClaimScope]) -> str | None:
+def says_nothing(scopes: Mapping[str, ClaimScope], sign: str = "≤") -> str | None:
     """Return why a decided claim is vacuous, or None if it is not.
 
-    If `scopes` is empty, no input is farther than alpha from inputs with another answer.
+    If `scopes` is empty, every input is too near to inputs with another answer: dd has the relation `sign` to alpha.
     """
     if not scopes:
-        return "dd ≤ α"
+        return f"dd {sign} α"
     return "β ≥ 1" if all(says.is_vacuous for says in scopes.values()) else None
 
 
@@ -283,8 +308,11 @@ def limit_hint(reasons: Iterable[str | None]) -> str | None:
 
 #: The label of the field with the eps for which a claim is not vacuous.
 NON_VACUOUS = "non-vacuous"
-#: The text of this field if every case of the claim holds because dd ≤ alpha.
-NO_INPUT = "for no input: dd ≤ alpha everywhere"
+
+
+def no_input(sign: str) -> str:
+    """Return the text of this field for a claim about no input, as dd has the relation `sign` to alpha at each."""
+    return f"for no input: dd {sign} alpha everywhere"
 
 
 def saying_text(scopes: Mapping[str, ClaimScope], eps: str, beta: str = "beta") -> str | None:

@@ -610,8 +610,8 @@ class OfInputs:
 # === privacy ===================================================================================
 
 
-def _private(subject: Subject, budget: str, delta: str, *, holds: bool) -> str:
-    return f"{subject} is {'' if holds else 'not '}({budget}*eps, {delta})-private"
+def _private(subject: Subject, budget: str, delta: str) -> str:
+    return f"{subject} is ({budget}*eps, {delta})-private"
 
 
 def _privacy_asked(expected: Expected, claim: PrivacyClaim, wanted: str, budget: Budget) -> tuple[Fraction, Closed]:
@@ -691,12 +691,13 @@ class OfPairs:
     @property
     def sentence(self) -> str:
         """The theorem in words."""
-        said = _private(self.subject, str(self.claim.budget), closed_text(self.claim.delta), holds=self.private)
+        said = _private(self.subject, str(self.claim.budget), closed_text(self.claim.delta))
         by = "not said to be adjacent" if self.adjacent is None else f"adjacent by {self.adjacent}"
         if self.refuted is not None:
             i, j = self.refuted[3]
             return (
-                f"{said}, at the inputs {self._texts(i)} and {self._texts(j)}, {by}, eps = {self.refuted[2].fails_at}"
+                f"{said}: this fails at the inputs {self._texts(i)} and {self._texts(j)}, {by}, "
+                f"eps = {self.refuted[2].fails_at}"
             )
         size = domain_size(self.machine)
         count = self._count
@@ -800,7 +801,7 @@ class OfAllPairs:
     @property
     def sentence(self) -> str:
         """The theorem in words."""
-        said = _private(self.subject, str(self.claim.budget), closed_text(self.claim.delta), holds=True)
+        said = _private(self.subject, str(self.claim.budget), closed_text(self.claim.delta))
         every = "" if self.parameter is None else f", for every {self.parameter[0]} >= {self.parameter[1]}"
         by = f"{self.adjacent[0]}:{self.adjacent[1]}"
         return f"{said}, at all pairs of real inputs adjacent by {by}{every}, {eps_text(self.intervals)}"

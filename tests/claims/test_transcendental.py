@@ -220,6 +220,19 @@ def test_intervals_with_common_points_are_refused(eps: str) -> None:
         dipc.check(PROGRAM, inputs="q = 0", beta="exp(-eps)", gamma="1", eps=eps)
 
 
+@pytest.mark.parametrize(
+    ("eps", "message"),
+    [
+        ("[log(2), 2*log(2)/2]", "the ends of the interval are irrational and agree"),
+        ("(0, 1/2], [log(4)/2, log(2)]", "the ends of the interval are irrational and agree"),
+        ("[log(3), log(2)]", "the interval is empty"),
+    ],
+)
+def test_an_interval_without_a_rational_number_is_refused(eps: str, message: str) -> None:
+    with pytest.raises(DiagnosticError, match=message):
+        dipc.check(PROGRAM, inputs="q = 0", beta="exp(-eps)", gamma="1", eps=eps)
+
+
 #: The probability 7/16 of a mistake of two coins, in many ways.
 SPELLINGS = (
     "7*exp(-4*log(2))",

@@ -38,6 +38,13 @@ def test_the_page_asks_with_options_of_its_command(command: str) -> None:
     assert asked <= options_of(command)
 
 
+def test_the_help_lists_no_option_that_is_refused() -> None:
+    found = cli.get_command(click.Context(cli), "tune")
+    assert found is not None
+    assert "--certificate" not in found.get_help(click.Context(found))
+    assert "--certificate" in options_of("tune")
+
+
 def test_every_option_of_the_table_is_used() -> None:
     known = {spelling for command in COMMANDS for spelling in options_of(command)}
     for name in OPTIONS:

@@ -205,7 +205,7 @@ def test_the_page_of_a_refuted_privacy_claim(tmp_path: Path) -> None:
     text = html.read_text(encoding="utf-8")
     assert run(["verify", str(saved(text, tmp_path)), "-q"]) == 0
     assert len(text.encode()) <= 150_000
-    assert text.count("<h1>NOT PRIVATE: budget eps/2 with delta 1/10 does not suffice") == 1
+    assert text.count("<h1>NOT PRIVATE: budget eps/2 with delta 1/10 is too small for the inputs") == 1
     (curve,) = drawn(html)
     assert (curve["bound"], curve["required"]) == ("probability at u", "allowed")
     ((low, high),) = curve["shaded"]

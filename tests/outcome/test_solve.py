@@ -60,6 +60,24 @@ def test_headlines(wanted: str, options: dict[str, object], text: str) -> None:
     assert headline(solve(LAPLACE, table, wanted=wanted, digits=6, **options)) == text  # type: ignore[arg-type]
 
 
+BUSY = dipc.load(
+    "program busy; input count : real; output out : bool; ideal { out <- count >= 100 }"
+    " claim { beta: exp(-alpha*eps)/2; } var noisy : real; noisy <- Lap(eps, count); out <- noisy >= 100"
+)
+
+
+@pytest.mark.parametrize(
+    ("eps", "text"),
+    [
+        ("1", "least alpha 1.60943…"),
+        ("1/2", "least alpha 3.21887…, that is, t/eps with t = 1.60943…"),
+        ("[1, 2]", "least alpha t/eps with t = 1.60943…"),
+    ],
+)
+def test_the_headline_for_every_real_input(eps: str, text: str) -> None:
+    assert headline(solve(BUSY, inputs="all", wanted="alpha", beta="1/10", eps=eps), 6) == text
+
+
 def test_the_headline_of_several_pieces() -> None:
     found = solve(TURNS, [{"x": 0, "out": 0}, {"x": 1, "out": 1}], wanted="beta")
     assert headline(found) == "least beta: a closed form in each of 2 pieces"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import dipc
 from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.cli.main import run
 from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict
@@ -152,6 +153,24 @@ def test_many_reasons_are_cut_short() -> None:
     shown = text(*(undecided(number, f"reason {number}") for number in range(1, 9)))
     assert shown.count("\n  reason ") == 5
     assert "3 more rows undecided for other reasons" in shown
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "why"),
+    [
+        ("3", "exp(-alpha*eps)/2", "dd < α"),
+        ("3", "exp(-3*eps)/2", "dd ≤ α"),
+        ("dd + 1", "exp(-3*eps)/2", "dd < α"),
+        ("3", "alphabet/2", "dd ≤ α"),
+    ],
+)
+def test_rows_too_near_to_other_answers(alpha: str, beta: str, why: str) -> None:
+    program = dipc.load(
+        "program busy; const alphabet = 1; input count : real; output out : bool; ideal { out <- count >= 100 }"
+        " var noisy : real; noisy <- Lap(eps, count); out <- noisy >= 100"
+    )
+    report = dipc.check(program, inputs="count in {101, 103}", alpha=alpha, beta=beta)
+    assert why in verdict_line(report)
 
 
 def test_vacuous_rows_are_counted() -> None:

@@ -450,7 +450,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert run([*words, "-D", "m=all", "--budget", "3/4*eps"]) == 1
     shown = capsys.readouterr().out
-    assert "NOT PRIVATE: budget 3*eps/4 does not suffice for a pair at an eps, at m = 4" in shown
+    assert "NOT PRIVATE: budget 3*eps/4 is too small, at m = 4, for" in " ".join(shown.split())
     assert "-D m=4 --input" in shown
     assert run([*words, "--for-all", "m", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["for_all"] == {"parameter": "m", "least": 1}
