@@ -59,7 +59,9 @@ def is_free(program: CoreProgram, gamma: GivenValue) -> bool:
 def resolve_intervals(
     source: SourceText, intervals: tuple[IntervalExpr, ...], constants: Mapping[str, Parametric]
 ) -> tuple[Interval, ...]:
-    """Evaluate the ends of `intervals`, and return the intervals in increasing order.
+    """Return the `intervals` with their ends evaluated, in increasing order.
+
+    `constants` has the values of the constants that the ends name.
 
     Raises DiagnosticError unless all ends are rational and the intervals are non-empty, disjoint and within (0, inf).
     """
@@ -122,7 +124,7 @@ def _error(source: SourceText, tree: Expr | IntervalExpr, code: str, message: st
 
 
 class Symbolic(Protocol):
-    """An expression of SymPy, such as the claim's options may be."""
+    """An expression of SymPy, which an option of the claim can be."""
 
     @property
     def free_symbols(self) -> Any:
@@ -141,8 +143,9 @@ GivenEps = str | int | Fraction | Interval | None
 class Terms:
     """The claim at one row of a table: numbers for alpha and gamma, and beta as a function of eps.
 
-    `alpha` is None where it is infinite. The row is `vacuous` if the claim says nothing about its input. Rows with
-    equal cells alpha, beta, gamma and dd share one object.
+    `alpha` is None where it is infinite, and `alpha_text` is alpha as it is shown. A `vacuous` claim says nothing about
+    the row's input, as its dd is too small, or the row is `unconstrained`: it states no output. Rows whose cells for
+    alpha, beta, gamma and dd are equal share one object.
     """
 
     alpha: Fraction | None
@@ -203,9 +206,9 @@ class Claim:
         return unconstrained
 
     def compiled(self) -> Iterator[tuple[Key, Terms]]:
-        """Yield, for each distinct claim among the rows seen so far, its cells (alpha, beta, gamma, dd) and its terms.
+        """Yield (key, terms) for each distinct claim among the rows whose terms were computed so far.
 
-        After `check` all rows have been seen.
+        A key is the cells (alpha, beta, gamma, dd) of a row. After `check`, the terms of all rows are computed.
         """
         yield from self._known.items()
 
@@ -222,7 +225,10 @@ class Claim:
         return "dd" if name == "alpha" and "dd" in self.table.columns else "0"
 
     def column_beta(self, text: str) -> ClaimExpression:
-        """Return the parsed expression of a cell with this text in the column `beta`, which `terms` has read before."""
+        """Return the expression that was parsed from the cell `text` of the column `beta`.
+
+        Precondition: `terms` was called for a row with this cell.
+        """
         return self._column_betas[text]
 
     def check(self) -> None:
@@ -278,8 +284,8 @@ class Claim:
     def terms_towards(self, row: Row, alpha: Fraction | None, gamma: Fraction | None, cell: Cell, text: str) -> Terms:
         """Return the claim at `row` with gamma replaced by `cell`, and beta by its limit as alpha and gamma grow.
 
-        Alpha grows towards `alpha` and gamma towards `gamma`, where None is infinity; `text` is alpha's text. Raises
-        DiagnosticError if beta has no limit.
+        Alpha grows towards the argument `alpha`, shown as `text`, and gamma towards the argument `gamma`; None is
+        infinity. Raises DiagnosticError if beta has no limit.
         """
         names = dict(self.constants)
         if row.dd is not None:
@@ -326,10 +332,6 @@ class Claim:
         )
 
     def _number(self, given: ClaimExpression, names: dict[str, Parametric], wanted: str, *advice: str) -> Fraction:
-        """Return the value of `given`, which is alpha or gamma (`wanted`).
-
-        Raises DiagnosticError, with `advice`, unless the value is a number >= 0.
-        """
         value, what = given.number(names, self.intervals), given.what
         if value is None:
             finite = "it must be finite, and can depend on eps only if the claim is about a single eps (`--eps 1/2`)"
@@ -384,8 +386,8 @@ class Claim:
     def _with_names(self, expression: ClaimExpression, names: dict[str, Parametric]) -> Selected:
         """Return the value of `expression` with the `names` of a row; raise DiagnosticError if it has no value.
 
-        The value with all distances left open is computed once and kept. The values of the row are substituted into it
-        where possible; otherwise the expression is evaluated again with them.
+        For speed, the expression is evaluated only once, with all distances unknown, and the distances of the row are
+        substituted into the result. If this is not possible, the expression is evaluated with the `names`.
         """
         if id(expression) not in self._opened:
             left_open = {**self.constants, **{name: Parametric.unknown(name) for name in DISTANCES}}
@@ -403,7 +405,6 @@ class Claim:
         return expression.value(names, self.intervals, far=True)
 
     def _in_cell(self, cell: Cell, use: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
-        """Parse the beta of `cell` and return `use(beta)`; a DiagnosticError of either points into the table."""
         place = self.table.beta_places.get(cell.text)
         try:
             expression = self._column_betas.get(cell.text)
@@ -449,10 +450,10 @@ def _field(program: CoreProgram, name: str) -> ClaimField | None:
 
 
 def claim_expression(program: CoreProgram, name: str, given: GivenValue) -> ClaimExpression | None:
-    """Return the expression `name` (alpha, beta or gamma): `given`, or else the one in the program's claim block.
+    """Return the expression `name` (alpha, beta or gamma): `given` unless it is None, else that of the claim block.
 
-    The result is None if neither has it. Raises DiagnosticError for text that cannot be parsed, TypeError for inexact
-    numbers.
+    The result is None if the claim block has no such expression either. Raises DiagnosticError for text that cannot be
+    parsed, TypeError for inexact numbers.
     """
     if isinstance(given, ClaimExpression):
         return given
@@ -469,8 +470,9 @@ def claimed_intervals(
 ) -> tuple[Interval, ...]:
     """Return the intervals of eps that a claim is about: `given`, those of the claim block, or all that are allowed.
 
-    Raises DiagnosticError for intervals that cannot be read or that `program` does not allow, TypeError as
-    `given_text`.
+    `constants` has the values of the constants that the intervals name. Raises DiagnosticError for intervals that
+    cannot be read or that `program` does not allow, and TypeError for a float, a truth value or an object of another
+    type.
     """
     intervals: tuple[Interval, ...]
     match given:
@@ -508,10 +510,10 @@ def given_text(eps: str | int | Fraction | Interval) -> str:
 
 
 def expression_text(given: GivenValue, name: str) -> str:
-    """Return the expression `given` as text; raise TypeError for anything but text and exact numbers.
+    """Return `given`, which is the alpha, beta or gamma (`name`) of a claim, as an expression of dipc.
 
-    `name` is alpha, beta or gamma, for messages. SymPy's names of min, max and abs, and its sign of powers, become
-    dipc's.
+    SymPy's names of min, max and abs, and its sign of powers, become dipc's. Raises TypeError for anything but text and
+    exact numbers; the message says the `name`.
     """
     if isinstance(given, str):
         return given
@@ -529,7 +531,8 @@ def _distance(cell: Cell) -> Parametric:
 def missing_beta(program: CoreProgram, row: Row | None = None, *, table: bool = True) -> Diagnostic:
     """Return the diagnostic for a claim without a beta, or for a `row` with an empty cell in the column `beta`.
 
-    The help of the diagnostic names the places where `program` can have a beta; a column only if there is a `table`.
+    The help of the diagnostic names the places where a claim about `program` can have a beta. If there is a `table`, a
+    column of it is one of them.
     """
     if row is not None:
         return Diagnostic(
@@ -544,7 +547,7 @@ def missing_beta(program: CoreProgram, row: Row | None = None, *, table: bool = 
 
 
 def _relocate(diagnostic: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
-    """Return `diagnostic`, which points into the text of a `cell`, with the cell's `place` in the table instead."""
+    """Return `diagnostic`, about the text of the table's `cell`, pointing to the `place` of the cell in its file."""
     if diagnostic.excerpt is None:
         return diagnostic
     if place is None:
@@ -559,9 +562,10 @@ def _relocate(diagnostic: Diagnostic, place: Excerpt | None, cell: str) -> Diagn
 
 @frozen
 class ClaimOptions:
-    """The parts of a claim that options give; a part that is None is given by a column of the table or the claim block.
+    """The parts of a claim that options give.
 
-    To ask a question again with another part, use `dataclasses.replace`.
+    A part that is None is taken from a column of the table or from the claim block. To ask a question again with
+    another part, use `dataclasses.replace`.
     """
 
     beta: GivenValue = None
@@ -582,11 +586,11 @@ SAME_DISTANCE = "W0604"
 
 
 def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
-    """Return warnings about distances that have no effect.
+    """Return the warnings about distances of `claim` that have no effect.
 
-    They are about a gamma that no output uses, a gamma that beta mentions but that is 0 by default, and a dd that is
-    equal at all rows. With `plain`, the program has no metric of its own, so that outputs with finitely many values
-    must be equal to the right ones for every gamma.
+    They are about a gamma that no output uses, about a beta that mentions gamma although gamma is not stated and
+    therefore 0, and about a dd that is equal at all rows. `plain` says that the program has no metric of its own: then
+    outputs with finitely many values must be equal to the right ones for every gamma.
     """
     diagnostics: list[Diagnostic] = []
     gammas = [terms.gamma.value for _, terms in claim.compiled()]
@@ -595,12 +599,12 @@ def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
         diagnostics += unused_gamma(claim.program, plain)
     if not given and claim.beta is not None and mentions(claim.beta.tree, "gamma"):
         diagnostics.append(forgotten(claim))
-    if _has_one_distance(claim):
+    if _has_constant_dd(claim):
         diagnostics.append(_same_distance(claim))
     return tuple(diagnostics)
 
 
-def _has_one_distance(claim: Claim) -> bool:
+def _has_constant_dd(claim: Claim) -> bool:
     """Return True if the claim depends on dd, but all rows of a table about several bits have one dd."""
     program = claim.program
     norm = "linf" if program.metric is None else program.metric.input
@@ -637,7 +641,10 @@ def _same_distance(claim: Claim) -> Diagnostic:
 
 
 def unused_gamma(program: CoreProgram, plain: bool) -> tuple[Diagnostic, ...]:
-    """Return a warning if no output of `program` can use gamma: `plain`, without a metric, and all outputs finite."""
+    """Return a warning if gamma has no effect for `program`, because all outputs have finitely many values.
+
+    `plain` says that the program has no metric; otherwise there is no warning.
+    """
     return (_unused(program),) if plain and _finite_outputs(program) else ()
 
 
@@ -646,7 +653,7 @@ def _finite_outputs(program: CoreProgram) -> bool:
 
 
 def forgotten(claim: Claim) -> Diagnostic:
-    """Return the warning that beta mentions gamma, which was not given and is therefore 0."""
+    """Return the warning that the beta of `claim` mentions gamma, which was not given and is therefore 0."""
     assert claim.beta is not None
     place = claim.beta.source.excerpt(claim.beta.tree.span)
     notes = ("give `--gamma VALUE`, or `gamma:` in the claim block; `--gamma free` asks about every gamma",)

@@ -47,9 +47,10 @@ _SAMPLES = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(5))
 
 @frozen
 class GrowthWitness:
-    """A place where a function of eps and the unknown `name` is proved to grow with this unknown.
+    """A proof that a function of eps and of the unknown `name` somewhere increases with this unknown.
 
-    The place is given by `value` of the unknown and `eps` or, if those are None, by their `product`.
+    The place of the increase is given by `value`, a number for the unknown, and by `eps`. If both are None, it is where
+    the unknown times eps is `product`.
     """
 
     name: str
@@ -65,11 +66,11 @@ class GrowthWitness:
 
 @frozen
 class Trend:
-    """The proved properties of an expression, for all eps of the intervals and all values >= 0 of the unknowns.
+    """The proved properties of an expression, for all eps of the claim and all values >= 0 of the unknowns.
 
-    `falls` means nonincreasing in one selected unknown, and `rises` nondecreasing: both are True if the expression does
-    not depend on it. False means not proved. `growth` is a place where the expression was proved to grow. `continuous`
-    means that no divisor is ever 0.
+    `falls` means that the expression is nonincreasing in one selected unknown, and `rises` nondecreasing: both are True
+    if it does not depend on the unknown. `continuous` means that no divisor is ever 0. A property that is False is not
+    proved. `growth` is a place where the expression is proved to increase, or None.
     """
 
     falls: bool = False
@@ -86,9 +87,9 @@ class Trend:
 
 
 def trend(of: ClaimExpression, unknown: str, names: Mapping[str, Parametric], intervals: Sequence[Interval]) -> Trend:
-    """Return how the value of the expression `of` changes as `unknown` grows.
+    """Return how the value of the expression `of` changes as the unknown named `unknown` grows.
 
-    `names` maps all names in the expression to numbers or unknowns.
+    `names` maps all names in the expression to numbers or unknowns. The result holds for all eps of the `intervals`.
     """
     return _Analysis(of, unknown, names, intervals).trend(of.tree)
 
@@ -119,7 +120,6 @@ class _Analysis:
         return Trend(continuous=False)
 
     def _value(self, node: Expr) -> Parametric | None:
-        """Return the value of `node` as one function, or None if it is not one or has more than MOST_TERMS summands."""
         try:
             value = replace(self.whole, tree=node).value(self.names, self.intervals)
         except DiagnosticError:
@@ -170,23 +170,24 @@ class _Analysis:
 
 
 def _nonnegative(value: Parametric, intervals: Sequence[Interval]) -> bool:
-    """Return True only if the numerator of `value` is >= 0 for all eps of the intervals and all unknowns >= 0."""
+    """Return True only if the numerator of `value` is >= 0 for all eps of the `intervals` and all unknowns >= 0."""
     if all(c > 0 for *_, c in value.terms()):
         return True
     if value.is_flat():
         return all(_holds(value.numerator_flat(), interval) for interval in intervals)
     return any(
-        all(_holds(poly, Interval.POSITIVE) for poly in _along(value, name).values()) for name in value.unknowns()
+        all(_holds(poly, Interval.POSITIVE) for poly in _polynomials_by_factor(value, name).values())
+        for name in value.unknowns()
     )
 
 
 def _falls(value: Parametric, name: str) -> bool | GrowthWitness:
     """Return True only if the numerator of `value` is nonincreasing in the unknown `name`, for every eps > 0.
 
-    The other unknowns can have any values >= 0. A GrowthWitness is a place where the numerator is proved to grow; False
-    means that neither is proved.
+    The other unknowns have any values >= 0. The result is a GrowthWitness where the numerator is proved to increase
+    with the unknown, and False if neither is proved.
     """
-    coefficients = _along(value, name)
+    coefficients = _polynomials_by_factor(value, name)
     failed: list[Fraction] = []
     unsettled = False
     for poly in coefficients.values():
@@ -204,11 +205,7 @@ def _falls(value: Parametric, name: str) -> bool | GrowthWitness:
     return _growth(value, name)
 
 
-def _along(value: Parametric, name: str) -> dict[object, ExpPoly]:
-    """Write the numerator as a sum of factor · polynomial in t = U·eps, where U is the unknown `name`.
-
-    Return {factor: polynomial}. Each factor is >= 0 and does not depend on U.
-    """
+def _polynomials_by_factor(value: Parametric, name: str) -> dict[object, ExpPoly]:
     coefficients: dict[object, list[tuple[int, Fraction, Fraction]]] = {}
     for k, q, factors, c in value.terms():
         j, r = next(((j, r) for other, j, r in factors if other == name), (0, Fraction(0)))
@@ -235,7 +232,6 @@ def _growth(value: Parametric, name: str) -> bool | GrowthWitness:
 
 
 def _slope(value: Parametric, name: str, point: Mapping[str, Fraction]) -> ExpPoly:
-    """Return the derivative of the numerator by the unknown `name`, at the values of `point`, as a function of eps."""
     slope = value.derivative(name).substituted({other: Parametric.number(number) for other, number in point.items()})
     assert slope is not None, "a number may always stand for an unknown"
     return slope.numerator_flat()
@@ -267,7 +263,6 @@ def _sum(left: Trend, right: Trend) -> Trend:
 
 
 def _product(left: Trend, right: Trend) -> Trend:
-    """Return the trend of a product; its absolute value falls if those of both factors do."""
     if left.nonpositive and not left.nonnegative:
         return _negated(_product(_negated(left), right))
     if right.nonpositive and not right.nonnegative:
@@ -347,10 +342,10 @@ _PAPER = "Barthe et al., POPL 2021"
 
 @frozen
 class Theorem(Record):
-    """A statement `decides` that all obligations of a claim together decide, and the `name` of its theorem.
+    """A statement that all obligations of a claim together decide, and the `name` of its theorem.
 
-    `name` is None if a condition was not proved: then the obligations decide only the claim with alpha = dd(u).
-    `decides` completes the sentence "the verdict is for …".
+    `decides` is the statement: it completes the sentence "the verdict is for …". `name` is None if one of the
+    `conditions` was not proved: then the obligations decide only the claim with alpha = dd(u).
     """
 
     FIELDS = "name decides conditions"
@@ -361,7 +356,7 @@ class Theorem(Record):
 
     @property
     def failed(self) -> Condition | None:
-        """The first condition that was not proved, or None."""
+        """The first condition that was not proved; None if all are proved."""
         return next((condition for condition in self.conditions if not condition.holds), None)
 
     def __str__(self) -> str:
@@ -475,9 +470,10 @@ def _outside(claim: Claim, failed: Condition) -> Diagnostic:
 def region_conditions(
     claim: Claim, betas: Iterable[ClaimExpression], values: Mapping[str, Parametric], growing: tuple[str, ...]
 ) -> tuple[Condition, ...]:
-    """Return the conditions "simple" and "limit-definable" of Theorem 10 or 12, for `betas` and the unknowns `growing`.
+    """Return the conditions "simple" and "limit-definable" of Theorem 10 or 12, checked for all `betas`.
 
-    The unknowns range over all numbers >= 0. `values` has the values of alpha and gamma that are not left open.
+    The unknowns `growing` range over all numbers >= 0. `values` has the values of those of alpha and gamma that are not
+    unknown.
     """
     left_open = {name: Parametric.unknown(name) for name in DISTANCES}
     names = claim.constants | left_open | dict(values)
@@ -500,7 +496,7 @@ def region_conditions(
 
 
 def at_dd(claim: Claim, key: Key) -> bool:
-    """Return True if alpha is dd(u) for rows with the cells `key`."""
+    """Return True if alpha is dd(u) for rows with the cells `key`, which are (alpha, beta, gamma, dd)."""
     alpha, _, _, dd = key
     if alpha is not None:
         return alpha.value == "dd"
@@ -532,10 +528,11 @@ def betas_of(claim: Claim, keys: Iterable[Key]) -> list[ClaimExpression]:
 def lesser(
     beta: ClaimExpression, names: Mapping[str, Parametric], distances: Collection[str], *, far: bool
 ) -> str | None:
-    """Return the text of an expression that is at most `beta` for every eps > 0 and distance > 0.
+    """Return the text of `beta` without some of its summands, so that it is at most `beta` for all eps, distances > 0.
 
-    The expression is beta without summands that are proved nonnegative: those that mention one of the `distances` or,
-    with `far`, those that mention none of them. The result is None if there are no summands to leave out.
+    All summands left out are proved nonnegative. They are the summands that mention one of the `distances`; or, if
+    `far`, those that mention none of them. None if there are no summands to leave out. `names` has the values of all
+    names in `beta`.
     """
     kept: list[Expr] = []
     for term in summands(beta.tree):
@@ -553,7 +550,7 @@ def lesser(
 def below_one(beta: ClaimExpression) -> ClaimExpression:
     """Return `beta` without a minimum with numbers of at least 1: 2*exp(-eps) for min(1, 2*exp(-eps)).
 
-    An error probability is at most 1, so that the claim does not change.
+    Since an error probability is at most 1, the claim stays the same.
     """
     match beta.tree:
         case Call("min", arguments):
@@ -594,7 +591,7 @@ def summands(tree: Expr) -> Sequence[Expr]:
 def is_nonnegative(beta: ClaimExpression, term: Expr, names: Mapping[str, Parametric]) -> bool:
     """Return True if `term`, a summand of `beta`, is an exponential polynomial with positive coefficients.
 
-    False does not mean that the summand can be negative.
+    False does not mean that the summand can be negative. `names` has the values of all names in `term`.
     """
     try:
         value = ClaimExpression(beta.what, beta.source, term).value(names)
@@ -616,14 +613,14 @@ _GAMMA = ("gamma",)
 
 @frozen
 class Halves:
-    """The texts of a function of alpha and of a function of gamma whose sum is at most beta."""
+    """A function of alpha and a function of gamma, as texts, whose sum is at most beta."""
 
     alpha: str
     gamma: str
 
 
 def depends(beta: ClaimExpression, *, alpha: bool = False, gamma: bool = False) -> bool:
-    """Return True if `beta` mentions one of the selected distances: `alpha` (or dd), `gamma`."""
+    """Return True if `beta` mentions a selected distance: alpha or dd if `alpha` is True, gamma if `gamma` is True."""
     names = (*(_ALPHA if alpha else ()), *(_GAMMA if gamma else ()))
     return any(mentions(beta.tree, name) for name in names)
 
@@ -659,11 +656,13 @@ def of_lesser(beta: ClaimExpression, name: str) -> str | None:
 def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma: bool = False) -> tuple[Halves, ...]:
     """Return ways to bound `beta` from below by a function of alpha plus a function of gamma.
 
-    The bound is valid for every eps > 0, alpha >= 0 and gamma >= 0; the result is empty if no way is found. `names` has
-    alpha, dd and gamma as unknowns. With `one_gamma`, gamma is a number, and a summand of eps alone belongs to gamma.
-    Otherwise summands of eps alone, and summands of both distances, are left out if they are proved nonnegative. If
-    not, a summand of both distances excludes the way, and a summand of eps alone, like a number, joins either function.
-    Further ways also leave out summands of one distance that do not depend on distance·eps alone.
+    Each bound is valid for every eps > 0, alpha >= 0 and gamma >= 0; the result is empty if no way is found. `names`
+    has the values of the names in `beta`, with alpha, dd and gamma as unknowns. With `one_gamma`, gamma is a number,
+    and a summand of eps alone belongs to the function of gamma.
+
+    Without `one_gamma`, a summand of eps alone, or of both distances, is left out if it is proved nonnegative.
+    Otherwise a summand of both distances excludes the way; a summand of eps alone, and a number, is added to either
+    function. Further ways also leave out summands of one distance that do not depend on distance·eps alone.
     """
     result = (_split(beta, names, _BetaParts(scaling, one_gamma)) for scaling in (False, True))
     return tuple(dict.fromkeys(halves for splits in result for halves in splits))
@@ -690,10 +689,11 @@ def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _BetaP
 
 @dataclass(slots=True)
 class _BetaParts:
-    """The summands of beta, sorted by the distances that they depend on.
+    """The summands of a beta, sorted by the distance that they depend on.
 
-    With `scaling`, summands of a distance that do not depend on distance·eps alone are left out if they are
-    nonnegative. `has_mixed_summand` is True if a summand depends on both distances and is not proved nonnegative.
+    `alpha` and `gamma` have the summands of one distance, `either` those of neither. With `scaling`, nonnegative
+    summands of a distance that do not depend on distance·eps alone are left out. `has_mixed_summand` says that a
+    summand depends on both distances and is not proved nonnegative.
     """
 
     scaling: bool
@@ -704,7 +704,7 @@ class _BetaParts:
     has_mixed_summand: bool = False
 
     def add_term(self, k: int, q: Fraction, factors: tuple[tuple[str, int, Fraction], ...], c: Fraction) -> None:
-        """Add the summand c·eps^k·e^(q·eps)·Π U^j·e^(r·U·eps), where `factors` has (U, j, r) for each distance U."""
+        """Add the summand c·eps^k·e^(q·eps)·Π U^j·e^(r·U·eps); `factors` has (U, j, r) for each distance U."""
         written = [f"({c})", f"eps^{k}", f"exp(({q})*eps)"]
         for name, j, r in factors:
             written += [f"{name}^{j}", f"exp(({r})*{name}*eps)"]
@@ -713,7 +713,6 @@ class _BetaParts:
         self._add("*".join(written), {name for name, _, _ in factors}, positive=c > 0, number=not k and not q)
 
     def add_tree(self, beta: ClaimExpression, tree: Expr, names: Mapping[str, Parametric]) -> None:
-        """Add the summand `tree` of `beta` as it is written, without analysing it."""
         distances = {name for name in (*_ALPHA, *_GAMMA) if mentions(tree, name)}
         number = not any(isinstance(node, Eps) for node in walk(tree))
         positive = is_nonnegative(beta, tree, names)

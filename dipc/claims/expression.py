@@ -77,7 +77,7 @@ def is_transcendental(tree: object) -> bool:
     """
     nothing = Number(Fraction(0), "0")
     outside = rewritten(tree, lambda node: nothing if isinstance(node, Call) and is_normal(node) else None)
-    return any(_is_number(node) for node in walk(outside))
+    return any(_is_transcendental_node(node) for node in walk(outside))
 
 
 def is_normal(call: Call) -> bool:
@@ -86,7 +86,7 @@ def is_normal(call: Call) -> bool:
 
 
 def _degree(tree: Expr) -> int:
-    """Return the power of eps in `tree`, a product; in a sum, the greatest power of a summand."""
+    """Return the power of eps in the product `tree`; for a sum, the greatest power of a summand."""
     match tree:
         case Eps():
             return 1
@@ -103,7 +103,7 @@ def _degree(tree: Expr) -> int:
     return 0
 
 
-def _is_number(node: object) -> bool:
+def _is_transcendental_node(node: object) -> bool:
     """Return True if `node` itself is a logarithm, a root, or `exp` of a sum with a constant other than 0."""
     match node:
         case Call(function="log" | "sqrt"):
@@ -122,7 +122,7 @@ def _is_zero(tree: Expr) -> bool:
 
 
 def _summands_of(tree: Expr) -> Iterator[Expr]:
-    """Yield the summands of `tree`, a sum or a multiple of one, without signs and constant factors."""
+    """Yield the summands of `tree`, a sum or a constant times a sum, without their signs and constant factors."""
     match tree:
         case Unary(op=UnaryOp.NEGATE, operand=operand):
             yield from _summands_of(operand)
@@ -148,8 +148,8 @@ def is_constant(tree: Expr) -> bool:
 def split_exponent(tree: Expr, constant: Callable[[Expr], Fraction]) -> tuple[Real, Expr | None]:
     """Return (c, rest) with `tree` = c + rest, where the real number c is the sum of the constant summands.
 
-    The rest is None if it is 0. `constant` evaluates an expression without eps, distances and functions; if it raises
-    NoMonomial for a summand, the summand stays in the rest.
+    The rest is None if it is 0. `constant` evaluates an expression in which no eps, distance or function occurs; a
+    summand for which it raises NoMonomial stays in the rest.
     """
     if is_constant(tree):
         try:
@@ -204,9 +204,10 @@ _EPS = Parametric.from_exppoly(ExpPoly.term(1, 1, 0))
 
 @frozen
 class ClaimExpression:
-    """An expression of a claim, with the text it was read from; `what` is its name in messages ("beta").
+    """An expression of a claim, as `tree`, with the text it was read from.
 
-    If `tree` has rationals in place of irrational numbers, `written` is the tree shown to the user.
+    `what` is the name of the expression in messages, such as "beta". If the tree has rationals in place of irrational
+    numbers, `written` is the tree shown to the user.
     """
 
     what: str
@@ -224,7 +225,10 @@ class ClaimExpression:
         return print_expression(self.tree)
 
     def evaluate(self, names: Mapping[str, Parametric]) -> Parametric:
-        """Return the value as one closed form for every eps > 0; raise DiagnosticError if there is none."""
+        """Return the value as one closed form for every eps > 0; raise DiagnosticError if there is none.
+
+        `names` has the values of all names in the expression.
+        """
         value = self.value(names)
         if isinstance(value, Parametric):
             return value
@@ -232,9 +236,9 @@ class ClaimExpression:
         raise self.error("E0491", f"{self.what} is not one closed form for every eps", self.tree, "", note)
 
     def number(self, names: Mapping[str, Parametric], intervals: Sequence[Interval]) -> Fraction | None:
-        """Return the value if it is the same rational for every eps of the intervals, else None.
+        """Return the value if it is the same rational for every eps of the `intervals`, else None.
 
-        Raises DiagnosticError if the expression has no value.
+        `names` has the values of all names in the expression. Raises DiagnosticError if the expression has no value.
         """
         match intervals:
             case [Interval(is_point=True, lower=eps)]:
@@ -247,7 +251,7 @@ class ClaimExpression:
     def rational_at(self, eps: Fraction, names: Mapping[str, Parametric]) -> Fraction | None:
         """Return the value at one `eps` if it is rational; None if the value is infinite or needs powers of e.
 
-        Raises DiagnosticError if the expression has no value at this eps.
+        `names` has the values of all names in the expression. Raises DiagnosticError if it has no value at this eps.
         """
         evaluation = _Evaluation(self, names, (), far=False, open_divisors=False, eps=Parametric.number(eps))
         return constant_of(self._resolved(evaluation))
@@ -260,10 +264,11 @@ class ClaimExpression:
         far: bool = False,
         open_divisors: bool = False,
     ) -> Selected:
-        """Return the value with `names` substituted, for every eps in the `intervals`.
+        """Return the value for all eps in the `intervals`, where `names` has the values of all names in the expression.
 
         Raises DiagnosticError if there is no value or a divisor can be 0. With `far` the value is valid only where the
-        unknown is large enough. With `open_divisors` divisors can depend on unknowns, and the caller has to check them.
+        unknown is large enough. With `open_divisors` a divisor can depend on unknowns, and the caller has to check that
+        it is not 0.
         """
         value = self._resolved(_Evaluation(self, names, intervals, far, open_divisors))
         if bits(value) > RESULT_BIT_LIMIT:
@@ -279,10 +284,7 @@ class ClaimExpression:
             ) from None
 
     def error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
-        """Return the DiagnosticError about `node`, a part of this expression.
-
-        `label` is written below the marked text.
-        """
+        """Return a DiagnosticError that points to `node`, a part of this expression; `label` is written below it."""
         return DiagnosticError(Diagnostic(code, message, self.source.excerpt(node.span), label, notes))
 
 
@@ -399,7 +401,6 @@ class _Evaluation:
         return quotient
 
     def _check_divisor(self, divisor: Selected, node: Expr) -> None:
-        """Raise DiagnosticError unless `divisor`, written as `node`, is proved never to be 0 on the intervals."""
         if isinstance(divisor, Parametric) and not divisor.numerator:
             raise ZeroDivisionError
         if constant_of(divisor) is not None:
@@ -443,7 +444,6 @@ class _Evaluation:
         return self._quotient(Parametric.number(1), replace(node, right=positive))
 
     def _rational(self, node: Expr) -> Fraction:
-        """Return the rational value of `node`; raise NoMonomial if it is not a rational constant."""
         value = constant_of(self.value(node)) if is_constant(node) else None
         if value is None:
             raise NoMonomial(node.span, None)
@@ -456,7 +456,7 @@ class _Evaluation:
             case "min" | "max" | "abs" as function:
                 values = [self.value(argument) for argument in node.arguments]
                 return select(_KINDS[function], values, sign_throughout(self.intervals) if self.far else None)
-            case "log" if self._positive(node.arguments[0]) == 1:
+            case "log" if self._logarithm_argument(node.arguments[0]) == 1:
                 return Parametric.number(Fraction(0))
             case "sqrt":
                 return self._root(node)
@@ -479,7 +479,7 @@ class _Evaluation:
                     "",
                     "exp(log(3) - eps) is exact, as it is 3*exp(-eps); other logarithms are allowed only in "
                     "claims of `dipc check`, `tighten` and `solve`, and as ends of eps there and in `dipc privacy`",
-                    _rounded_both_ways(self._positive(node.arguments[0])),
+                    _advice_to_round_log(self._logarithm_argument(node.arguments[0])),
                 )
         raise AssertionError(f"the parser knows no function {node.function}")
 
@@ -521,11 +521,7 @@ class _Evaluation:
         except TooLarge:
             raise self._error("E0613", f"{self.expression.what} has too many terms when multiplied out", node) from None
 
-    def _positive(self, node: Expr) -> Fraction:
-        """Return the value of `node`, the argument of a logarithm.
-
-        Raises DiagnosticError unless it is a positive rational.
-        """
+    def _logarithm_argument(self, node: Expr) -> Fraction:
         value = constant_of(self.value(node))
         if value is None or value <= 0:
             message = "a logarithm needs a positive rational number"
@@ -533,8 +529,7 @@ class _Evaluation:
         return value
 
 
-def _rounded_both_ways(value: Fraction) -> str:
-    """Return the advice to replace log(`value`) by a rational a little smaller or a little greater."""
+def _advice_to_round_log(value: Fraction) -> str:
     low, high = outward(*Real.from_rational(value).log().enclosure(), _ROUNDED_DIGITS)
     return (
         f"or round log({value}) to {exact_text(low)} or {exact_text(high)}: to prove the claim, write the number that "
@@ -551,7 +546,7 @@ _ROUNDED_DIGITS = 20
 
 @frozen
 class NormalTerm:
-    """A summand of beta: `coefficient` times a `call` of `erfc`, or of `exp` with eps^2 in its argument."""
+    """The summand `coefficient`·`call` of a beta, whose call is `erfc`, or `exp` with eps^2 in its argument."""
 
     coefficient: ClaimExpression
     call: Call
@@ -559,17 +554,17 @@ class NormalTerm:
 
 @frozen
 class NormalParts:
-    """A beta as the sum of a `plain` part and of terms with functions of the normal distribution."""
+    """A beta (`expression`) as the sum of a `plain` part and of `terms` with functions of the normal distribution."""
 
     expression: ClaimExpression
     plain: ClaimExpression
     terms: tuple[NormalTerm, ...]
 
     def beta(self, names: Mapping[str, Parametric], value: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
-        """Return beta as a function of eps, with `names` substituted.
+        """Return beta as a function of eps, where `names` has the values of all names in it.
 
-        `value` evaluates the plain part and the coefficients. Raises DiagnosticError if the plain part or a coefficient
-        is not an exponential polynomial, or an argument of a normal function is not allowed.
+        `value` evaluates the plain part and the coefficients. Raises DiagnosticError if the result of `value` is not an
+        exponential polynomial, or an argument of a normal function is not allowed.
         """
         plain = self._closed(self.plain, value)
         terms: list[tuple[normals.NormalFunction, ExpPoly]] = []
@@ -623,9 +618,9 @@ class NormalParts:
 
 
 def normal_parts(expression: ClaimExpression) -> NormalParts | None:
-    """Split `expression` into its plain part and the terms with functions of the normal distribution; None without any.
+    """Return `expression` as a plain part and terms with functions of the normal distribution; None if it has no terms.
 
-    Raises DiagnosticError unless each such function occurs once, in a summand.
+    Raises DiagnosticError unless each function of the normal distribution occurs once, in a summand.
     """
     if not has_normal(expression.tree):
         return None
@@ -646,7 +641,7 @@ def has_normal(tree: object) -> bool:
 
 
 def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, Call | None]]:
-    """Yield (coefficient, call) for each summand of `tree`, with None for the call of a plain summand."""
+    """Yield (coefficient, call of a normal function) for each summand of `tree`; without a call, (summand, None)."""
     if not has_normal(tree):
         yield tree, None
         return
@@ -685,8 +680,9 @@ def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, C
 def scales(parts: NormalParts, names: Mapping[str, Parametric]) -> bool:
     """Return True if the argument of each normal function in `parts` depends on distance·eps alone.
 
-    A distance is one of the `names` that is a multiple of the only unknown. Test for an argument c·distance^a·eps^b:
-    replacing the distance by eps must give twice the power of eps that replacing it by 1 gives, so that a = b.
+    A distance is a name whose value in `names` is a multiple of the only unknown. An argument c·distance^a·eps^b is
+    tested by its power of eps: with eps in place of the distance it has to be twice that with 1 in place of it, so that
+    a = b.
     """
     factors = {name: value for name, value in names.items() if constant_of(value) is None}
     rates: dict[str, Fraction] = {}

@@ -23,7 +23,7 @@ _ELEMENT = re.compile(r"(.+)\[-?[0-9]+\]")
 
 
 def arrays_among(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the names of the arrays with elements among `names`, each with these elements' names in order."""
+    """Return {array: its elements among `names`, in order} for the arrays of which an element is among `names`."""
     result: dict[str, list[str]] = {}
     for name in names:
         if element := _ELEMENT.fullmatch(name):
@@ -34,8 +34,8 @@ def arrays_among(names: Iterable[str]) -> dict[str, list[str]]:
 def by_element(values: Mapping[str, object], arrays: Mapping[str, Sequence[str]], where: str) -> dict[str, object]:
     """Return `values` with each whole array replaced by its elements, and with blanks removed from names.
 
-    `arrays` has the names of each array's elements. Anything with a length that can be iterated, except a text or a
-    dict, gives a whole array. Raises DiagnosticError, with a message that begins with `where`, for a wrong number of
+    `arrays` has the names of each array's elements. A whole array is anything with a length that can be iterated,
+    except a text or a dict. Raises DiagnosticError, with a message that begins with `where`, for a wrong number of
     elements.
     """
     result: dict[str, object] = {}
@@ -79,7 +79,7 @@ def value_of(cell: Cell | None) -> Value:
 
 
 def number_of(cell: Cell | None) -> Fraction:
-    """Return the number of a `cell` that is not empty, infinite, or text."""
+    """Return the number in `cell`, which must not be empty, infinite or a text."""
     assert cell is not None
     assert isinstance(cell.value, Fraction)
     return cell.value
@@ -87,7 +87,7 @@ def number_of(cell: Cell | None) -> Fraction:
 
 @frozen
 class BadCell:
-    """A mistake in a cell that cannot be read: code, message and notes of a diagnostic, without the place."""
+    """A mistake in a cell that cannot be read: the code, message and notes of a diagnostic without a place."""
 
     code: str
     message: str
@@ -121,7 +121,7 @@ class CellPool:
 
 
 class Column(dict[str, Read]):
-    """A cache of one column's cells: each distinct text with its cell or mistake."""
+    """A cache for one column: the text of each distinct cell, with the Cell or BadCell that was read from it."""
 
     def __init__(self, read: Callable[[str], Read]) -> None:
         super().__init__()
@@ -137,9 +137,9 @@ INFINITY = Cell(None, "inf")
 
 
 def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callable[[str], Read]:  # noqa: A002 - the word of the language
-    """Return a function that reads a cell of the column `name`: a Cell from `pool`, a BadCell, or None if empty.
+    """Return a function that reads the text of a cell in the column `name`: a Cell from `pool`, a BadCell, or None.
 
-    The value must be of this `type`. An empty cell is a BadCell if a value is `required`.
+    The value must be of this `type`. An empty text gives a BadCell if a value is `required`, else None.
     """
     members = frozenset(type.values) if isinstance(type, DomType) else frozenset()
 
@@ -162,9 +162,10 @@ def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callab
 
 
 def claim_reader(name: str, pool: CellPool) -> Callable[[str], Read]:
-    """Return a function that reads a cell of the column `name`: alpha, gamma or dd.
+    """Return a function that reads the text of a cell in the column `name`, which is alpha, gamma or dd.
 
-    The cell holds a rational >= 0, or also `inf` in dd and `dd` in alpha.
+    The text is a rational >= 0, in dd also `inf`, in alpha also `dd`. The function returns a Cell from `pool`, a
+    BadCell, or None for an empty text.
     """
 
     def read(raw: str) -> Read:
@@ -184,7 +185,7 @@ def claim_reader(name: str, pool: CellPool) -> Callable[[str], Read]:
 
 
 def beta_reader(pool: CellPool) -> Callable[[str], Read]:
-    """Return a function that reads a cell of the column beta as text; the expression is parsed later."""
+    """Return a function that makes a Cell of `pool` from a cell of the column beta; its text is parsed later."""
 
     def read(raw: str) -> Read:
         text = raw.strip()
@@ -285,7 +286,7 @@ def array_of(name: str) -> str | None:
 
 
 class Specification:
-    """The values that the texts of one option give to variables of `program`, the `slots`.
+    """The values that the texts of one option give to the variables `slots` of `program`.
 
     `known` has the values of each variable given so far, and `mistakes` the diagnostics about the texts. `kind` is the
     word for a variable in messages ("input"), and `code` the code of diagnostics. With `single`, each variable has one
@@ -368,10 +369,6 @@ class Specification:
             yield read[key]
 
     def _set(self, given: NumberReader, tree: ast.Values, slot: Slot) -> tuple[Value, ...]:
-        """Return the distinct values that the expression `tree` gives to `slot`, in the order of the text.
-
-        Raises BadValue if a value is not allowed.
-        """
         result: dict[tuple[type, Value], Value] = {}
         for value in self._values_of(given, tree, slot):
             result.setdefault((type(value), value), value)
@@ -386,17 +383,16 @@ class Specification:
                 for value in values:
                     yield from self._values_of(given, value, slot)
             case ast.Range():
-                yield from _range_in(slot, given.in_range(tree), tree.span)
+                yield from _allowed_numbers(slot, given.in_range(tree), tree.span)
             case ast.Vector():
                 raise BadValue(tree.span, "a vector inside a vector", "arrays have one index")
             case ast.Name(name=name) if name in self._program.domains and not _is_member(name, slot):
                 members = tuple(str(value) for value in self._program.domains[name].values)
-                yield from _all_in(slot, members, tree.span, f"of `{name}`")
+                yield from _allowed_values(slot, members, tree.span, f"of `{name}`")
             case _:
-                yield from _all_in(slot, (self._value_text(given, tree, slot),), tree.span)
+                yield from _allowed_values(slot, (self._value_text(given, tree, slot),), tree.span)
 
     def _value_text(self, given: NumberReader, tree: ast.Values, slot: Slot) -> str:
-        """Return the value of `tree` for `slot` as a table's cell has it: `true`, a member's name or a number."""
         text = given.text(tree)
         if isinstance(tree, ast.Name | ast.Truth) and text not in self._program.constants:
             if isinstance(slot.type, DomType | BoolType):
@@ -419,8 +415,7 @@ def _is_member(text: str, slot: Slot) -> bool:
     return isinstance(slot.type, DomType) and text in slot.type.values
 
 
-def _range_in(slot: Slot, numbers: Iterable[Fraction], span: Span) -> Iterator[Value]:
-    """Yield `numbers` if all of them are in the domain of `slot`; otherwise raise BadValue."""
+def _allowed_numbers(slot: Slot, numbers: Iterable[Fraction], span: Span) -> Iterator[Value]:
     wanted = list(numbers)
     match slot.type:
         case RealType():
@@ -430,11 +425,14 @@ def _range_in(slot: Slot, numbers: Iterable[Fraction], span: Span) -> Iterator[V
         case DomType(values=values) if set(wanted) <= set(values):
             yield from wanted
         case _:
-            yield from _all_in(slot, [*map(str, wanted)], span, "in this range")
+            yield from _allowed_values(slot, [*map(str, wanted)], span, "in this range")
 
 
-def _all_in(slot: Slot, texts: Sequence[str], span: Span, which: str = "") -> Iterator[Value]:
-    """Yield the values written as `texts` if all of them are in the domain of `slot`; otherwise raise BadValue."""
+def _allowed_values(slot: Slot, texts: Sequence[str], span: Span, which: str = "") -> Iterator[Value]:
+    """Yield the values written as `texts` if all of them are in the domain of `slot`; otherwise raise BadValue.
+
+    The error points to `span`, and its message ends with `which`, in parentheses.
+    """
     read = slot_reader(slot.name, slot.type, True, CellPool())
     for text in texts:
         cell = read(text)

@@ -40,9 +40,10 @@ _CLAIM_CELLS = 4
 
 @frozen
 class Row:
-    """A row of a table: cells for the program's inputs and outputs, in order, and for the claim, None where empty.
+    """A row of a table: cells for the program's inputs and outputs, in order, and for the claim.
 
-    An output is None if every value of it is right. Equal values are the same Cell throughout a table.
+    A claim cell that is empty is None, and an output that the row leaves open, so that every value of it is right, is
+    None too. Equal values are one Cell throughout a table.
     """
 
     number: int
@@ -83,7 +84,7 @@ class NumberList:
 
 
 class _Numbering(dict[Cell | None, int]):
-    """The distinct cells of a column with their indices, in the order in which they were first seen."""
+    """The distinct cells of a column, each with its index in the order in which the cells were first seen."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -108,7 +109,6 @@ class PackedRows(Sequence[Row]):
     __slots__ = ("_columns", "_fresh", "_inputs", "_outputs", "_seen")
 
     def __init__(self, inputs: int, outputs: int) -> None:
-        """Start without rows; `inputs` and `outputs` are the numbers of columns."""
         self._inputs = inputs
         self._outputs = inputs + outputs
         self._seen = [_Numbering() for _ in range(inputs + outputs + _CLAIM_CELLS)]
@@ -117,7 +117,7 @@ class PackedRows(Sequence[Row]):
 
     @property
     def widths(self) -> tuple[int, int]:
-        """The numbers of columns of inputs and of outputs."""
+        """The pair (number of columns of inputs, number of columns of outputs)."""
         return self._inputs, self._outputs - self._inputs
 
     def append(self, cells: Sequence[Cell | None]) -> None:
@@ -125,10 +125,9 @@ class PackedRows(Sequence[Row]):
         assert len(cells) == len(self._columns)
         self._fresh.append(cells)
         if len(self._fresh) == _TOGETHER:
-            self._settle()
+            self._store_fresh_rows()
 
-    def _settle(self) -> None:
-        """Move the rows that were appended lately (`_fresh`) into the columns."""
+    def _store_fresh_rows(self) -> None:
         fresh, self._fresh = self._fresh, []
         if fresh:
             for column, seen, cells in zip(self._columns, self._seen, zip(*fresh, strict=True), strict=True):
@@ -140,14 +139,14 @@ class PackedRows(Sequence[Row]):
 
         The columns are the inputs, the outputs, then alpha, beta, gamma and dd.
         """
-        self._settle()
+        self._store_fresh_rows()
         return [(seen.cells, numbers) for seen, numbers in zip(self._seen, self._columns, strict=True)]
 
     def __len__(self) -> int:
         return len(self._columns[-1]) + len(self._fresh)
 
     def __iter__(self) -> Iterator[Row]:
-        self._settle()
+        self._store_fresh_rows()
         columns = [
             map(seen.cells.__getitem__, numbers) for seen, numbers in zip(self._seen, self._columns, strict=True)
         ]
@@ -161,7 +160,7 @@ class PackedRows(Sequence[Row]):
     def __getitem__(self, at: int | slice) -> Row | tuple[Row, ...]:
         if isinstance(at, slice):
             return tuple(self[index] for index in range(*at.indices(len(self))))
-        self._settle()
+        self._store_fresh_rows()
         index = range(len(self))[at]
         cells = tuple(seen.cells[numbers[index]] for seen, numbers in zip(self._seen, self._columns, strict=True))
         return self._row(index + 1, cells)
@@ -172,7 +171,10 @@ class PackedRows(Sequence[Row]):
 
 
 def first_of_each_claim(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the first row with each combination of alpha, beta, gamma and dd, in order, without building the rest."""
+    """Yield the first of the `rows` with each combination of alpha, beta, gamma and dd, in order.
+
+    If the rows are packed, no other row is built.
+    """
     keys: Iterable[object]
     if isinstance(rows, PackedRows):
         keys = zip(*(numbers for _, numbers in rows.columns[-_CLAIM_CELLS:]), strict=True)
@@ -239,7 +241,6 @@ class CsvSource:
         return Path(self.name).open("rb")
 
     def _decoded(self, file: IO[bytes]) -> Iterator[str]:
-        """Yield the file's lines as text, and keep the lines of the current record in `_lines`."""
         offset = 0
         while raw := file.readline(MAX_LINE + 1):
             if len(raw) > MAX_LINE:
@@ -260,7 +261,7 @@ class CsvSource:
             yield text
 
     def place(self, column: int | None) -> Excerpt:
-        """Return the place of the cell with index `column` in the record read last; for None, its first line."""
+        """Return the place of the cell with index `column` in the record read last; of its first line for None."""
         if column is None:
             text = self._lines[0].rstrip("\r\n") if self._lines else ""
             return Excerpt(self.name, self._first_line, 1, text, max(1, len(text)))
@@ -308,9 +309,9 @@ class CsvSource:
 
 
 class CsvChunk(CsvSource):
-    """The header of a CSV file with some of its lines, as bytes: the records are the header and those of the lines.
+    """A part of a CSV file, as bytes: the records are the file's header and those of the part's lines.
 
-    Raises DiagnosticError as CsvSource does, also for lines that end within a quoted cell.
+    Raises DiagnosticError for lines that are not UTF-8, are not CSV, or end within a quoted cell.
     """
 
     def __init__(self, name: str, header: list[str], lines: bytes) -> None:
@@ -327,9 +328,9 @@ class CsvChunk(CsvSource):
 
 
 def cell_spans(record: str) -> list[tuple[int, int]]:
-    """Return the start and end of each cell in one raw CSV `record`, without surrounding blanks, but with quotes.
+    """Return (start, end) of each cell in one raw CSV `record`, without surrounding blanks, but with quotes.
 
-    As in the `csv` module, a quote counts only if it opens a cell, and then until it is closed.
+    Like Python's `csv`, only a quote at the start of a cell counts; commas up to the closing quote belong to the cell.
     """
     spans = []
     start = 0
@@ -357,7 +358,6 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _explain(error: str) -> tuple[str, str]:
-    """Return a message for this text of a `csv.Error`, and advice on how to correct the file."""
     if "unexpected end of data" in error:
         return "a quoted cell is not closed", 'close the cell with `"`'
     if "expected after" in error:
@@ -385,13 +385,16 @@ class PythonSource:
 
     A cell is a text as in a CSV file, an int, Fraction, Decimal or bool, or None for an empty cell. A sequence in the
     column of a whole array gives the array's elements. A key that a dict lacks is an empty cell. DataFrames are those
-    of pandas and polars, and tables of Arrow. In a DataFrame, NaN and NA are empty cells, and floats with integer
-    values are integers, as the libraries turn integers into floats beside an infinity. `place` returns None. Raises
-    TypeError for inexact values (other floats) and for objects that are not tables.
+    of pandas and polars, and tables of Arrow: NaN and NA are empty cells, and floats with integer values are integers,
+    as the libraries turn integers into floats beside an infinity. Raises TypeError for inexact values (other floats)
+    and for objects that are not tables.
     """
 
     def __init__(self, table: object, columns: Sequence[str], name: str = "<table>") -> None:
-        """Read `table`; the header of a list of dicts has all `columns`, then the further keys of the dicts."""
+        """Read `table`, which messages call `name`.
+
+        The header of a list of dicts has all `columns`, then the further keys of the dicts.
+        """
         self.name = name
         frame = _from_frame(table)
         if frame is not None:
@@ -407,14 +410,16 @@ class PythonSource:
             )
         arrays = arrays_among(columns)
         if any("".join(column.split()) in arrays for column in header):
-            header, rows = _from_dicts(_spelled_out(header, rows, arrays), ())
+            header, rows = _from_dicts(_rows_by_element(header, rows, arrays), ())
         self._header, self._rows = header, rows
 
     def records(self) -> Iterator[list[str]]:
         """Yield the header, then the rows, with cells as text."""
         yield self._header
         for number, row in enumerate(self._rows, start=1):
-            yield [cell_text(cell, f"row {number}, column {name}") for cell, name in _paired(row, self._header)]
+            yield [
+                cell_text(cell, f"row {number}, column {name}") for cell, name in _cells_with_names(row, self._header)
+            ]
 
     def place(self, column: int | None) -> None:  # noqa: ARG002 - the protocol's other half has places
         """Return None, since Python values have no place in a text."""
@@ -440,7 +445,7 @@ def _with_header(header: Sequence[str], rows: object) -> tuple[list[str], list[S
 
 
 def _from_dicts(rows: Sequence[object], columns: Sequence[str]) -> tuple[list[str], list[Sequence[object]]]:
-    """Return a header, which is `columns` and the further keys of the dicts in order, and the values of each dict.
+    """Return (header, values of each dict), where the header is `columns` and then the further keys of the dicts.
 
     A value is None for a key that the dict lacks.
     """
@@ -455,13 +460,9 @@ def _from_dicts(rows: Sequence[object], columns: Sequence[str]) -> tuple[list[st
     return list(header), [[row.get(name) for name in header] for row in rows if isinstance(row, Mapping)]
 
 
-def _spelled_out(
+def _rows_by_element(
     header: Sequence[str], rows: Sequence[Sequence[object]], arrays: Mapping[str, Sequence[str]]
 ) -> list[dict[str, object]]:
-    """Return each row as a dict in which the elements of `arrays` replace whole arrays.
-
-    Elements of an array that a row does not give have no keys in its dict.
-    """
     result: list[dict[str, object]] = []
     for number, row in enumerate(rows, start=1):
         if len(row) != len(header):
@@ -476,7 +477,7 @@ def _spelled_out(
 def _from_frame(table: object) -> tuple[list[str], list[Sequence[object]]] | None:
     """Return the column names and rows of a DataFrame, or None if `table` is something else.
 
-    A DataFrame is recognised by attributes that only its library has, without importing any library.
+    No library is imported: a DataFrame is recognised by attributes that only its library has.
     """
     frame: Any = table
     if hasattr(frame, "columns") and hasattr(frame, "itertuples"):  # pandas
@@ -501,8 +502,7 @@ def _frame_cell(cell: object) -> object:
     return cell
 
 
-def _paired(row: Sequence[object], header: list[str]) -> Iterator[tuple[object, str]]:
-    """Yield each cell of `row` with the name of its column, or with "" for cells beyond the header."""
+def _cells_with_names(row: Sequence[object], header: list[str]) -> Iterator[tuple[object, str]]:
     for index, cell in enumerate(row):
         yield cell, header[index] if index < len(header) else ""
 
@@ -510,7 +510,7 @@ def _paired(row: Sequence[object], header: list[str]) -> Iterator[tuple[object, 
 def cell_text(cell: object, what: str) -> str:
     """Return the text that a CSV file has for the value `cell`.
 
-    Raises TypeError, whose message calls the value `what`, for an inexact value.
+    Raises TypeError for an inexact value; the message calls the value `what`.
     """
     match cell:
         case None:
@@ -532,7 +532,7 @@ def cell_text(cell: object, what: str) -> str:
 
 
 def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell, ...]:
-    """Return a cell for every input of `program`, from `values` by name; cells come from `pool`.
+    """Return a cell of `pool` for every input of `program`; `values` has the values by the inputs' names.
 
     Raises DiagnosticError for missing and unknown names, for values outside their domain, and for inputs that violate
     `requires`.
@@ -550,9 +550,10 @@ def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPo
 
 
 def output_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPool) -> tuple[Cell | None, ...]:
-    """Return a cell for every output of `program`, from `values` by name; None for an output that has no value.
+    """Return a cell of `pool` for every output of `program`, None for an output that is not in `values`.
 
-    Raises DiagnosticError for unknown names and for values outside their domain.
+    `values` has the values by the outputs' names. Raises DiagnosticError for unknown names and for values outside their
+    domain.
     """
     return _cells(program.output_slots, "output", values, pool)
 
@@ -614,7 +615,8 @@ class Records(Protocol):
 class Table:
     """A table without mistakes: its rows, at least one.
 
-    `columns` are its claim columns, and `beta_places` has the first place of each distinct text in the column `beta`.
+    `name` is the table in messages, `columns` are its claim columns, and `beta_places` has the first place of each
+    distinct text in the column `beta`. `computed` are the columns that were computed rather than given.
     """
 
     name: str
@@ -657,18 +659,14 @@ def read_table(
 
 
 def read_chunk(source: Records, program: CoreProgram, pool: CellPool) -> Table:
-    """Read a chunk of a table from its header and some of its records, with cells from `pool`. Raises as `read_table`.
+    """Read a chunk of a table from its header and some of its records, with cells from `pool`.
 
-    A mistake names rows of the chunk.
+    Raises DiagnosticError with the mistakes; a mistake names the row within the chunk.
     """
     return _Reader(source, program, CLAIM_COLUMNS, pool).read()
 
 
 def _require_inputs(table: Table, program: CoreProgram) -> None:
-    """Raise DiagnosticError for the first row whose input violates `requires` of `program`.
-
-    A Table that was read for another program can have such rows.
-    """
     if program.requires is not None:
         for row in table.rows:
             values = dict(zip(program.inputs, map(value_of, row.inputs), strict=True))
@@ -729,13 +727,12 @@ class _Reader:
                 places[beta.text] = self._source.place(beta_at)
             good.append(None)  # the cell of a claim column that the table lacks
             ordered = [good[position] for position in order]
-            if self._requires is not None and self._is_outside(number, self._requires, ordered):
+            if self._requires is not None and self._note_violation(number, self._requires, ordered):
                 continue
             rows.append(ordered)
         return rows
 
-    def _is_outside(self, number: int, requires: Precondition, cells: Sequence[Cell | None]) -> bool:
-        """Return True, and report a mistake, if row `number` violates `requires`; `cells` begin with the inputs."""
+    def _note_violation(self, number: int, requires: Precondition, cells: Sequence[Cell | None]) -> bool:
         values = dict(zip(self._program.inputs, map(value_of, cells), strict=False))
         violation = requires.violation(values, self._program.source)
         if violation is not None:

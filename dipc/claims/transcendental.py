@@ -74,12 +74,11 @@ Ends = tuple[Fraction, Fraction]
 class EnclosedClaim:
     """A stronger and a weaker claim without transcendental numbers, which enclose a claim that has them.
 
-    The two are equal if the claim can be written exactly. `texts` has alpha, beta and gamma in the user's words.
-
-    If some ends of the intervals of eps are irrational, `eps` is their text, and the stronger claim is about larger
-    intervals. `touching` is then a stronger claim that also holds where the claim is tight at an irrational end. If
-    the claim is about a single irrational eps, `is_point` is True, and the weaker claim is about an interval around
-    this eps: it has to fail throughout this interval to refute the claim.
+    Both are equal if the claim can be written exactly. `texts` has alpha, beta and gamma in the user's words. If some
+    ends of the claim's intervals of eps are irrational, `eps` is their text, and the stronger claim is about larger
+    intervals. In this case `touching` is a stronger claim that also holds if the claim is tight at an irrational end.
+    If the claim is about a single irrational eps, `is_point` is True, and the weaker claim is about an interval around
+    this eps: the claim is refuted only if the weaker one fails throughout the interval.
     """
 
     stronger: ClaimOptions
@@ -92,9 +91,9 @@ class EnclosedClaim:
 
 @frozen
 class EnclosedIntervals:
-    """Intervals of eps with rational ends around and within those of a claim, of which `written` is the text.
+    """Intervals of eps with rational ends around and within those of a claim, whose text is `written`.
 
-    `larger` and `smaller` are texts of intervals. `smaller` is None for a claim about a single irrational eps.
+    `larger` and `smaller` are texts of intervals; `smaller` is None for a claim about a single irrational eps.
     `outside` is a function of eps that is 0 on the claim's intervals and positive on the rest of `larger`; None if none
     is known.
     """
@@ -116,9 +115,10 @@ def enclosed_claim(
 
     The result is None if the claim has no transcendental numbers. Alpha, gamma and beta of `stronger` are at most those
     of the claim for every eps, and those of `weaker` at least. Rationals of this many `digits` enclose the numbers.
-    Parts that are `columns` of a table are left out. The constants `left_open` have no value; the first of them is
-    known to be at least 0. Raises DiagnosticError for a logarithm of anything but a positive rational, and for a number
-    whose direction of rounding cannot be determined.
+
+    Parts of the claim that are `columns` of a table are left out. The constants `left_open` have no value; the first of
+    them is known to be at least 0. Raises DiagnosticError for a logarithm of anything but a positive rational, and for
+    a number whose direction of rounding cannot be determined.
     """
     ranges = enclosed_intervals(program, options.eps, digits)
     if ranges is not None:
@@ -150,9 +150,11 @@ def enclosed_claim(
     stronger: dict[str, ClaimExpression] = {}
     weaker: dict[str, ClaimExpression] = {}
     for name, expression in known.items():
-        tree = _put_in(expression.tree, {other: known[other].tree for other in known if other not in (name, "beta")})
+        tree = _with_distances(
+            expression.tree, {other: known[other].tree for other in known if other not in (name, "beta")}
+        )
         if name == "beta" and one_eps is not None:
-            tree = _of_eps(expression, tree, constants, one_eps)
+            tree = _with_powers_of_eps(expression, tree, constants, one_eps)
             stronger[name] = weaker[name] = replace(expression, tree=tree)
         if is_transcendental(tree):
             low, high = _Enclosure(expression, values, one_eps, open_number, digits).ends(tree)
@@ -226,7 +228,6 @@ def _smaller(
 
 
 def _ends_around(source: SourceText, end: Expr, program: CoreProgram, digits: int) -> tuple[Expr, Expr]:
-    """Return two rational numbers around the `end` of an interval, equal ones if it is rational."""
     return _Enclosure(ClaimExpression(AN_INTERVAL, source, end), program.constants, None, None, digits).ends(end)
 
 
@@ -235,7 +236,6 @@ def _real_end(source: SourceText, end: Expr, program: CoreProgram) -> Real | Non
 
 
 def _is_one_number(source: SourceText, interval: IntervalExpr, program: CoreProgram) -> bool:
-    """True if both ends of a closed interval are one number, however they are written."""
     if interval.high is None or not (interval.low_closed and interval.high_closed):
         return False
     low, high = (_real_end(source, end, program) for end in (interval.low, interval.high))
@@ -250,10 +250,10 @@ _MOST_POWER = 12
 
 
 def _outside(source: SourceText, interval: IntervalExpr, program: CoreProgram) -> Expr | None:
-    """Return a function of eps that is 0 on the `interval`, and positive beyond its irrational ends; None if unknown.
+    """Return a function of eps that is 0 on the `interval` and positive beyond its irrational ends; None if unknown.
 
-    Rational ends do not count. An end is written as a root: log(r)/n is where e^(n·eps) is r, and r^(1/n) is where
-    eps^n is r.
+    Beyond a rational end the function can be 0. An irrational end is described as the root of a function: log(r)/n is
+    where e^(n·eps) is r, and r^(1/n) is where eps^n is r.
     """
     terms: list[Expr] = []
     for end, sign in ((interval.low, 1), (interval.high, -1)):
@@ -272,7 +272,7 @@ def _outside(source: SourceText, interval: IntervalExpr, program: CoreProgram) -
 
 
 def _rise_through(end: Real, place: Expr) -> Expr | None:
-    """Return a function of eps that grows and is 0 exactly at `end`, whose expression is `place`; None if unknown."""
+    """Return a function that grows with eps and is 0 at `end`, which the text writes as `place`; None if unknown."""
     span = place.span
     for n in range(1, _MOST_POWER + 1):
         multiple: Expr = Eps(span) if n == 1 else Binary(BinaryOp.MULTIPLY, number(n, span), Eps(span), span)
@@ -290,13 +290,12 @@ def _rise_through(end: Real, place: Expr) -> Expr | None:
 
 
 def _raised(beta: Expr, outside: Expr) -> Expr:
-    """Return `beta` plus a steep multiple of `outside`."""
     steep = Binary(BinaryOp.MULTIPLY, number(_STEEP, beta.span), outside, beta.span)
     return Binary(BinaryOp.ADD, beta, steep, beta.span)
 
 
 def as_written(program: CoreProgram, enclosing: ClaimOptions, original: ClaimOptions) -> ClaimOptions:
-    """Return the claim `enclosing` with the texts of the `original` claim that it encloses, for display."""
+    """Return `enclosing`, a claim that encloses the `original` one, with the texts of the original, for display."""
     parts: dict[str, Any] = {}
     for name in _PARTS:
         given = getattr(enclosing, name)
@@ -306,10 +305,12 @@ def as_written(program: CoreProgram, enclosing: ClaimOptions, original: ClaimOpt
     return replace(enclosing, **parts)
 
 
-def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Parametric], eps: Fraction) -> Expr:
+def _with_powers_of_eps(
+    expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Parametric], eps: Fraction
+) -> Expr:
     """Return `tree` with exp((q/eps)*eps) in place of each exp(q) with a rational q.
 
-    Both are equal at this single `eps`, and only the new form is exact.
+    At this single `eps` both are equal, but only exp((q/eps)*eps) can be evaluated exactly.
     """
 
     def with_eps(node: Expr) -> Expr | None:
@@ -326,8 +327,11 @@ def _of_eps(expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Param
     return rewritten(tree, with_eps)
 
 
-def _put_in(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
-    """Return `tree` with those `distances` that have transcendental numbers in place of their names."""
+def _with_distances(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
+    """Return `tree` with the expressions of alpha and gamma, in `distances`, in place of their names.
+
+    Only expressions with transcendental numbers are put in place of names.
+    """
     result = {name: node for name, node in distances.items() if is_transcendental(node)}
 
     def put(node: Expr) -> Expr | None:
@@ -344,7 +348,9 @@ def enclosed_expression(
 ) -> tuple[ClaimExpression, ClaimExpression]:
     """Return two expressions without transcendental numbers, the first at most `expression`, the second at least.
 
-    Both are valid for every eps, or for `one_eps` if it is given. Raises DiagnosticError as `enclosed_claim` does.
+    The bounds are valid for every eps, or only for `one_eps` if it is given. `constants` has the values of the
+    constants in the expression. Raises DiagnosticError for a logarithm of anything but a positive rational, and for a
+    number whose direction of rounding cannot be determined.
     """
     low, high = _Enclosure(expression, constants, one_eps).ends(expression.tree)
     return replace(expression, tree=low), replace(expression, tree=high)
@@ -352,12 +358,6 @@ def enclosed_expression(
 
 @frozen
 class _Enclosure:
-    """A method to enclose an expression between two expressions without transcendental numbers.
-
-    The bounds hold for every eps > 0, or for the single `eps`; and for every value >= 0 of the constant `open`, if
-    given.
-    """
-
     expression: ClaimExpression
     constants: Mapping[str, Fraction]
     eps: Fraction | None
@@ -365,7 +365,7 @@ class _Enclosure:
     digits: int = DIGITS
 
     def ends(self, node: Expr) -> tuple[Expr, Expr]:
-        """Return two trees without transcendental numbers, the first at most `node`, the second at least `node`."""
+        """Return (low, high), trees without transcendental numbers, with low <= `node` <= high."""
         if not is_transcendental(node):
             return node, node
         number = self._of_powers(node) or self._number(node)
@@ -414,9 +414,9 @@ class _Enclosure:
         raise self._unseen(node)
 
     def _of_powers(self, node: Expr) -> Ends | None:
-        """Return rationals around `node`, a number made of powers of e alone, in which equal powers cancel; else None.
+        """Return rationals around `node`, a number made of powers of e alone, or None if it is not.
 
-        exp(q) is evaluated as exp(q*eps) at eps = 1.
+        Equal powers cancel, since exp(q) is evaluated as exp(q*eps) at eps = 1.
         """
         if not is_constant(node) or any(isinstance(each, Call) and each.function == "log" for each in walk(node)):
             return None
@@ -437,10 +437,6 @@ class _Enclosure:
         return None
 
     def _exponential(self, shift: Real, inner: Expr) -> Ends:
-        """Return rationals around e^`shift`, equal ones if the power is rational.
-
-        A DiagnosticError points to `inner`, the exponent in the text.
-        """
         try:
             result = shift.exp()
             ends = result.enclosure(4 * self.digits)
@@ -451,7 +447,6 @@ class _Enclosure:
         return ends if result.rational is not None else outward(*ends, self.digits)
 
     def _times(self, factor: Fraction, argument: Expr, node: Call) -> Expr:
-        """Return the tree of `factor`·exp(`argument`), which replaces the call `node`."""
         power = replace(node, arguments=(argument,))
         above, below = factor.as_integer_ratio()
         if above == 1 and below > 1:
@@ -484,7 +479,7 @@ class _Enclosure:
         raise self._unseen(node)
 
     def _sign(self, node: Expr) -> int | None:
-        """Return 1 if `node` is at least 0 for every eps, -1 if at most 0, None if neither is proved."""
+        """Return 1 if `node` is proved to be >= 0 for every eps, -1 if <= 0, and None if neither is proved."""
         number = self._number(node)
         if number is not None:
             return 1 if number[0] >= 0 else -1 if number[1] <= 0 else None
@@ -516,8 +511,8 @@ class _Enclosure:
     def _number(self, node: Expr) -> Ends | None:
         """Return rationals that enclose the number `node`, equal ones if it is rational.
 
-        The result is None for a function of eps, for a number that differs from row to row, and for a number that
-        cannot be enclosed.
+        The result is None if `node` is a function of eps, or a number that cannot be enclosed or differs from row to
+        row.
         """
         real = self.real(node)
         if real is not None:
@@ -535,10 +530,6 @@ class _Enclosure:
         return None
 
     def real(self, node: Expr) -> Real | None:
-        """Return the exact value of the number `node`.
-
-        The result is None for a function of eps, and for a number that cannot be evaluated.
-        """
         if not is_constant(node) and self.eps is None:
             return None
         try:
@@ -547,11 +538,10 @@ class _Enclosure:
                 factor = factor * Real.from_rational(self.eps).power(int(2 * power)).sqrt()
             return factor
         except (NoMonomial, NotReal):
-            self._explain(node)
+            self._check_logarithms_and_roots(node)
             return None
 
     def rational(self, node: Expr) -> Fraction:
-        """Return the rational value of the number `node`; raise NoMonomial if there is none."""
         match node:
             case Number(value=value):
                 return value
@@ -570,8 +560,7 @@ class _Enclosure:
                     return known
         raise NoMonomial(node.span, None)
 
-    def _explain(self, node: Expr) -> None:
-        """Raise DiagnosticError if the number `node` contains a logarithm or a root that does not exist."""
+    def _check_logarithms_and_roots(self, node: Expr) -> None:
         for call in walk(node):
             if isinstance(call, Call) and call.function in ("log", "sqrt"):
                 (inner,) = call.arguments
@@ -594,7 +583,6 @@ class _Enclosure:
 
 
 def _literal(value: Fraction, of: Expr) -> Expr:
-    """Return the number `value` as a tree with the place of the tree `of` in the text."""
     try:
         size = Number(abs(value), decimal(abs(value)), of.span)
     except ValueError:  # not a finite decimal
