@@ -512,21 +512,28 @@ class AllNumbers(ClassSource):
         return result
 
     def number_that_breaks(self, start: int) -> int | None:
-        """Return the least m >= `start` for which the union bound decays more slowly than beta towards infinity.
+        """Return an m >= `start` for which the union bound decays more slowly than beta towards infinity.
 
-        The claim is likely to fail there. The result is None if there is none.
+        The claim is likely to fail there. The result is the least such m below `start` + 64, or else the least one
+        between two numbers of a sequence that grows by a quarter each time; None if none is found.
         """
         union = self.range.union
         if union is None:
             return None
-        for number in range(start, start + MOST_COMPARED):
-            try:
-                # A divisor in a rate can be 0.
-                error, beta = union.decay(number), self._beta_decay(number)
-            except (NotUniform, Undecided, ZeroDivisionError):
-                return None
-            if error is not None and beta is not None and error < beta:
-                return number
+
+        def breaks(number: int) -> bool:
+            error, beta = union.decay(number), self._beta_decay(number)
+            return error is not None and beta is not None and error < beta
+
+        before, number = start, start
+        try:
+            # A divisor in a rate can be 0.
+            while number < start + MOST_COMPARED:
+                if breaks(number):
+                    return next(each for each in range(before, number + 1) if each == number or breaks(each))
+                before, number = number + 1, number + max(1, (number - start) // 4 if number >= start + 64 else 1)
+        except (NotUniform, Undecided, ZeroDivisionError):
+            return None
         return None
 
     def _beta_decay(self, number: int) -> Fraction | None:

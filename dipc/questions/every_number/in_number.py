@@ -45,6 +45,8 @@ class RationalFunction:
         """Return the reduced quotient; raise ZeroDivisionError for the denominator 0."""
         if not denominator:
             raise ZeroDivisionError
+        if denominator == _ONE:
+            return RationalFunction(numerator, _ONE)
         common = numerator.gcd(denominator)
         numerator, denominator = numerator // common, denominator // common
         leading = denominator[denominator.degree()]
@@ -342,8 +344,9 @@ class InNumber:
         total: Summands = {}
         for one, a in left.items():
             for other, b in right.items():
-                total = _plus(total, {_merged(one, other): a * b})
-        return total
+                factors = _merged(one, other)
+                total[factors] = total[factors] + a * b if factors in total else a * b
+        return {factors: ratio for factors, ratio in total.items() if not ratio.is_zero()}
 
     def _power(self, base: Summands, exponent: Summands) -> Summands:
         known = exponent.get((), RationalFunction.constant(0)).constant_value()
