@@ -192,7 +192,7 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
         below, above = _ends_around(source, each.low, program, digits)
         until, beyond = (None, None) if each.high is None else _ends_around(source, each.high, program, digits)
         larger += resolve_intervals(source, (replace(each, low=below, high=beyond),), constants)
-        smaller.append(_smaller(source, each, replace(each, low=above, high=until), constants))
+        smaller.append(replace(each, low=above, high=until))
         irrational |= {larger[-1].lower} if below != above else set()
         irrational |= {end for end in (larger[-1].upper,) if end is not None and until != beyond}
     if not irrational:
@@ -210,21 +210,21 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
     around, written = intervals_text(tuple(joined)), print_interval(intervals)
     if len(intervals) == 1 and _is_one_number(source, intervals[0], program):
         return EnclosedIntervals(around, None, written, outside)
+    for each, inner in zip(intervals, smaller, strict=True):
+        _require_rational_within(source, each, inner, constants)
     within = intervals_text(resolve_intervals(source, tuple(smaller), constants))
     return EnclosedIntervals(around, within, written, outside)
 
 
-def _smaller(
-    source: SourceText, given: IntervalExpr, within: IntervalExpr, constants: Mapping[str, Parametric]
-) -> IntervalExpr:
-    """Return `within`, an interval inside the `given` one. Raises DiagnosticError if it is empty."""
+def _require_rational_within(
+    source: SourceText, given: IntervalExpr, inner: IntervalExpr, constants: Mapping[str, Parametric]
+) -> None:
     try:
-        resolve_intervals(source, (within,), constants)
+        resolve_intervals(source, (inner,), constants)
     except DiagnosticError:
         text = "the ends of the interval are irrational and agree in all digits that dipc compares"
-        notes = ("give an interval that contains a rational number, such as `[0.693, 0.694]`",)
+        notes = ("give a single irrational eps alone, or an interval that contains a rational number",)
         raise DiagnosticError(Diagnostic("E0621", text, source.excerpt(given.span), notes=notes)) from None
-    return within
 
 
 def _ends_around(source: SourceText, end: Expr, program: CoreProgram, digits: int) -> tuple[Expr, Expr]:

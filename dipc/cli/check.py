@@ -41,11 +41,10 @@ helpers and constants, to test that it has read them rightly.
 
 \b
 TABLE.csv has a column for each input and output, and a row for each input.
-It may have columns alpha, beta and gamma, which override the options, and
-dd, the distance to disagreement: how far the inputs must move until the
-exact answer changes (a rational number or inf).
-A program with an `ideal` block needs no table: dipc computes the right answers
-and dd at the --inputs.
+The outputs of a row are the right answer there. The table may have columns
+alpha, beta and gamma, which override the options, and dd (a rational number
+or inf). A program with an `ideal` block needs no table: dipc computes the
+right answers and dd at the --inputs.
 
 \b
 For a directory, dipc checks every program in it that makes a claim, with the
@@ -75,10 +74,14 @@ class _Check(click.Command):
     "--dask --quiet,-q --time"
 )
 def check(**given: Any) -> ExitCode:
-    """Prove or refute that a program is accurate on a table of its intended answers.
+    """Prove or refute that a program gives the right answer often enough.
 
-    For each row, dipc proves the claim for every eps, or refutes it by an eps at which it fails, or gives the reason
-    why the row is undecided. The arithmetic is exact.
+    The claim is about the inputs whose dd is greater than alpha. There the answer has to be within gamma of the right
+    one with probability at least 1 - beta, for every eps. The distance to disagreement, dd, is how far the input is
+    from the nearest inputs with another right answer.
+
+    Each input is a row of TABLE.csv, or one of --inputs. For each row, dipc proves the claim for every eps, or shows an
+    eps at which it fails, or says why the row is undecided. The arithmetic is exact.
     """
     begun = perf_counter()
     check_target(given["target"])

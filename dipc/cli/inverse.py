@@ -230,17 +230,17 @@ Examples:
   dipc solve sparse.dip --inputs all --for alpha --beta 1/10
 
 \b
-The claim has to hold at every row, and for every eps of --eps. --for names
-what to find:
+The claim is that of `dipc check`. It has to hold at every row, and for every
+eps of --eps. --for names what to find:
   eps    all eps at which the claim holds, exactly, and the least of them
   alpha  the least alpha such that the claim holds at all rows with dd > alpha;
          with --inputs all, the least alpha is t/eps for a number t
   beta   the least beta, which is the largest probability of a wrong answer, as
          formulas in eps
-  gamma  the least gamma: proved to hold, and refuted just below it
+  gamma  the least gamma: the claim is proved there, and refuted just below
   error  the largest expected error, as formulas in eps
-  NAME   the value of this constant at which the claim begins to hold, or ends
-         to hold: it lies between two values, one proved and one refuted
+  NAME   the value of this constant from which on, or up to which, the claim
+         holds: it lies between two values, one proved and one refuted
   RANGE  all values of a constant in a range for which the claim holds, such as
          "T in 1..100", "T in 0..2 by 1/4" or "T in {1, 3}"
 With --adjacent, NAME and RANGE are about the privacy claim that --budget and
@@ -260,7 +260,7 @@ Exit codes: 0 solved, 1 proved to have no solution, 2 bad input,
     "-j,--jobs --cache --dask --quiet,-q"
 )
 def solve(**given: Any) -> ExitCode:
-    """Find the least eps, alpha, beta or gamma for which a claim holds at every row of a table.
+    """Find the least eps, alpha, beta or gamma for which a claim about accuracy holds at every row.
 
     The answer is exact, or lies between two numbers: the claim is proved at one and refuted at the other. If the claim
     holds for no number, dipc proves that.

@@ -80,13 +80,13 @@ OPTIONS: dict[str, _Settings] = {
         "EXPR",
     ),
     "--alpha": _text(
-        "Claim accuracy for inputs whose distance to disagreement (dd) is greater than VALUE. dd: claim it for every "
-        "alpha below the dd of each input.",
+        "The claim is about inputs whose distance to disagreement (dd) is greater than VALUE. dd: the claim is made "
+        "for every alpha below the dd of each input.",
         "VALUE|dd",
     ),
     "--alpha~error": _text("The alpha that the claim mentions.", "VALUE|dd"),
     "--gamma": _text(
-        "The allowed error of real and int outputs; 0 by default. free: claim accuracy for every gamma > 0.", "VALUE"
+        "The allowed error of real and int outputs; 0 by default. free: the claim is about every gamma > 0.", "VALUE"
     ),
     "--gamma~number": _text("The allowed error of real and int outputs; 0 by default.", "VALUE"),
     "--gamma~output": _text(
@@ -102,8 +102,8 @@ OPTIONS: dict[str, _Settings] = {
     "--error": _text("Claim that the expected error is at most EXPR, for every eps.", "EXPR"),
     "--moment": _count("1: the mean error; 2: the mean squared error; 1 by default.", "1|2", 1, 2, default=1),
     "--adjacent": _text(
-        "Which inputs are adjacent. linf:1: every input moves by at most 1. l1:1: the moves add up to at most 1. "
-        "hamming:1: one input differs. PAIRS.csv: a file with one pair a row, in columns q and q' for each input q.",
+        "Which inputs are adjacent. linf:1: each number changes by at most 1. l1:1: the changes add up to at most 1. "
+        "hamming:1: one value differs. PAIRS.csv: a file with one pair a row, in columns q and q' for each input q.",
         "DISTANCE|PAIRS.csv",
         required=True,
     ),
@@ -124,16 +124,20 @@ OPTIONS: dict[str, _Settings] = {
     ),
     # The number to find
     "--constant": _flag("Find the least K such that the program is K*eps-private."),
-    "--max-loss": _flag("Find the largest privacy loss log(p/p') at one eps; needs --at."),
+    "--max-loss": _flag(
+        "Find the largest privacy loss at one eps: log(p/p') for the probabilities p and p' of an output at a pair; "
+        "needs --at."
+    ),
     "--delta-of": _text("Find the least delta for this budget, for every eps.", _BUDGET),
     "--budget-of": _text("Find the least budget for this delta at one eps; needs --at.", "DELTA"),
     "--profile": _flag(
-        "Find the least delta for each budget, and the privacy loss distribution, at one eps; needs --at."
+        "Find the least delta for each budget, and the distribution of the privacy loss, at one eps; needs --at."
     ),
     "--renyi": _text("Find the largest Renyi divergence of each of these orders at one eps; needs --at.", "A|A..B"),
     "--rho": _flag("Find the least rho of zero-concentrated differential privacy, for every eps."),
     "--compose": _count(
-        "Ask about K independent runs together. Write runs that depend on earlier ones as one program.",
+        "Ask about the outputs of K independent runs together. If runs depend on earlier ones, write all of them as "
+        "one program.",
         "K",
         1,
         to="runs_together",
@@ -214,13 +218,16 @@ OPTIONS: dict[str, _Settings] = {
         "Significant digits of numbers that are shown as decimals; 20 by default.", "N", 1, 1000
     ),
     "--classes/--no-classes": {
-        "help": "Decide inputs that can be exchanged for each other only once; the default for thousands of --inputs.",
+        "help": "If the order of an input's values does not matter, decide only one order; the default for thousands "
+        "of --inputs.",
         "to": "classes",
         "default": None,
     },
     "--closed-form": _count("Show the probability of row ROW in closed form; JSON shows all rows.", "ROW", 1),
     "--strict": _word(
-        "Exit with 3 if all rows hold vacuously; with =rows, if any row does.", "all rows", metavar="[=all|rows]"
+        "Exit with 3 if the claim is vacuous, as beta >= 1 or dd is too small, at all rows; with =rows, at any row.",
+        "all rows",
+        metavar="[=all|rows]",
     ),
     "--time": _flag("Show the time that each stage took.", "times"),
     "--junit": _path("Write the results to FILE as JUnit's XML, too."),

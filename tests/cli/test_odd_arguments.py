@@ -117,7 +117,7 @@ def test_a_missing_file_is_called_what_it_should_be(
 
 
 def test_a_logarithm_as_the_only_eps_is_told_both_rationals_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["check", str(BUSY), "--inputs", "all", "--eps", "log(2)"]) == 2
+    assert run(["privacy", str(BUSY), "--adjacent", "linf:1", "--inputs", "all", "--eps", "log(2)"]) == 2
     assert (
         "or round log(2) to 0.69314718055994530941 or 0.69314718055994530942: to prove the claim"
         in capsys.readouterr().err
