@@ -199,7 +199,7 @@ def _constant_line(constant: Constant, digits: int) -> str:
     if numbers is not None and numbers.each is not None and numbers.exact:
         several = " for " in numbers.each or " where " in numbers.each
         times = "with this K K*eps-private" if several else f"{numbers.each}*eps-private"
-        known = f"{times}{_every(numbers)}, and no smaller constant suffices for any of them"
+        known = f"{times}{_every(numbers)}, and no smaller constant suffices for any {numbers.parameter}"
         return f"constant {numbers.each}: {known}"
     if constant.proved is not None and constant.exact:
         every, suffices = _every(numbers), _suffices(numbers)

@@ -45,7 +45,7 @@ for i in 2..m do {body} end{";" if after else ""}
 """
 
 
-_ANY = "eps-private for every m >= 1, and no smaller constant suffices for any of them"
+_ANY = "eps-private for every m >= 1, and no smaller constant suffices for any m"
 
 
 def _same(constant: str, start: int) -> str:
@@ -102,7 +102,7 @@ LOOPS = {
             " if r >= 0 then out[i] <- 1 end"
         ),
         "constant 3*m/4 for even m, (3*m - 1)/4 for odd m: with this K K*eps-private for every m >= 1, and no smaller "
-        "constant suffices for any of them",
+        "constant suffices for any m",
     ),
     "one rate from the second on": Loop(
         _each(

@@ -415,7 +415,7 @@ def test_what_is_kept_of_all_queries(old: str, new: str, out: int, ends: tuple[i
     """The noises alive change, and parts of a run are bounded apart: against the exponents for the first numbers."""
     text = COMPARED.replace(old, new) if old else COMPARED
     each = "(2*m - 1)/2"
-    line = f"constant {each}: {each}*eps-private for every m >= 2, and no smaller constant suffices for any of them"
+    line = f"constant {each}: {each}*eps-private for every m >= 2, and no smaller constant suffices for any m"
     assert privacy_line(question(text).constant(None)) == line
     for number in (2, 3, 5):
         program = dipc.load(text, m=number)
