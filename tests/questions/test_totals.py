@@ -11,7 +11,7 @@ import pytest
 import dipc
 from dipc.program.program import Program
 from dipc.questions.every_number import totals
-from dipc.questions.privacy.adjacency import Neighborhood, parse_adjacency
+from dipc.questions.privacy.adjacency import Distance, Neighborhood, parse_adjacency
 
 
 def program(
@@ -131,6 +131,22 @@ def test_a_total_has_one_value_in_a_run(body: str, variables: str) -> None:
     source = program(body, claim, more=f"output y : bool; var {variables};", ideal="y <- false")
     assert dipc.check(dipc.load(source, m=2), inputs="all").verdict == "inaccurate"
     assert dipc.check(dipc.load(source), inputs="all", for_all="m").verdict != "accurate"
+
+
+@pytest.mark.parametrize("queries", ["{0..m}", "{0, 1/m}", "d"])
+def test_the_values_of_a_query_are_the_same_for_every_number(queries: str) -> None:
+    """At m = 1 a query is 0 or 1; at m = 2 it is 0, 1 or 2, or 0 or 1/2."""
+    declared = "output y : bool; domain d = {0..m};" if queries == "d" else "output y : bool;"
+    for test in ("> 1", "< 2"):
+        source = program(f"y <- sum(i in 1..m : q[i]) {test}", "alpha: 0; beta: exp(-eps);", queries, declared)
+        loaded = dipc.load(source, m=1)
+        assert totals.for_every_input(loaded, "m") is None
+        assert totals.for_privacy(loaded, "m", Neighborhood(Distance.HAMMING, Fraction(1))) is None
+
+
+def test_a_budget_for_the_widths_at_one_number_is_not_one_for_every_number() -> None:
+    source = program("y <- sum(i in 1..m : q[i]) + Lap(eps)", ABOUT_ALL, "{0..m}")
+    assert dipc.check_privacy_for_all(dipc.load(source), "m", "hamming:1", budget="3*eps").verdict == "not private"
 
 
 @pytest.mark.parametrize("source", PROVED.values(), ids=PROVED)

@@ -142,6 +142,8 @@ class _Reduction:
                 left: list[ast.Declarator] = []
                 for own in each.declarators:
                     if own.low is not None and own.high is not None and _mentions((own.low, own.high), numbers):
+                        if _mentions(each.type, numbers):
+                            return None  # the values of a query differ from m to m
                         bounds[own.name] = own.low, own.high
                     else:
                         left.append(own)
