@@ -21,7 +21,7 @@ from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSo
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of, with_selection
 from dipc.program.program import Program, ProgramGiven, Progress, as_program
 from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowResult
-from dipc.questions.source import Enclosed, Source, results
+from dipc.questions.source import Enclosed, Source, WeakerClaim, results
 from dipc.text.ast import mentions
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -84,7 +84,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
                 return every_input
             first, *others = (every_input.asking(replace(options, beta=beta)) for beta in betas)
             texts, why = {"beta": every_input.stated["beta"] or ""}, every_input.claim.open().reason or ""
-            return Enclosed(first, every_input, texts, why, tuple(others), itself=True)
+            return Enclosed(first, every_input, texts, why, tuple(others), relation=WeakerClaim.ITSELF)
 
         number = None if opened is None else opened[0]
         return _enclosed_source(program, claim, None, about_all, number)
@@ -175,7 +175,7 @@ def _enclosed_source(
         enclosed.texts,
         others=others,
         eps=enclosed.eps,
-        throughout=enclosed.is_point,
+        relation=WeakerClaim.AROUND if enclosed.is_point else WeakerClaim.IMPLIED,
     )
 
 

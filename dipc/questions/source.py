@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from enum import Enum
 from itertools import zip_longest
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -201,15 +202,24 @@ def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:
 LOGARITHMS = f"whether the claim fails depends on the direction in which its logarithms are rounded to {DIGITS} digits"
 
 
+class WeakerClaim(Enum):
+    """The relation of the weaker claim of an `Enclosed` question to the claim itself."""
+
+    IMPLIED = "implied"
+    #: A proof of the weaker claim counts.
+    ITSELF = "itself"
+    #: The weaker claim is about an interval around the only eps of the claim. It refutes the claim only where it fails
+    #: at every eps of this interval.
+    AROUND = "around"
+
+
 class Enclosed(Source):
     """A question whose claim is enclosed: the claim of `source` implies it, and it implies that of `weaker`.
 
     `said` has the texts of the claim's alpha, beta and gamma, as the user wrote them. `between` is the reason why a
     case is undecided if the stronger claim fails and the weaker one does not. `others` are further stronger claims
-    about the same cases. With `itself` the weaker claim is the claim itself, so that a proof of it counts. `eps` is the
-    text of the claim's intervals of eps, if they lie between those of the two other claims. With `throughout` the
-    weaker claim is about an interval around the only eps of the claim, and refutes the claim only where it fails at
-    every eps of this interval.
+    about the same cases. `relation` is that of the weaker claim to the claim. `eps` is the text of the claim's
+    intervals of eps, if they lie between those of the two other claims.
     """
 
     respects_requires: ClassVar[bool] = True
@@ -222,9 +232,8 @@ class Enclosed(Source):
         between: str = LOGARITHMS,
         others: tuple[Source, ...] = (),
         *,
-        itself: bool = False,
+        relation: WeakerClaim = WeakerClaim.IMPLIED,
         eps: str | None = None,
-        throughout: bool = False,
     ) -> None:
         super().__init__(source.program, source.intervals, {**source.stated, **said}, source.table)
         self.eps = eps
@@ -232,8 +241,8 @@ class Enclosed(Source):
         self.weaker = weaker
         self.between = between
         self.others = others
-        self.itself = itself
-        self.throughout = throughout
+        self.itself = relation is WeakerClaim.ITSELF
+        self.throughout = relation is WeakerClaim.AROUND
 
     @property
     def numbers(self) -> tuple[str, int] | None:
