@@ -135,7 +135,7 @@ def test_a_total_has_one_value_in_a_run(body: str, variables: str) -> None:
 
 @pytest.mark.parametrize("queries", ["{0..m}", "{0, 1/m}", "d"])
 def test_the_values_of_a_query_are_the_same_for_every_number(queries: str) -> None:
-    """At m = 1 a query is 0 or 1; at m = 2 it is 0, 1 or 2, or 0 or 1/2."""
+    """A query is 0 or 1 at m = 1. It is 0, 1 or 2, or 0 or 1/2, at m = 2."""
     declared = "output y : bool; domain d = {0..m};" if queries == "d" else "output y : bool;"
     for test in ("> 1", "< 2"):
         source = program(f"y <- sum(i in 1..m : q[i]) {test}", "alpha: 0; beta: exp(-eps);", queries, declared)
