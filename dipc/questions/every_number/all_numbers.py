@@ -658,6 +658,12 @@ class _OtherNumbers:
                         else "the program is not explored for so many queries"
                     )
                 )
+        elif proof is None and singly and all(row.verdict is Verdict.ACCURATE for row in singly[-1][1]):
+            refuted = yield from source.refuted(last, singly[-1][1])
+            if refuted is not None:
+                singly.append((last, (refuted,)))
+                rows.append(refuted)
+                last += 1
         where = f"{source.parameter} >= {last}"
         if proof is None or numbers.proof is None:
             others = OtherNumbers(last, Verdict.UNDECIDED, reason, None)

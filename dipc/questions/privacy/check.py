@@ -292,13 +292,19 @@ class PrivacyQuestion:
     def _at_once(self) -> ShiftLaws | None:
         """Bounds by shifts of the noises for many pairs together, which is faster than deciding each pair.
 
-        The result is None if the pairs are few or listed in a file, or if shifts give no bounds.
+        The result is None if the pairs are few or listed in a file, if shifts give no bounds, and if the program, which
+        is run with open inputs, has more states than there are pairs.
         """
         pairs, within = self.pairs, self.adjacency
         if not isinstance(pairs, Pairs) or not isinstance(within, Neighborhood) or len(pairs.ordered) < _MANY_PAIRS:
             return None
+
+        def bounds_of(program: Program) -> LossBounds:
+            limits = replace(program.limits, states=min(program.limits.states, len(pairs.ordered)))
+            return bounds_by_shifts(Program(program.core, limits), within, self.engine, pairs)
+
         with suppress(Undecided):
-            bounds = self._together(lambda program: bounds_by_shifts(program, within, self.engine, pairs))
+            bounds = self._together(bounds_of)
             return ShiftLaws(self.subject, pairs, lambda: bounds, None)
         return None
 
