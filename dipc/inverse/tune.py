@@ -45,7 +45,7 @@ from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Candidate
 from dipc.questions.privacy.onwards import LeastCosts
 from dipc.rules.rule import Variable
-from dipc.text.ast import Binary, BinaryOp, Expr, Name, NoiseExpr, Unary, mentions, occurrences, walk
+from dipc.text.ast import Binary, BinaryOp, ClaimDecl, Expr, Name, NoiseExpr, Unary, mentions, occurrences, walk
 from dipc.text.core import SampleNoise
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -482,14 +482,19 @@ class _Search:
         """Raise OutsideFragment if the constants occur outside of rates, or rates are not affine in them."""
         core, names = self.program.core, {each.name for each in self.varied}
         tree = parse(core.source)
-        drawn = [node for node in walk((tree.declarations, tree.body)) if isinstance(node, NoiseExpr)]
+        given = {*self.options.claim_parts, self.wanted.value}
+        claims = [each for each in tree.declarations if isinstance(each, ClaimDecl)]
+        claimed = tuple(field.value for claim in claims for field in claim.fields if field.name not in given)
+        program = (tuple(each for each in tree.declarations if not isinstance(each, ClaimDecl)), tree.body)
+        drawn = [node for node in walk(program) if isinstance(node, NoiseExpr)]
         rates = [node.rate for node in drawn if node.rate is not None]
         for name in sorted(names):
             if computed_from(tree.declarations, core.overrides, name):
                 raise OutsideFragment(f"other constants are computed from `{name}`")
             inside = sum(occurrences(rate, name) for rate in rates)
-            in_claim = self.options.mention(name) or self._is_in_table(name)
-            if in_claim or inside != occurrences((tree.declarations, tree.body), name):
+            if self.options.mention(name) or self._is_in_table(name) or occurrences(claimed, name):
+                raise OutsideFragment(f"`{name}` occurs in the claim")
+            if inside != occurrences(program, name):
                 raise OutsideFragment(f"`{name}` occurs outside of rates")
         if not all(_degree(rate, names) in (0, 1) for rate in rates):
             raise OutsideFragment(f"a rate is not an affine function of {' and '.join(f'`{name}`' for name in names)}")

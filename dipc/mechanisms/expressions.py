@@ -53,6 +53,19 @@ _FOREIGN = {
     "random": "write `dipc.laplace(mean, scale=…)` or `dipc.choice({value: weight, …})`",
 }
 
+_A_COIN = "a coin is `dipc.choice({True: 3/4, False: 1/4})`: each value with its weight"
+
+#: The names of noise elsewhere, in small letters, and what to write in their place.
+_OTHER_NAMES = {
+    **dict.fromkeys(("bernoulli", "coin", "flip", "binomial", "categorical", "choose", "randomized_response"), _A_COIN),
+    **dict.fromkeys(("geometric", "two_sided_geometric"), "geometric noise is `dipc.discrete_laplace(mean, scale=…)`"),
+    **dict.fromkeys(("normal", "gauss"), "normal noise is `dipc.gaussian(mean, sigma=…)`"),
+    **dict.fromkeys(
+        ("report_noisy_max", "noisy_max", "softmax", "exponential"),
+        "the exponential mechanism is `dipc.exponential_mechanism`, one-sided noise `dipc.exponential_noise`",
+    ),
+}
+
 _COMPARISONS = {
     python.Lt: CompareOp.LT,
     python.LtE: CompareOp.LE,
@@ -902,7 +915,11 @@ class Expressions:
                 return self.module.wrong(
                     node.func,
                     f"`{written}` is not a noise of dipc",
-                    *did_you_mean(called.removeprefix("dipc."), names, "dipc.{}"),
+                    *(
+                        [known]
+                        if (known := _OTHER_NAMES.get(called.removeprefix("dipc.").lower()))
+                        else did_you_mean(called.removeprefix("dipc."), names, "dipc.{}")
+                    ),
                     f"the noises are {', '.join(names)}",
                     code=BAD_NOISE,
                 )

@@ -173,7 +173,12 @@ def _known_line(answer: PrivacyAnswer, digits: int) -> str:
                 f"{_enclosed(most.delta)} at budget {rational(most.budget)}"
             )
         case Rho():
-            return f"least rho: {_enclosed(answer.value)}-zCDP, {everywhere_text(answer.eps)}"
+            where = everywhere_text(answer.eps)
+            if answer.value is None:
+                return f"no rho suffices {where}" + (
+                    "; `--eps 1` asks at one eps" if single(answer.eps) is None else ""
+                )
+            return f"least rho: {_enclosed(answer.value)}-zCDP, {where}"
     assert_never(answer)
 
 
@@ -244,6 +249,8 @@ def _from_number(numbers: Numbers | None) -> str:
 def _suffices(numbers: Numbers | None) -> str:
     if numbers is None:
         return "suffices"
+    if numbers.at == numbers.least and not numbers.onwards:
+        return f"suffices, as {numbers.parameter} = {numbers.at} shows"
     return f"suffices for {numbers.parameter} {'>=' if numbers.onwards else '='} {numbers.at}"
 
 
@@ -370,11 +377,19 @@ def _answer_parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: 
         case Constant():
             yield Fields([*about, ("eps", all_of(answer.eps)), *_reason(answer.reason)])
             if answer.at is not None:
-                balls = [f"{name} in [{low}, {high}]" for name, (low, high) in answer.at.balls.items()]
+                balls = [
+                    f"{name} in [{low}, {high}]"
+                    for name, (low, high) in answer.at.balls.items()
+                    if answer.at.output.get(f"{name}_given") != "false"
+                ]
                 ends = answer.refuted_below
                 yield GAP
                 yield Line("no constant suffices" if ends is None else f"less than {ends} fails for", Tone.HEAD)
-                yield Fields(_pair_fields(answer.at.input, answer.at.adjacent, [answer.at.output], balls))
+                shown = _pair_fields(answer.at.input, answer.at.adjacent, [answer.at.output], balls)
+                if answer.example is not None:
+                    less, point = answer.example
+                    shown.append(("for example", f"{exact_text(less)} fails at eps = {rational(point)}"))
+                yield Fields(shown)
         case Loss():
             yield Fields(about)
             yield GAP

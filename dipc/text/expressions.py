@@ -58,7 +58,7 @@ from dipc.text.core import (
     total,
     truth,
 )
-from dipc.text.diagnostic import Span
+from dipc.text.diagnostic import SourceText, Span
 from dipc.text.scope import DeclaredVariable, References
 
 # --- The meaning of expressions: resolving, typing, folding constants, and normalizing linear forms in one walk -------
@@ -95,8 +95,17 @@ _FUNCTIONS = {"min": DomOp.MIN, "max": DomOp.MAX, "abs": DomOp.ABS}
 _NEVER_MEET = (
     "int and real never meet: Lap is for reals, DLap for ints; declare the inputs real, or sample both with DLap"
 )
+_NEVER_MEET_IN_PYTHON = (
+    "int and real never meet: `dipc.laplace` is for `dipc.Real`, `dipc.discrete_laplace` for `dipc.Int`; annotate the "
+    "inputs `dipc.Real`, or draw the noise with `dipc.discrete_laplace`"
+)
 _CONSTANT = "numbers, constants and the variables of enclosing `for` loops"
 _CHOSEN = "numbers, constants, bool and DOM variables, and the variables of enclosing `for` loops"
+
+
+def never_meet(source: SourceText) -> str:
+    """Return how an int and a real of the program `source` can come to have one type."""
+    return _NEVER_MEET if source.tree is None else _NEVER_MEET_IN_PYTHON
 
 
 class Elaborator(References):
@@ -594,7 +603,7 @@ class Elaborator(References):
             ProgramCode.INT_MEETS_REAL,
             span,
             f"the int `{self.variable_of(integer)}` meets the real `{self.variable_of(real)}`",
-            notes=(_NEVER_MEET,),
+            notes=(never_meet(self.findings.source),),
         )
         return True
 
@@ -602,11 +611,13 @@ class Elaborator(References):
         if isinstance(right, Concrete) and not (expr.op is BinaryOp.POWER and isinstance(left, Linear)):
             return False
         names = [self.variable_of(side) for side in (left, right) if isinstance(side, Linear)]
-        notes = ("a real or int expression is a sum of variables, each times constants or DOM values",)
+        notes = ["a real or int expression is a sum of variables, each times constants or DOM values"]
         if expr.op is BinaryOp.MULTIPLY and len(names) == 2:
             message = f"the product of `{names[0]}` and `{names[1]}` is not linear: products only with constants or DOM"
         elif expr.op is BinaryOp.DIVIDE:
             message = f"division by `{names[-1]}` is not linear: divide only by constants or DOM"
+            if len(names) == 2:
+                notes.append(f"release `{names[0]}` and `{names[1]}`, and divide what was released")
         elif expr.op is BinaryOp.POWER:
             message = f"a power with `{names[0]}` is not linear"
         else:
@@ -718,7 +729,7 @@ class Fitting:
                 ProgramCode.INT_MEETS_REAL,
                 expr.span,
                 f"the int `{integer}` meets the real `{real}`",
-                notes=(_NEVER_MEET,),
+                notes=(never_meet(self._elaborator.findings.source),),
             )
             return None
         if not isinstance(typed, Linear) and not (isinstance(typed, Concrete) and typed.kind is ValueKind.NUMBER):

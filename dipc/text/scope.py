@@ -496,6 +496,8 @@ class References:
         match self.receivers.get(span):
             case DeclaredVariable(name=receiver, type=DomType(values=values)) if isinstance(values[0], str):
                 notes.append(f"`{receiver}` is {listing(map(show_value, values), joint='or')}")
+            case DeclaredVariable(name=receiver, type=BoolType()):
+                notes.append(f"`{receiver}` is `true` or `false`")
             case _:
                 notes = notes or [hint]
         self.findings.report(ProgramCode.UNKNOWN_NAME, span, f"`{name}` is not declared", notes=notes, once=name)

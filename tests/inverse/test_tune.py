@@ -434,4 +434,12 @@ def test_nothing_is_proved_where_the_claim_moves_with_the_constants(where: str) 
         table, about = [{"q": 1, "o": "true", "beta": "s/5"}], {"wanted": "eps"}
     found = dipc.tune(dipc.load(text), table, vary="s in (1/10, 9/10)", denominator=6, **about)  # type: ignore[arg-type]
     assert (found.relative_gap, found.lower) == (None, None)
-    assert found.unproved == "`s` occurs outside of rates"
+    assert found.unproved == "`s` occurs in the claim"
+
+
+def test_a_part_of_the_claim_block_that_is_replaced_does_not_count() -> None:
+    text = COMPARED.replace("ideal", "claim { beta: s/5; }\nideal", 1)
+    found = dipc.tune(dipc.load(text), vary="s in (1/10, 9/10)", denominator=6, inputs="all", beta="1/10")
+    alone = dipc.tune(dipc.load(COMPARED), vary="s in (1/10, 9/10)", denominator=6, inputs="all", beta="1/10")
+    assert found.unproved is None
+    assert (found.relative_gap, found.lower) == (alone.relative_gap, alone.lower)

@@ -16,6 +16,21 @@ FINITE = "@dipc.mechanism\ndef f(x: dipc.Finite[0:4], eps):\n"
 
 #: What is refused, a part of what is said, and the function as the help has it.
 HELPS = {
+    "int and real": (
+        "@dipc.mechanism\ndef f(x: dipc.Int, eps):\n    return dipc.laplace(x, scale=1 / eps) > 1\n",
+        r"annotate the inputs `dipc.Real`, or draw the noise with `dipc.discrete_laplace`",
+        "@dipc.mechanism\ndef f(x: dipc.Int, eps):\n    return dipc.discrete_laplace(x, scale=1 / eps) > 1\n",
+    ),
+    "coin": (
+        FINITE + '    return x if dipc.bernoulli("3/4") else 0\n',
+        r"a coin is `dipc.choice\(\{True: 3/4, False: 1/4\}\)`",
+        FINITE + "    k = dipc.choice({True: 3 / 4, False: 1 / 4})\n    return x if k else 0\n",
+    ),
+    "geometric": (
+        "@dipc.mechanism\ndef f(x: dipc.Int, eps):\n    return dipc.geometric(x, scale=1 / eps) > 1\n",
+        r"`dipc.discrete_laplace\(mean, scale=…\)`",
+        "@dipc.mechanism\ndef f(x: dipc.Int, eps):\n    return dipc.discrete_laplace(x, scale=1 / eps) > 1\n",
+    ),
     "length": (
         '@dipc.mechanism\ndef f(q: dipc.Reals["8"], eps):\n    return dipc.laplace(sum(q), scale=1 / eps)\n',
         r"write the number itself, without quotes: `\[8\]`",

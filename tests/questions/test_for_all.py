@@ -866,3 +866,19 @@ def test_ints_are_refused_by_their_type() -> None:
     source = changed(STEPS, ("{0..2}", "int"), ("Lap", "DLap"), ("r : real", "r : int"), ("3/2", "2"))
     with pytest.raises(DiagnosticError, match="covers accuracy at real and finite inputs, but `q\\[1\\]` is an int"):
         for_all(source)
+
+
+def test_the_first_number_without_a_proof_is_tried() -> None:
+    """Four queries satisfy the claim, five do not, and the union bound proves nothing about either."""
+    text = (
+        "program h; const m = 4; input q[1..m] : real; output h[1..m] : real;"
+        "ideal { for i in 1..m do h[i] <- q[i] end }"
+        "claim { alpha: 0; gamma: 5; beta: 1 - (1 - exp(-gamma*eps))^4; }"
+        "for i in 1..m do h[i] <- Lap(eps, q[i]) end"
+    )
+    report = check_for_all(dipc.load(text), "m").report
+    assert report.verdict is Verdict.INACCURATE
+    (failing,) = report.failures
+    assert failing.counterexample is not None
+    assert failing.note is not None
+    assert failing.note.numbered == ("m = 5",)

@@ -40,6 +40,7 @@ from dipc.questions.privacy.constant import (
     bounds_by_shifts,
     bounds_for_every_pair,
     bounds_of_runs,
+    example_of_eps,
     few_pairs,
 )
 from dipc.questions.privacy.densities import RealOutputs, worst_pairs
@@ -108,6 +109,9 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
 
 #: From this many pairs on, shifts of the noises are tried for all pairs together first.
 _MANY_PAIRS = 1_000
+
+#: The part of the greatest refuted constant that an example shows to be refuted.
+_SOMEWHAT_LESS = Fraction(99, 100)
 
 _SEVERAL = "several runs with real outputs are not covered: write one program that releases all of them"
 
@@ -522,7 +526,12 @@ class PrivacyQuestion:
         except Undecided as undecided:
             ends = ConstantEnds(None, Fraction(0), None, undecided.reason)
         places = ends.proved, ends.refuted_below, ends.at, ends.reason
-        return Constant(*self.asked, intervals_text(intervals), *places)
+        example = None
+        if ends.at is not None and ends.refuted_below:
+            less = ends.refuted_below * _SOMEWHAT_LESS
+            point = example_of_eps(ends.at, less, intervals)
+            example = None if point is None else (less, point)
+        return Constant(*self.asked, intervals_text(intervals), *places, example=example)
 
     def _constants(self, intervals: tuple[Interval, ...], digits: int | None) -> Iterator[ConstantEnds]:
         """Yield bounds of the least K of K·eps-privacy by each method, the cheapest method first. Raises Undecided."""

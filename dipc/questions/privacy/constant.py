@@ -27,7 +27,7 @@ from math import floor, prod
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.exppoly import product as product_of
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
-from dipc.algebra.numbers import round_down
+from dipc.algebra.numbers import log_enclosure, round_down
 from dipc.chain.state import Affine, finite_values
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
@@ -768,6 +768,25 @@ class Candidate:
     second: Closed
 
 
+#: The powers of 2 among which an example of eps is looked for.
+_MOST_DOUBLINGS = 12
+
+
+def example_of_eps(candidate: Candidate, constant: Fraction, intervals: Sequence[Interval]) -> Fraction | None:
+    """Return an eps of `intervals` at which `candidate` refutes the `constant`, a multiple of eps.
+
+    The eps is a power of 2, as near to 1 as possible; None if no power of 2 between 2^-12 and 2^12 refutes it.
+    """
+    for exponent in sorted(range(-_MOST_DOUBLINGS, _MOST_DOUBLINGS + 1), key=abs):
+        eps = Fraction(2) ** exponent
+        if not any(eps in interval for interval in intervals):
+            continue
+        (low, _), (_, high) = candidate.first.enclosure(eps), candidate.second.enclosure(eps)
+        if low > 0 and (high <= 0 or log_enclosure(low / high, low / high, 30)[0] > constant * eps):
+            return eps
+    return None
+
+
 def starting_pairs(
     program: Program, costly: Costly, choices: _Choices, moves: AllowedMoves | None = None
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
@@ -979,6 +998,8 @@ class Constant(PrivacyAnswer):
     at: Candidate | None
     reason: str | None = None
     numbers: Numbers | None = None
+    #: A constant below `refuted_below`, and an eps at which `at` refutes it; None if none was found.
+    example: tuple[Fraction, Fraction] | None = None
 
     @property
     def exact(self) -> bool:
