@@ -47,8 +47,7 @@ def interchangeable(
 
     The inputs of a block have one type, and are in order. With the program's `ideal`, the right answer and the metric
     must be unchanged, too; without one, only the law of the answer. Without `by_transitions` the proof is by
-    expressions alone, which the checker of certificates can follow. Inputs in no block may still be interchangeable. A
-    program with `requires` has no blocks.
+    expressions alone. Inputs in no block may still be interchangeable. A program with `requires` has no blocks.
     """
     core = program.core
     families = _families(program)

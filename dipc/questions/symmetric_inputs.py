@@ -463,6 +463,9 @@ def _substituted(text: str, declarations: Sequence[ast.Declaration], types: _Typ
 #: A product with more inputs than this is decided by classes unless the options decline it.
 ROW_BY_ROW = 5_000
 
+#: The most inputs that a certificate lists one by one although transitions prove them to be interchangeable.
+_ROWS_IN_CERTIFICATE = 64
+
 
 @frozen
 class ClassTable:
@@ -591,8 +594,8 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
     result = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
     if not isinstance(result, FiniteInputs):
         return None
-    # A certificate can list so many rows, and rests on multisets only where its checker can follow.
-    by_transitions = bool(classes) or not as_given or result.count > ROW_BY_ROW
+    # A certificate can list a few rows, which its checker always follows. It follows most proofs by transitions.
+    by_transitions = bool(classes) or not as_given or result.count > _ROWS_IN_CERTIFICATE
     with suppress(LimitReached):
         by_multisets = _multiset_table(program, result, by_transitions=by_transitions)
         if by_multisets is not None:

@@ -1,4 +1,4 @@
-"""Finite inputs that may exchange their values (FORMAT.md, lemma 4d).
+"""Finite inputs that may exchange their values (FORMAT.md, lemmas 4d and 4f).
 
 A program without `while` is run once with its inputs and draws left open. Every expression has a number in a table, and
 sums, products, `min`, `max`, `and`, `or` and `=` have their operands in one order, so that equal numbers are equal
@@ -15,6 +15,7 @@ from itertools import pairwise, product
 
 from dipc.verifier.execution import Execution, Wanted
 from dipc.verifier.functions import Closed
+from dipc.verifier.late import drawing_late
 from dipc.verifier.noise import is_whole
 from dipc.verifier.program import (
     COUNTING,
@@ -37,8 +38,9 @@ from dipc.verifier.program import (
     holds,
     values_of,
 )
-from dipc.verifier.reading import Budget, NotDerived
+from dipc.verifier.reading import Budget, Exhausted, NotDerived, why_it_ends
 from dipc.verifier.syntax import Literal
+from dipc.verifier.transitions import Transitions, require_deterministic
 
 #: The number of an expression in a table.
 Node = int
@@ -502,6 +504,13 @@ class _Run:
             raise NotDerived("an output may have no value at the end")
         return tuple(node for node in found if node is not None)
 
+    def required(self) -> Node:
+        """Return the conjunction of all conditions of `requires`, once the inputs are open. Raises NotDerived."""
+        result = self.table.constant(value=True)
+        for code in self.machine.requires:
+            result = self.table.apply("and", [result, self.expression(code, self.inputs)])
+        return result
+
     def _executed(self, label: int, stop: int, held: _Held, excluded: _Excluded, depth: int = 0) -> _Held:
         """Execute from `label` to `stop`, where all paths meet again, and return the variables there.
 
@@ -698,11 +707,14 @@ class Exchanges:
     def of_outputs(machine: Machine, budget: Budget) -> Exchanges:
         """Return the exchanges that leave the law of all outputs and `requires` unchanged. Raises NotDerived."""
         run = _Run(machine, budget)
-        outputs = run.outputs()
-        required = run.table.constant(value=True)
-        for code in machine.requires:
-            required = run.table.apply("and", [required, run.expression(code, run.inputs)])
-        return Exchanges(run, (*outputs, required))
+        return Exchanges(run, (*run.outputs(), run.required()))
+
+    @staticmethod
+    def of_requires(machine: Machine, budget: Budget) -> Exchanges:
+        """Return the exchanges that leave `requires` unchanged. Raises NotDerived."""
+        run = _Run(machine, budget)
+        run.start()
+        return Exchanges(run, (run.required(),))
 
     def require(self, one: int, other: int) -> None:
         """Raise NotDerived unless the inputs in these two slots are seen to be exchangeable."""
@@ -754,12 +766,17 @@ class Exchanges:
                     waiting.append(part)
 
 
+#: The share of a budget for expressions; transitions have the rest.
+_SHARE_OF_EXPRESSIONS = Fraction(1, 2)
+
+
 def require_exchangeable(
     program: Machine, ideal: Machine | None, groups: Sequence[Sequence[int]], budget: Budget
 ) -> None:
     """Raise NotDerived unless exchanges of inputs of one group, given by indices, leave the program unchanged.
 
-    The law of its outputs, its `requires`, and the answers and distances of the `ideal`, if any, are unchanged.
+    The law of its outputs, its `requires`, and the answers and distances of the `ideal`, if any, are unchanged. Each
+    exchange is shown by expressions (lemma 4d) or by transitions (`transitions.py`, lemma 4f).
     """
     distance = program.distance
     if not isinstance(distance.kind, str) or distance.same is not None or distance.apart:
@@ -767,10 +784,56 @@ def require_exchangeable(
     for machine in (program, ideal):
         if machine is None:
             continue
-        found = Exchanges.of_outputs(machine, budget)
-        if machine is ideal and any(draw.law[0] != "scored" for draw in found.run.draws.values()):
-            raise NotDerived("its `ideal` draws at random")
         inputs = machine.numbered("input")
-        for group in groups:
-            for one, other in pairwise(group):
-                found.require(inputs[one], inputs[other])
+        pairs = [(inputs[one], inputs[other]) for group in groups for one, other in pairwise(group)]
+        left, why = _left_by_expressions(machine, pairs, budget.part(_SHARE_OF_EXPRESSIONS), is_ideal=machine is ideal)
+        if not left:
+            continue
+        if machine is ideal:
+            require_deterministic(machine)
+        if machine.requires:
+            conditions = Exchanges.of_requires(machine, budget)
+            for one, other in left:
+                conditions.require(one, other)
+        try:
+            _require_transitions(machine, left, budget)
+        except NotDerived:
+            raise NotDerived(why) from None
+
+
+def _left_by_expressions(
+    machine: Machine, pairs: Sequence[tuple[int, int]], budget: Budget, *, is_ideal: bool
+) -> tuple[list[tuple[int, int]], str]:
+    """Return the pairs of slots whose exchange is not shown by expressions, and the reason for the first of them."""
+    try:
+        found = Exchanges.of_outputs(machine, budget)
+    except (NotDerived, Exhausted, RecursionError) as error:
+        return list(pairs), why_it_ends(error)
+    if is_ideal and any(draw.law[0] != "scored" for draw in found.run.draws.values()):
+        return list(pairs), "its `ideal` draws at random"
+    left: list[tuple[int, int]] = []
+    why = ""
+    for one, other in pairs:
+        try:
+            found.require(one, other)
+        except (NotDerived, Exhausted, RecursionError) as error:
+            left.append((one, other))
+            why = why or why_it_ends(error)
+    return left, why
+
+
+def _require_transitions(machine: Machine, pairs: Sequence[tuple[int, int]], budget: Budget) -> None:
+    """Raise NotDerived unless transitions show that the inputs in each pair of slots are exchangeable.
+
+    The program may make its draws later (lemma 2b), so that fewer states are between two inputs.
+    """
+    late = drawing_late(machine, budget)
+    if late is not None:
+        with suppress(NotDerived):
+            transitions = Transitions(late.machine, budget)
+            for one, other in pairs:
+                transitions.require(late.names[one], late.names[other])
+            return
+    transitions = Transitions(machine, budget)
+    for one, other in pairs:
+        transitions.require(one, other)

@@ -295,7 +295,7 @@ FORGERIES: dict[str, Callable[[Document], object]] = {
 
 #: Changes of the program after which the rows are those of a program whose people are told apart.
 TOLD_APART = {
-    "one counts twice": ("most <- 2*s > n", "most <- 2*s + x[9] > n"),
+    "one counts twice": ("most <- 2*s > n", "most <- 2*s + 2*x[9] > n"),
     "the answer is that of the first": ("most <- 2*k > n }", "most <- 2*k - x[1] > n }"),
     "another coin": ("end\nend;", "end; if i = 9 then y[i] <- choose { 1 : 1/2, 0 : 1/2 } end\nend;"),
     "the order counts": ("s <- s + y[i]", "if y[i] >= s or s < 9 then s <- min(n, s + y[i] + min(i, 0)*x[1]) end"),
