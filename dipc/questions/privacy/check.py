@@ -296,8 +296,8 @@ class PrivacyQuestion:
     def _at_once(self) -> ShiftLaws | None:
         """Bounds by shifts of the noises for many pairs together, which is faster than deciding each pair.
 
-        The result is None if the pairs are few or listed in a file, and if shifts give no bounds. It is also None if the
-        program has more states than there are pairs when its inputs are left open.
+        The result is None if the pairs are few or listed in a file, and if shifts give no bounds. It is also None if
+        the program has more states than there are pairs when its inputs are left open.
         """
         pairs, within = self.pairs, self.adjacency
         if not isinstance(pairs, Pairs) or not isinstance(within, Neighborhood) or len(pairs.ordered) < _MANY_PAIRS:
