@@ -119,7 +119,7 @@ class BothOpenCase(ClassCase):
             rows = yield from _all_proved(cases)
             if rows is not None:
                 return self._proved(rows)
-        for gamma in self._gammas():
+        for gamma in self._gammas() if self.source.searching else ():
             with suppress(Undecided):
                 refuted = yield from self._with_gamma(gamma).refuted()
                 if refuted.verdict is Verdict.INACCURATE:
@@ -248,17 +248,14 @@ class OneGammaCase(ClassCase):
             for halves_of_beta in conditions.halves(beta, self.claim.names(), one_gamma=True):
                 yield from _right_and_near(self.source, self.convex, halves_of_beta, self.claim.texts["gamma"])
 
-    def _decide(self) -> Asking[ClassResult]:
-        result = yield from super()._decide()
-        if result.verdict is not Verdict.UNDECIDED:
-            return result
+    def _proved_by_parts_of_beta(self) -> Asking[ClassResult | None]:
         for cases in self._in_two():
             rows = yield from _all_proved(cases)
             if rows is not None:
                 evidence = _uncertified(self.source, self.convex, _APART)
                 proved = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=evidence)
                 return replace(proved, obligations=_single(rows), says=_says(self))
-        return result
+        return None
 
 
 def _says(case: ClassCase) -> ClaimScope | None:

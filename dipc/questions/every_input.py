@@ -683,10 +683,19 @@ class ClassCase:
             every = yield from proved_in_parts(goal)
             if every is not None:
                 return self._proved_by_sections(every)
-            witness = yield from self._searched(first, failing)
+            by_parts_of_beta = yield from self._proved_by_parts_of_beta()
+            if by_parts_of_beta is not None:
+                return by_parts_of_beta
+            if self.source.searching:
+                witness = yield from self._searched(first, failing)
         if witness is not None:
             return self._witnessed(witness, first)
         return self._unproved(first, failing)
+
+    def _proved_by_parts_of_beta(self) -> Asking[ClassResult | None]:  # noqa: PLR6301
+        """Return the result for the class if claims with summands of beta prove it, else None."""
+        yield from ()
+        return None
 
     def refuted(self) -> Asking[ClassResult]:
         """Return the class with an input that refutes the claim, or undecided if none is found.

@@ -91,6 +91,8 @@ class Source(ABC):
         self.table = table
         #: A function that adds to the report that its rows represent more inputs, or are all inputs; else None.
         self.annotate: Callable[[Report], Report] | None = None
+        #: Whether an unproved case searches many inputs for one that refutes the claim, which is costly.
+        self.searching = True
         #: The word for a case in messages: a "class" of inputs, or a "row" of a table.
         self.word = "class" if table is None else "row"
 
@@ -243,6 +245,9 @@ class Enclosed(Source):
         self.others = others
         self.itself = relation is WeakerClaim.ITSELF
         self.throughout = relation is WeakerClaim.AROUND
+        # An input that refutes a stronger claim decides nothing.
+        for stronger in (source, *others):
+            stronger.searching = False
 
     @property
     def numbers(self) -> tuple[str, int] | None:
