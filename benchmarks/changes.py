@@ -75,6 +75,23 @@ end
 """
 
 
+#: Whether a hall may open and has enough staff, with the number of people in it.
+_HALL = """program hall;
+const S = 10, T = 100;
+input adults, children, staff : real;
+output open, enough : bool;
+output total : real;
+ideal { open <- adults >= S and children <= T; total <- adults + children + staff; enough <- staff >= 2 }
+claim { alpha: dd; gamma: 8; beta: exp(-alpha*eps/4) + exp(-gamma*eps/2); }
+var a, b, s : real;
+a <- Lap(eps/4, adults);
+b <- Lap(eps/4, children);
+s <- Lap(eps/4, staff);
+enough <- s >= 2;
+open <- a >= S and b <= T;
+total <- Lap(eps/2, adults + children + staff)
+"""
+
 #: Two Gaussian noises, of which sums of both are compared.
 _SUMS = """program sums;
 domain D = {a, b, c, d};
@@ -359,6 +376,7 @@ CHANGES: tuple[Change, ...] = (
         5,
         table=maxima(6, 2, 20),
     ),
+    Change("Three counts and two answers, every input", _HALL, ("check", PROGRAM, "-q", "--inputs", "all"), 5),
     Change(
         "Sums of two Gaussian noises, every input",
         _SUMS,
@@ -375,7 +393,7 @@ CHANGES: tuple[Change, ...] = (
             "--beta",
             "65/89*exp(-alpha*eps/4)",
         ),
-        25,
+        6,
     ),
     Change(
         "Sparse, m = 10, 100000 rows of numbers with 3 digits, a warm cache",

@@ -49,8 +49,8 @@ MOST_CELLS = 200
 #: The bits of remainders: the first, and those where the slack may be very small; balls are smaller by _BLUR bits.
 _REMAINDERS, _BLUR = (24, 96, 192), 16
 
-#: The precision of balls at first, and at most.
-_FIRST_BITS, _MOST_BITS = 192, 6_000
+#: The greatest precision of balls.
+_MOST_BITS = 6_000
 
 #: Values of eps that are tested first for a counterexample.
 _SAMPLES = [Fraction(n) for n in (1, 2, 4, 8, 16, 32, 128, 1024)] + [Fraction(1, n) for n in (2, 4, 8, 32, 128, 1024)]
@@ -496,11 +496,11 @@ class SeriesDecision:
         """
         if not interval.lower or interval.upper is None:
             raise SignNotFound(interval.lower, is_beyond=interval.lower > 0)
-        seen = [
-            any(self._holds_visibly(end, digits) for digits in _DIGITS_AT_ONE)
-            for end in (interval.lower, interval.upper)
-        ]
-        if interval.is_point and any(seen):
+        for end in dict.fromkeys((interval.lower, interval.upper)):
+            seen = any(self._holds_visibly(end, digits) for digits in _DIGITS_AT_ONE)
+            if interval.is_point and not seen:
+                raise SignNotFound(end)
+        if interval.is_point:
             return
         left = interval.lower
         step = DISK * SHARE
@@ -530,7 +530,9 @@ class SeriesDecision:
             for near in (1, 4, 16, 64) if piece.negative else (1,):
                 low, high = (center + radius * (piece.place + side * piece.reach / near) for side in (-1, 1))
                 self._holds_visibly(simplest_between(low, high, lower_closed=True, upper_closed=True))
-        if not halvings or left == right:
+        # Where the slack is as small as the remainder, that of half a cell decides nothing either.
+        hopeless = any(piece.zero for piece in doubtful) and not any(piece.negative for piece in doubtful)
+        if hopeless or not halvings or left == right:
             raise SignNotFound(center + radius * doubtful[0].place)
         self._cell(left, center, beta, halvings - 1)
         self._cell(center, right, beta, halvings - 1)
@@ -541,7 +543,8 @@ class SeriesDecision:
         The Taylor polynomial has a remainder of 2^-`remainder`.
         """
         share = max(radius / (DISK * center), Fraction(1, 2**16))
-        bits = _FIRST_BITS + remainder + 4 * sum(product.noises for product in self.unexpanded.products)
+        # Integrals have errors of half of the bits.
+        bits = 2 * (remainder + _BLUR) + 2 * sum(product.noises for product in self.unexpanded.products)
         while bits <= _MOST_BITS:
             with precision(bits, 1):
                 majorant = self.majorant(center, beta)
@@ -614,11 +617,15 @@ def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
 
 @frozen
 class _Part:
-    """The part of a cell from place - reach to place + reach; `negative` if the slack is negative in the middle."""
+    """The part of a cell from place - reach to place + reach, with the sign of the slack in the middle.
+
+    The slack there is `negative`, or `zero` within its error.
+    """
 
     place: Fraction
     reach: Fraction
     negative: bool = False
+    zero: bool = False
 
 
 def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, halvings: int) -> Iterator[_Part]:
@@ -631,7 +638,7 @@ def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, hal
         return
     negative = first < -rest
     if negative or halvings <= MOST_PARTS - MOST_FINE_PARTS or (halvings <= 0 and not first > rest):
-        yield replace(piece, negative=negative)
+        yield replace(piece, negative=negative, zero=not negative and not first > rest)
         return
     reach = piece.reach / 2
     for side in (-1, 1):

@@ -692,7 +692,7 @@ class ClassCase:
             return self._witnessed(witness, first)
         return self._unproved(first, failing)
 
-    def _proved_by_parts_of_beta(self) -> Asking[ClassResult | None]:  # noqa: PLR6301
+    def _proved_by_parts_of_beta(self) -> Asking[ClassResult | None]:
         """Return the result for the class if claims with summands of beta prove it, else None."""
         yield from ()
         return None

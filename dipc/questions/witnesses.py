@@ -42,8 +42,10 @@ from dipc.text.diagnostic import DiagnosticError
 from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
+    from dipc.decide import series
     from dipc.questions import rows
 else:
+    series = LazyModule("dipc.decide.series")
     rows = LazyModule("dipc.questions.rows")
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -329,18 +331,58 @@ class Witnesses:
         with dd is not a number there. Inputs at which beta is too long are skipped too, and those that violate
         `requires`.
         """
+        later: list[Mapping[int, Value]] = []
         for inputs in islice(filter(self._is_allowed, proposed), MOST_TRIED):
             if not finite or self.distance(inputs) is not None:
-                try:
-                    row, obligation = yield from self.settle(inputs, gamma)
-                except DiagnosticError as error:
-                    if _is_too_long(error):
-                        continue
-                    raise
-                if row.verdict is Verdict.INACCURATE:
-                    assert obligation is not None
-                    return Refuted(row, self._distance_text(inputs), gamma, obligation)
+                if not (yield from self._may_wait(inputs, gamma)):
+                    refuted = yield from self._refuted(inputs, gamma)
+                    if refuted is not None:
+                        return refuted
+                else:
+                    later.append(inputs)
+        for inputs in later:
+            refuted = yield from self._refuted(inputs, gamma)
+            if refuted is not None:
+                return refuted
         return None
+
+    def _may_wait(
+        self, inputs: Mapping[int, Value], gamma: Fraction | None
+    ) -> Generator[Obligation | Bound, Decision, bool]:
+        """Return True if the claim at `inputs` takes long to decide, and none of some eps refutes it.
+
+        It takes long if the probability has no closed form: a proof for every eps then follows Taylor polynomials from
+        cell to cell, which does not help to find an input that refutes the claim.
+        """
+        try:
+            steps = self._case(inputs, gamma).steps()
+        except (DiagnosticError, Undecided):
+            return False
+        if len(steps) != 1 or not steps[0].obligation.bound.is_without_form:
+            return False
+        (step,) = steps
+        points = tuple(
+            [Interval(eps, eps, True, True) for eps in sorted(series.samples(step.obligation.intervals))[::2]]
+        )
+        if not points:
+            return False
+        decision = yield replace(step.obligation, intervals=points)
+        return decision.verdict is not Verdict.INACCURATE
+
+    def _refuted(
+        self, inputs: Mapping[int, Value], gamma: Fraction | None
+    ) -> Generator[Obligation | Bound, Decision, Refuted | None]:
+        """Return `inputs` with its row if it refutes the claim, else None; also None where beta is too long."""
+        try:
+            row, obligation = yield from self.settle(inputs, gamma)
+        except DiagnosticError as error:
+            if _is_too_long(error):
+                return None
+            raise
+        if row.verdict is not Verdict.INACCURATE:
+            return None
+        assert obligation is not None
+        return Refuted(row, self._distance_text(inputs), gamma, obligation)
 
     def settle(
         self, inputs: Mapping[int, Value], gamma: Fraction | None = None

@@ -41,6 +41,7 @@ from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from dipc.noise.laplace import LAPLACE
 from dipc.noise.laws import law_of
 from dipc.noise.one_sided import ONE_SIDED
+from dipc.questions.question import question
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.verifier.document import check_text
@@ -604,3 +605,71 @@ def test_exponents_without_a_large_common_unit_are_followed_before_their_signs_a
     quick = dipc.check(program, inputs="all")
     slow = dipc.check(program, inputs="all", keep_proofs=True)
     assert [row.verdict for row in quick.rows] == [row.verdict for row in slow.rows]
+
+
+GAUSSIAN_SUMS = """
+program sums;
+input q[1..2] : real;
+output o : bool = false;
+var r, s : real;
+ideal { o <- q[1] > 0 and q[1] + q[2] > 0 }
+r <- Gauss(1/eps, q[1]);
+s <- Gauss(1/eps, q[2]);
+if r > 0 then if r + s > 0 then o <- true end end
+"""
+
+NESTED_SUMS = """
+program t;
+domain D = {a, b};
+input q[1..2] : real;
+output o0 : D;
+var r1, r2 : real;
+ideal {
+  if q[1] + 2*q[2] + 1 > 0 then
+  if q[1] + q[2] + 3/2 <= 0 then o0 <- b else o0 <- a end else
+  if -q[1] - 3 <= 0 then o0 <- a else o0 <- a end end }
+r1 <- Gauss(1/2/eps, q[1]);
+r2 <- Gauss(2/eps, -q[2] - 1/2);
+if r1 - 2*r2 > 0 then
+  if r1 - r2 + 1 <= 0 then o0 <- b else o0 <- a end else
+  if -r1 - 3 <= 0 then o0 <- a else o0 <- a end end
+"""
+
+
+def _cells(monkeypatch: pytest.MonkeyPatch) -> list[Fraction]:
+    """Return a list to which the left end of each cell is added that is examined from now on."""
+    seen: list[Fraction] = []
+    examine = SeriesDecision._cell
+
+    def counted(self: SeriesDecision, left: Fraction, *given: Any) -> None:
+        seen.append(left)
+        examine(self, left, *given)
+
+    monkeypatch.setattr(SeriesDecision, "_cell", counted)
+    return seen
+
+
+def test_a_slack_near_zero_is_not_cut_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the slack at some eps is smaller than each remainder, halves of the cell are not examined."""
+    program = dipc.load(GAUSSIAN_SUMS)
+    row = [{"q[1]": 1, "q[2]": 1, "o": "true"}]
+    (case,) = question(program, row, alpha=0, beta="1/2").cases()
+    bound = case.steps()[0].obligation.bound
+    low, _ = UnexpandedBound.from_bound(bound, Measurer(LIMITS), LIMITS).enclosure(F(1), 250)
+    cells = _cells(monkeypatch)
+    report = dipc.check(program, row, alpha=0, beta=f"1 - {low}", eps="[1, 11/10]")
+    assert report.verdict is Verdict.UNDECIDED
+    assert len(cells) == 1
+    assert dipc.check(program, row, alpha=0, beta=f"1 - {low} + 1/10^20", eps="[1, 11/10]").verdict is Verdict.ACCURATE
+    refuted = dipc.check(program, row, alpha=0, beta=f"1 - {low} - 1/10^10", eps="[1, 11/10]")
+    assert refuted.verdict is Verdict.INACCURATE
+
+
+def test_inputs_without_a_refuting_sample_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An input is not proved for every eps where another one of its class is refuted at one of a few eps."""
+    cells = _cells(monkeypatch)
+    report = dipc.check(dipc.load(NESTED_SUMS), inputs="all", alpha=1, gamma=0, beta="8147614/162287791*exp(-eps/8)")
+    refuted = [row for row in report.rows if row.verdict is Verdict.INACCURATE]
+    assert [row.row for row in refuted] == [1, 2]
+    assert all(row.counterexample is not None and row.counterexample.eps == 1 for row in refuted)
+    assert len(cells) < 150  # 284 if each input is proved in its turn

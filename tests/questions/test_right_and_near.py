@@ -8,6 +8,8 @@ from __future__ import annotations
 import itertools
 import json
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import mpmath
 import pytest
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 import dipc
 from dipc.decide.obligation import Verdict
 from dipc.program.ideal import Distances, Ideal
+from dipc.questions import witnesses
 from dipc.verifier.reading import Rejected
 from tests.patience import examples
 from tests.verifier.samples import resealed
@@ -178,3 +181,19 @@ def test_exchangeable_inputs() -> None:
     assert united.verdict is single.verdict
     assert united.counts.inaccurate == single.counts.inaccurate
     assert sum(row.count for row in united.rows) == len(single.rows)
+
+
+def test_only_the_claim_itself_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No input is searched that refutes a stronger claim, and none for a class that parts of beta prove."""
+    searches = 0
+    search = witnesses.most_promising
+
+    def counted(*given: Any) -> list[witnesses.Point]:
+        nonlocal searches
+        searches += 1
+        return search(*given)
+
+    monkeypatch.setattr(witnesses, "most_promising", counted)
+    hall = Path(__file__).parents[2] / "docs" / "programs" / "hall.dip"
+    report = dipc.check(dipc.load(hall), inputs="all")
+    assert (report.verdict, searches) == (Verdict.ACCURATE, 0)
