@@ -530,9 +530,8 @@ class SeriesDecision:
             for near in (1, 4, 16, 64) if piece.negative else (1,):
                 low, high = (center + radius * (piece.place + side * piece.reach / near) for side in (-1, 1))
                 self._holds_visibly(simplest_between(low, high, lower_closed=True, upper_closed=True))
-        # Where the slack is as small as the remainder, that of half a cell decides nothing either.
-        hopeless = any(piece.zero for piece in doubtful) and not any(piece.negative for piece in doubtful)
-        if hopeless or not halvings or left == right:
+        # Where the slack is as small as the least remainder, half of the cell decides nothing either.
+        if not any(piece.negative for piece in doubtful) or not halvings or left == right:
             raise SignNotFound(center + radius * doubtful[0].place)
         self._cell(left, center, beta, halvings - 1)
         self._cell(center, right, beta, halvings - 1)
@@ -617,15 +616,11 @@ def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
 
 @frozen
 class _Part:
-    """The part of a cell from place - reach to place + reach, with the sign of the slack in the middle.
-
-    The slack there is `negative`, or `zero` within its error.
-    """
+    """The part of a cell from place - reach to place + reach; `negative` if the slack is negative in the middle."""
 
     place: Fraction
     reach: Fraction
     negative: bool = False
-    zero: bool = False
 
 
 def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, halvings: int) -> Iterator[_Part]:
@@ -638,7 +633,7 @@ def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, hal
         return
     negative = first < -rest
     if negative or halvings <= MOST_PARTS - MOST_FINE_PARTS or (halvings <= 0 and not first > rest):
-        yield replace(piece, negative=negative, zero=not negative and not first > rest)
+        yield replace(piece, negative=negative)
         return
     reach = piece.reach / 2
     for side in (-1, 1):
