@@ -323,6 +323,7 @@ class CsvChunk(CsvSource):
         return io.BytesIO(self._bytes)
 
     def records(self) -> Iterator[list[str]]:
+        self._lines = [",".join(self._header)]
         yield self._header
         yield from super().records()
 

@@ -215,6 +215,10 @@ def damaged(lines: list[str], name: str) -> tuple[list[str], bool]:
             return [*lines[:20], ",".join(["1/0", *cells[1:]]), *lines[20:40], ",".join(cells[:-1]), *lines[41:]], False
         case "an open quote":
             return [*lines[:40], '"' + lines[40], *lines[41:]], False
+        case "an unknown column":
+            return [lines[0].replace("out[2]", "o"), *lines[1:]], False
+        case "a column that lacks":
+            return [line.rsplit(",", 1)[0] for line in lines], False
         case "an unknown output":
             return [*lines[:40], ",".join([*cells[:3], "up", *cells[4:]]), *lines[41:]], False
     raise AssertionError(name)
@@ -234,6 +238,8 @@ def damaged(lines: list[str], name: str) -> tuple[list[str], bool]:
         "two mistakes",
         "an open quote",
         "an unknown output",
+        "an unknown column",
+        "a column that lacks",
     ],
 )
 def test_a_chunk_is_read_as_the_table_is(name: str, tmp_path: Path) -> None:
