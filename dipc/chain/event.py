@@ -163,7 +163,6 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> 
 
 
 def _interval(member: int, weight: NoiseWeight) -> ComponentTemplate:
-    """Return the component for the event that the noise `member`, which no constraint mentions, is in an interval."""
     noise = NoiseVar(member, -1, "", None, weight.law, weight.rate, Affine.number(weight.mean))
     form = Affine.noise(member)
     sides = [] if weight.low is None else [form - Affine.number(weight.low)]

@@ -753,7 +753,6 @@ class _Explorer:
         return result
 
     def _replace(self, group: list[int], state: State) -> int:
-        """Replace all states of the group by `state`, and return its node."""
         whole = self._add(state)
         for node in group:
             for source in list(self.transitions.predecessors(node)):

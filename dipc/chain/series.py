@@ -325,7 +325,6 @@ _MOST_STEPS = 200
 
 
 def _mentioned(path: Path) -> int:
-    """Return the noises that a path mentions, as a bit set."""
     return slot_set({noise for item in path for noise, _ in item.form.noises})
 
 
@@ -372,7 +371,6 @@ class RunTemplate:
         return RunGraph(self._drawn(inputs), conditions, tuple(steps), self._live)
 
     def _drawn(self, inputs: Mapping[int, Fraction]) -> tuple[Noise, ...]:
-        """Return the noises with the means at `inputs`; inputs without a value are 0."""
         means = [
             sum([c * inputs.get(slot, Fraction(0)) for slot, c in n.mean.inputs], n.mean.constant) for n in self._noises
         ]

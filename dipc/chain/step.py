@@ -158,7 +158,6 @@ def element_slot(array: str, elements: tuple[int, ...], low: int, point: Fractio
 def _truths(
     arguments: tuple[DomExpr, ...], values: Sequence[SlotValue], slots: Sequence[Slot], stop: bool
 ) -> list[bool]:
-    """Return the truth values of `arguments`, up to the first that equals `stop`."""
     truths: list[bool] = []
     for argument in arguments:
         truth = evaluate(argument, values, slots)

@@ -202,7 +202,6 @@ class Steps:
     # --- draws --------------------------------------------------------------------------------------------
 
     def _executed(self, state: State, instruction: Instruction) -> tuple[Successor, ...]:
-        """Return the successors by `instruction`, which reads no waiting choice."""
         successors = step(self._flow, state, instruction)
         if state.label not in self._waits:
             return successors
@@ -281,8 +280,6 @@ def _same(one: object, other: object) -> bool:
 
 @frozen
 class _Push:
-    """Push a constant."""
-
     value: Value
 
 

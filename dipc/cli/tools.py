@@ -219,7 +219,6 @@ def serve(port: int, opens: bool) -> ExitCode:
 
 
 def _site() -> Path:
-    """The directory of the built page."""
     spec = find_spec(_PACKAGE)
     places = [] if spec is None else [Path(place, "site") for place in spec.submodule_search_locations or ()]
     for place in places:

@@ -449,7 +449,6 @@ def _geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], f
 
 
 def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
-    """Add `sign` times the value of the sum `grown` at `x` to `total`."""
     for group, terms in grown.items():
         coefficients = total.setdefault(group, {})
         for (_, q, n, l), c in terms.items():

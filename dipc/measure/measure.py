@@ -298,7 +298,6 @@ class Measurer:
         return known
 
     def _product(self, trees: list[CanonicalTree]) -> Closed:
-        """Return the product of the measures of independent trees."""
         key = tuple(trees) if len(trees) < 2 else tuple(sorted(trees))
         known = self._products.get(key)
         if known is None:
@@ -337,7 +336,6 @@ class Measurer:
         return self._tree(tree._replace(stretch=_ONE)).scaled(tree.stretch)
 
     def _tree(self, tree: CanonicalTree) -> Closed:
-        """Return the measure of a canonical tree whose `stretch` is 1."""
         known = self._trees.get(tree)
         if known is None:
             if tree in self._refused:

@@ -646,7 +646,6 @@ _MANY = 6
 
 
 def _common(numbers: Iterable[Fraction]) -> Fraction:
-    """Return the greatest number of which all `numbers` are integer multiples; 0 if all are 0."""
     result = _ZERO
     for number in numbers:
         below = lcm(result.denominator, number.denominator)
@@ -720,7 +719,6 @@ class _Finite:
 
     @property
     def total(self) -> int:
-        """The number of nodes of all panels."""
         return self.panels * self.nodes
 
     def rule(self, sizes: _Sizes) -> _Rule:

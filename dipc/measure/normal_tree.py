@@ -238,7 +238,6 @@ class _Ends:
         return bisect_left(self.still, u)
 
     def number_in(self, piece: int) -> Fraction:
-        """Return a number inside the interval with the index `piece`."""
         ends = [None, *self.still, None]
         return normal.number_between(ends[piece], ends[piece + 1])
 
@@ -282,7 +281,6 @@ class _Growth:
     count: int
 
     def most(self, other: _Growth) -> _Growth:
-        """Return the greater value of each constant in this growth and `other`."""
         return _Growth(
             max(self.curvature, other.curvature),
             max(self.drift, other.drift),
@@ -510,7 +508,6 @@ class _Messages:
         self.left = MOST_PRODUCTS
 
     def probability(self) -> flint.arb_series:
-        """Return the message of the root, which is the probability of the whole tree."""
         (value,) = self._message(len(self._centers) - 1, _ZERO, _ZERO)
         return value if isinstance(value, flint.arb_series) else flint.arb_series([value])
 
@@ -860,7 +857,6 @@ class _Coordinates:
         return _Coordinates(centers, inverse, [[_fraction(each) for each in row] for row in precision])
 
     def of_form(self, row: _Row) -> dict[int, Fraction]:
-        """Return the nonzero coordinates of `row`, by index in the basis."""
         coordinates = flint.fmpq_mat([[to_fmpq(row.get(place, _ZERO)) for place in self.places]]) * self.inverse
         return {number: _fraction(c) for number, c in enumerate(coordinates.entries()) if c != 0}
 
@@ -883,7 +879,6 @@ class _Bounded:
 
     @property
     def support(self) -> frozenset[int]:
-        """The coordinates that occur in the bounds."""
         return frozenset(place for row, _ in self.lower + self.upper for place in row)
 
 

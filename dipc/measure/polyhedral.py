@@ -144,7 +144,6 @@ def _kernel(noise: Noise, factor: Fraction) -> Kernel:
 
 
 def _windows(noise: Noise) -> Kernel:
-    """Return the kernel of a noise whose support is bounded."""
     windows = []
     for piece in noise.law.pieces(noise.rate):
         if piece.lower is None or piece.upper is None or any(power for _, power, _ in piece.terms):
@@ -154,7 +153,6 @@ def _windows(noise: Noise) -> Kernel:
 
 
 def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fraction]]) -> ValueSystem:
-    """Return a system with one value for each class of noises whose coefficients in all `rows` are proportional."""
     columns: dict[int, list[tuple[int, Fraction]]] = {}
     for position, (coefficients, _) in enumerate(rows):
         for i, c in coefficients.items():
@@ -239,7 +237,6 @@ class _Range:
     high: Fraction | None = None
 
     def meet(self, slope: Fraction, constant: Fraction) -> None:
-        """Add the bound slope·z + constant >= 0."""
         end = -constant / slope
         if slope > 0:
             self.low = end if self.low is None else max(self.low, end)
@@ -675,7 +672,6 @@ def _replaced(items: tuple[_T, ...], position: int, value: _T) -> tuple[_T, ...]
 
 
 def _times(integrand: Integrand, v: int, factor: Fraction, slope: Fraction, exponent: Fraction) -> Integrand:
-    """Return `integrand` times factor·e^{slope·X_v + exponent·eps}."""
     return {
         (k, q + exponent, powers, _replaced(slopes, v, slopes[v] + slope)): c * factor
         for (k, q, powers, slopes), c in integrand.items()

@@ -331,7 +331,6 @@ def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> obje
 
 
 def _part(out: Part, answer: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:
-    """Return the part `out` of an answer as the Python function gives it."""
     if not out.is_list:
         return None if out.present and not answer[out.present] else _value(out, answer[out.name], constants)
     elements = [

@@ -294,7 +294,6 @@ class _Reader(Interpreter[Token, list[str]]):
         return [*before, f"{name} <- Expo({self._rate(rate)})", f"{name} <- {name} + {center}"]
 
     def remainder(self, target: Token, dividend: Token, sign: Token, word: Token) -> list[str]:
-        """Return the statements for the remainder of a division by a number, with the sign of the dividend."""
         name, left, value = self._known_name(target), self._value(dividend), self._value(word)
         divisor = self.constants.get(value) if word.type == "NAME" else int(value) if word.type == "INTEGER" else None
         if not divisor:

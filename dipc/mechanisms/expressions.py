@@ -1162,7 +1162,6 @@ class Expressions:
     # --- noise ------------------------------------------------------------------------------------
 
     def _distribution(self, node: python.expr) -> ast.Distribution | None:
-        """Return the distribution that a call of noise draws from; None for any other expression."""
         if not isinstance(node, python.Call):
             return None
         called = self.called(node.func) or ""
@@ -1377,7 +1376,6 @@ class _Arithmetic(python.NodeTransformer):
 
 
 def _takes_one(score: python.Lambda) -> bool:
-    """Whether the lambda has exactly one argument."""
     arguments = score.args
     others = (*arguments.posonlyargs, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
     return len(arguments.args) == 1 and not any(others)
@@ -1404,7 +1402,6 @@ def _decided(node: python.expr, test: python.expr, *, holds: bool) -> python.exp
 
 
 def _call_of(score: python.expr) -> python.Call:
-    """Return a call of the score `score` for one candidate."""
     candidate = python.copy_location(python.Name(_CANDIDATE, python.Load()), score)
     return python.copy_location(python.Call(score, [candidate], []), score)
 

@@ -235,7 +235,6 @@ class MissingValues:
         return facts
 
     def _stored(self, target: Leaf, facts: Facts, *, number: bool) -> Facts:
-        """Return the facts after an assignment to `target`, of a number (`number`) or of None."""
         if isinstance(target, ast.Element):
             # Elements that were appended stay, and a number in one place leaves the numbers in others.
             kept = facts.forget(target.name)
@@ -339,7 +338,6 @@ class MissingValues:
         )
 
     def _facts_of(self, condition: ast.Expr, *, holds: bool) -> Facts:
-        """Return the facts that hold if `condition` is true (`holds`) or false."""
         match condition:
             case ast.Compare(op=op, left=left, right=right) if is_none(right):
                 return Facts(numbers=frozenset([left])) if (op is CompareOp.NE) is holds else Facts()

@@ -61,7 +61,6 @@ class Module:
         return Span(whole.start, whole.end if end < 0 else min(whole.end, end))
 
     def _offset(self, text: str, line: int, column: int) -> int:
-        """Return the offset in the text of `column`, which counts bytes, in a line."""
         start = self._starts[min(line, len(self._starts)) - 1]
         end = text.find("\n", start)
         content = text[start : end if end >= 0 else len(text)]

@@ -124,7 +124,6 @@ class Traced(Fraction):
     # --- comparisons ------------------------------------------------------------------------------
 
     def _met(self, other: Any) -> bool:
-        """Record the comparison with `other`, and return True, if `other` is a number."""
         if not isinstance(other, int | Fraction):
             return False
         gradient = _sum(self, other, -1)

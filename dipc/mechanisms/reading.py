@@ -113,8 +113,6 @@ METRIC = "dipc.metric"
 
 
 class _Header:
-    """The decorator and the arguments of a mechanism."""
-
     def __init__(self, module: Module, node: python.FunctionDef) -> None:
         self.module = module
         self.node = node
@@ -220,7 +218,6 @@ class _Header:
                 )
 
     def _precondition(self, final: _Final) -> Iterator[ast.RequiresDecl]:
-        """Yield the `requires` of the mechanism, if it has a precondition; its inputs are those of `final`."""
         if self.requires is not None:
             statements = Statements(self.module, final.constants, self._argument_constants())
             statements.taken |= final.kinds.keys() - final.constants.keys()
@@ -288,7 +285,6 @@ class _Header:
         return argument.annotation is not None and self.module.called(argument.annotation) == "dipc.Const"
 
     def _inputs(self, statements: Statements) -> Iterator[tuple[ast.Declarator, Kind, Span]]:
-        """Yield the inputs, and bind their names in `statements`."""
         module, arguments = self.module, self.node.args
         for odd in (arguments.vararg, arguments.kwarg, *arguments.posonlyargs):
             if odd is not None:
@@ -410,7 +406,6 @@ class _Header:
         return statements.length(inside), kind
 
     def _claim(self, node: python.expr) -> ast.ClaimDecl:
-        """The claim of `claim=dict(beta="…")`."""
         module = self.module
         fields = self._fields(node, "a claim must be written out", 'write `claim=dict(alpha="dd", beta="…")`')
         written = []
@@ -1018,12 +1013,10 @@ class _Final:
         yield from chain
 
     def _has_none_value(self, leaf: ast.Name | ast.Element) -> bool:
-        """Whether one value of the variable represents None."""
         kind = self.kinds.get(leaf.name)
         return kind is not None and kind.none and kind.is_number
 
     def _is_missing(self, leaf: ast.Expr) -> ast.Expr | None:
-        """Return the condition that an expression is None, or None if it never is."""
         if not isinstance(leaf, ast.Name | ast.Element):
             return None
         if leaf.name in self.presence:
@@ -1054,7 +1047,6 @@ class _Final:
         return either if node.op is ast.CompareOp.EQ else ast.Unary(UnaryOp.NOT, either, span)
 
     def _condition(self, tree: ast.Expr) -> ast.Expr:
-        """Return the condition of an `if` or `while` as the program writes it."""
         if self._is_three_valued(tree):
             return ast.Compare(ast.CompareOp.EQ, tree, ast.Name(TRUE_NAME, tree.span), tree.span)
         return self._conditions(tree)
@@ -1139,7 +1131,6 @@ def _inserted(tree: ast.Expr, known: Mapping[str, ast.Expr]) -> ast.Expr:
 
 
 def _operands(tree: ast.Expr) -> Iterator[ast.Expr]:
-    """Yield the operands of `and` and `or`; nothing for other expressions."""
     if isinstance(tree, ast.Binary) and tree.op in (BinaryOp.AND, BinaryOp.OR):
         for side in (tree.left, tree.right):
             yield side

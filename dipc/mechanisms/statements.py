@@ -494,7 +494,6 @@ class Statements(Expressions):
         return self.expr(value)
 
     def _list(self, name: str, value: python.expr, span: Span) -> Array | None:
-        """Return the list that `value` creates; None if it creates none."""
         other = self.array(value)
         if other is not None:
             if other.grows:
@@ -990,7 +989,6 @@ class Statements(Expressions):
             self.env, self.stores, self.gone, self.around, self.scopes = kept, stores, gone, around, scopes
 
     def _arguments(self, node: python.Call, frame: Frame) -> dict[str, Binding]:
-        """The arguments of a call, by the names of the parameters."""
         function = frame.node
         arguments = function.args
         if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
@@ -1150,7 +1148,6 @@ def _copying(inner: python.expr) -> python.ListComp:
 
 
 def _stores(function: python.FunctionDef) -> dict[str, int]:
-    """Return the number of assignments to each name in the function."""
     stores: dict[str, int] = {}
     for name, _ in names_stored(function.body):
         stores[name] = stores.get(name, 0) + 1
@@ -1174,7 +1171,6 @@ def _reassigned(function: python.FunctionDef) -> set[str]:
 
 
 def _names_given(value: python.expr, target: python.expr) -> set[str]:
-    """Return the names in `value` and `target` if `value` is a name, so that `target = value` gives it another name."""
     pairs = [(value, target)]
     if isinstance(value, python.Tuple) and isinstance(target, python.Tuple):
         pairs = list(zip(value.elts, target.elts, strict=False))
@@ -1184,14 +1180,12 @@ def _names_given(value: python.expr, target: python.expr) -> set[str]:
 
 
 def _bound_by(node: python.AST) -> Iterator[str]:
-    """Yield the names that a node binds, in any scope."""
     match node:
         case python.Name(id=name, ctx=python.Store()) | python.FunctionDef(name=name) | python.arg(arg=name):
             yield name
 
 
 def _appended(body: Sequence[python.stmt]) -> Iterator[str]:
-    """Yield the names of the lists that the statements append to."""
     for statement in body:
         for node in python.walk(statement):
             match node:
@@ -1252,7 +1246,6 @@ def _always_follows(body: Sequence[python.stmt], created: python.expr, loop: pyt
 
 
 def _blocks(body: Sequence[python.stmt]) -> Iterator[Sequence[python.stmt]]:
-    """Yield the statements, and those of each block inside."""
     yield body
     for statement in body:
         if not isinstance(statement, python.FunctionDef | python.AsyncFunctionDef | python.ClassDef):
@@ -1263,7 +1256,6 @@ def _blocks(body: Sequence[python.stmt]) -> Iterator[Sequence[python.stmt]]:
 def _appends(
     body: Sequence[python.stmt], name: str, loops: tuple[python.stmt, ...]
 ) -> list[tuple[python.stmt, tuple[python.stmt, ...]]]:
-    """Return the statements that append to the list, each with its enclosing loops."""
     appends: list[tuple[python.stmt, tuple[python.stmt, ...]]] = []
     for statement in body:
         match statement:

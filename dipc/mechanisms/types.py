@@ -585,7 +585,6 @@ class Inference:
         return kind
 
     def _kind_of_tree(self, tree: ast.Expr, kinds: Mapping[str, Kind], loops: Mapping[str, Kind]) -> Kind | None:
-        """Return the kind of an expression; None if it is not known, or not yet."""
         bound = bound_of(tree, self.constants)
         if bound is not None:
             return single(bound)
@@ -675,7 +674,6 @@ _MOST_VALUES = 100
 
 
 def _of_values(values: Iterable[Fraction]) -> Kind:
-    """Return the kind of a variable with these values: a range if all are integers."""
     ordered = sorted(set(values))
     if all(value.denominator == 1 for value in ordered):
         return Kind("range", ConstantSum.from_number(ordered[0]), ConstantSum.from_number(ordered[-1]))

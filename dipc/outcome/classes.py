@@ -75,7 +75,6 @@ def class_verdict_line(report: Report) -> str:
 
 
 def _vacuous_text(report: Report) -> str:
-    """Return the text of vacuous classes: `1 of them vacuously, as β ≥ 1`."""
     counts = report.counts
     number = f"{'all' if counts.vacuous == counts.rows else counts.vacuous} of them "
     return f"{number if counts.rows > 1 else ''}vacuously, as {vacuous_why(report)}"
@@ -241,7 +240,6 @@ def _section(rows: Sequence[ClassResult], tell: Callable[[ClassResult], Iterator
 
 
 def _cases(rows: Sequence[ClassResult]) -> Iterator[Part]:
-    """Yield the results for each m."""
     if not rows:
         return
     yield GAP
@@ -317,6 +315,5 @@ def _written_out(letter: str, row: RowResult, forms: Sequence[WrittenForm]) -> I
 
 
 def _form(text: str, variable: str) -> str:
-    """Return the text `text` of a closed form in eps, written in `variable`."""
     shown_text = re.sub(r"\beps\b", variable, language_text(text))
     return shown_text if len(text) <= _LONGEST else f"a form of {len(text)} characters; --format json has it"

@@ -407,7 +407,6 @@ def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
 
 
 def _turns(failing: Sequence[FailureInterval]) -> list[Fraction]:
-    """Return the positive finite ends of the `failing` intervals."""
     return [end.low for piece in failing for end in (piece.start, piece.end) if not end.infinite and end.low > 0]
 
 
@@ -425,7 +424,6 @@ def _span(intervals: Sequence[Interval], bound: Probability, failing: Sequence[F
 
 
 def _clip(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
-    """Return the part of [`low`, `high`] between the ends of the intervals."""
     first, last = intervals[0], intervals[-1]
     low = max(low, first.lower)
     if last.upper is not None:

@@ -81,7 +81,6 @@ def _header(outcome: Outcome, command: Sequence[str]) -> str:
 
 
 def _groups(parts: Iterable[Part]) -> list[list[Part]]:
-    """Return the parts in groups, divided at the blank lines."""
     groups: list[list[Part]] = [[]]
     for part in parts:
         if isinstance(part, BlankLine):
@@ -206,7 +205,6 @@ _PYTHON_KINDS = {tokenize.COMMENT: "comment", tokenize.NUMBER: "number", tokeniz
 
 
 def _proofs(outcome: Outcome, tool: str) -> str | None:
-    """Return the certificate of the answer, or None if it has none."""
     if isinstance(outcome.result, Report | PrivacyReport):
         with suppress(Uncertified):
             return certificate(outcome, tool)

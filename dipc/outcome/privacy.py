@@ -442,7 +442,6 @@ def _pair_fields(
     outputs: Sequence[Mapping[str, str | None]],
     balls: Sequence[str],
 ) -> list[tuple[str, str]]:
-    """Return the fields that show a pair of inputs `one` and `two`, and the outputs."""
     return [*_pair(one, two), ("output" if len(outputs) == 1 else "outputs", _outputs(outputs, balls))]
 
 

@@ -202,7 +202,6 @@ def outcome(dtmc: Dtmc, title: str, eps: Fraction | None = None) -> Outcome:
 
 
 def _parts_of_chain(dtmc: Dtmc, eps: Fraction | None) -> Iterator[Part]:
-    """Yield all states in the order of execution."""
     for number, state in enumerate(dtmc.states):
         yield GAP
         yield Line(f"s{number}  {place_text(state)}", Tone.HEAD)
@@ -354,7 +353,6 @@ _AROUND = 5
 def _with_ints(
     program: Program, values: Mapping[str, Value], outcomes: tuple[OutputProbability, ...]
 ) -> tuple[OutputProbability, ...]:
-    """Return the outcomes, split by the values of the int output if no other output is left open."""
     core = program.core
     opened = [slot for slot in core.outputs if core.slots[slot].is_symbolic]
     if len(opened) != 1 or not isinstance(core.slots[opened[0]].type, IntType):

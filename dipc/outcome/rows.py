@@ -435,7 +435,6 @@ def _end(point: EndPoint) -> str:
 
 
 def _row_list(numbers: Sequence[int], rows: int) -> str:
-    """Return the first of the row numbers as a text; `rows` is the number of all rows."""
     text = ", ".join(map(str, numbers))
     return text if rows <= len(numbers) else f"{text}, … (--format json has them all)"
 

@@ -407,7 +407,6 @@ def interval_outcome(intervals: Intervals, asked: UserQuestion) -> Outcome:
 
 
 def _interval_headline(intervals: Intervals) -> str:
-    """Return the whole answer in one sentence."""
     side, solution = next(iter(intervals.solutions.items()))
     chance = f"with probability at least {_confidence(intervals)} {everywhere_text(solution.eps)}"
     if solution.status is not Status.SOLVED:
@@ -518,7 +517,6 @@ def tuned_outcome(tuned: Tuned, path: str) -> Outcome:
 
 
 def _tuned_headline(tuned: Tuned) -> str:
-    """Return the whole answer in one sentence."""
     best, own = tuned.best, tuned.own
     if best is None or best.objective is None:
         return f"UNDECIDED: the least {_T[tuned.wanted]} is known for none of the values tried"

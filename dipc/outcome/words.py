@@ -131,7 +131,6 @@ def _rounded(value: Fraction, digits: int) -> Fraction:
 
 
 def _common_digits(low: Fraction, high: Fraction, digits: int) -> Fraction | None:
-    """Return the `digits` leading digits that all numbers of [low, high] share, or None."""
     if low <= 0 <= high:
         return None
     cut = truncated(low, digits)
@@ -338,7 +337,6 @@ _EVERYWHERE = "everywhere"
 
 
 def _is_everything(where: Sequence[FailureInterval], eps: str) -> bool:
-    """Return True if `where` are the intervals `eps` of the question."""
     text = ", ".join(
         f"{'[' if failing.start.included else '('}{failing.start.low}, "
         f"{'inf' if failing.end.high is None else failing.end.high}{']' if failing.end.included else ')'}"

@@ -331,7 +331,6 @@ class _Finder:
         return None if low is None and high is None else Extent(low, high)
 
     def clamp(self, node: object) -> _Clamp | None:
-        """Return `node` as a clamp of an input, or None if it is none."""
         match node:
             case ast.Call(function="min" | "max" as function, arguments=(one, other)):
                 for bound, inner in ((self._number(one), other), (self._number(other), one)):

@@ -217,7 +217,6 @@ def _vanishing(zeros: _Zeros, weights: Weights, zero: ChoiceWeight, root: Root) 
 
 
 def _vanishes(value: ExpPoly, other: ExpPoly, root: Root) -> bool:
-    """Return True if `value` is 0 at `root`, the only zero of `other` in the root's interval."""
     if root.is_exact:
         return value.value_is_zero(root.lower)
     return bool(isolate_roots(value.common_divisor(other), Interval(root.lower, root.upper, True, True)))
@@ -468,7 +467,6 @@ class _Counting:
         return result
 
     def _ended(self, state: State) -> State:
-        """Return the state at the end of the program, which is deterministic from `state` on."""
         while state.label != self._flow.exit_label:
             after, *others = self._steps.successors(state)
             if others or after.edge is not DETERMINISTIC:

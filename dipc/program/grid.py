@@ -81,7 +81,6 @@ class InputGrid:
     """
 
     def __init__(self, choices: Sequence[Sequence[Value]]) -> None:
-        """Number the combinations of `choices`, which has the different values of each input."""
         self.choices = tuple(map(tuple, choices))
         self.size = prod(map(len, self.choices))
         strides, stride = [], 1
@@ -246,7 +245,6 @@ class _RunOfAll:
         raise TooMuch
 
     def _executed(self, label: int, instruction: Instruction, inputs: int) -> Iterator[tuple[int, int]]:
-        """Execute `instruction` at `inputs`; yield (next label, set of inputs that go there)."""
         landing = self._flow.landing
         self._grid.charge(1)
         match instruction:
@@ -318,7 +316,6 @@ class _RunOfAll:
     # --- expressions ----------------------------------------------------------------------------------
 
     def value(self, expr: DomExpr, inputs: int) -> _ByValue:
-        """Return the set of inputs, among `inputs`, for each value of `expr`."""
         match expr:
             case Const(value=value):
                 return {value: inputs}
@@ -423,13 +420,11 @@ class _Move:
     movable: int
 
     def image(self, inputs: int) -> int:
-        """Return the set to which the movable ones of `inputs` move."""
         chosen = inputs & self.movable
         return chosen << self.shift if self.shift >= 0 else chosen >> -self.shift
 
 
 def _moves(grid: InputGrid, position: int) -> list[_Move]:
-    """Return all changes of the value of the input with index `position`."""
     values, stride = grid.choices[position], grid.strides[position]
     if len(values) > _MOST_VALUES:
         raise TooMuch
@@ -528,7 +523,6 @@ def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple
 
 
 def _neighborhood(grid: InputGrid, inputs: int, moves: Sequence[Sequence[_Move]], level: Fraction) -> int:
-    """Return the inputs each of whose values differs by at most `level` from that of one of `inputs`."""
     for row in moves:
         reached = inputs
         for move in row:

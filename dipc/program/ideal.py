@@ -505,7 +505,6 @@ class Ideal:
 
 
 def _is_value(found: SlotValue, value: Value) -> bool:
-    """Return True if the content of a slot is `value` at every input."""
     return found == as_form(value) if isinstance(found, Affine) else same_value(found, value)
 
 
@@ -802,7 +801,6 @@ class Distances:
     def _distance_of(
         self, region: Region, answer: tuple[Value, ...], point: Point, least: Fraction | None
     ) -> Fraction | None:
-        """Return the lesser of `least` and the distance to the inputs of `region` whose answer is not `answer`."""
         for guards in disagreement(region, answer, self._whole_outputs, self._ideal.metric):
             target = InputSet(guards, self._whole_inputs, self._ideal.program.limits.branches)
             distance = target.distance(self._norm, point, _ZERO, least)
@@ -872,7 +870,6 @@ class Distances:
         return InputSet(alike[0].guards, self._whole_inputs, self._ideal.program.limits.branches)
 
     def _targets_for(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> tuple[InputSet, ...]:
-        """Return the sets of real and int inputs where det is not `answer`, for these finite inputs."""
         key = _key(finite, answer)
         known = self._targets.get(key)
         if known is None:

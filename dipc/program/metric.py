@@ -273,7 +273,6 @@ class ConvexSet:
         return frozenset(slot for guard in self.guards for slot, _ in guard.form.inputs) if self.whole else frozenset()
 
     def _by_program(self, norm: Norm, point: Point) -> Fraction:
-        """Return the distance from the point to the closed set, by a linear program."""
         slots = sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})
         beyond = 1 + slots[-1]
         length = {slot: beyond if norm is Norm.LINF else beyond + slot for slot in slots}

@@ -90,7 +90,6 @@ class NearbyRun:
         return tuple([states[flow.exit_label][slot] for slot in flow.program.outputs])
 
     def _successors(self, label: int, values: _Values) -> Iterator[tuple[int, _Values]]:
-        """Yield the labels after an instruction, each with the values there."""
         flow = self._flow
         follow = flow.landing[label + 1]
         instruction = flow.program.instructions[label]
@@ -114,7 +113,6 @@ class NearbyRun:
                 raise _GivenUp
 
     def _assigned(self, label: int, instruction: Instruction, values: _Values) -> _Values:
-        """Return the values after an assignment."""
         slots = self._flow.program.slots
         given: dict[int, dict[SlotValue, None]] = {}
         for chosen in self._combinations(label, values):

@@ -104,7 +104,6 @@ class _Search:
         self._after_state: dict[State, tuple[int | None, list[tuple[State, int | _Key | None]]]] = {}
 
     def exchangeable_pairs(self, neighbours: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
-        """Return the pairs of `neighbours` that may be exchanged."""
         try:
             order, layers = self._layers()
         except (_GivenUp, Fault, Undecided, DiagnosticError):
@@ -272,7 +271,6 @@ class _Search:
         return state.forget(self._everything & ~self._live[state.label])
 
     def _open(self, state: State) -> frozenset[int]:
-        """Return the inputs that are not read yet in the state."""
         known = self._open_in.get(state)
         if known is None:
             opened = [self._opened(value) for value in state.values if type(value) is Waiting]
@@ -366,7 +364,6 @@ class _Queue:
         self._made = 0
 
     def add(self, state: State) -> None:
-        """Add a state, unless it is in the queue."""
         if state not in self._inside:
             self._inside.add(state)
             level = state.label, self._steps.progress(state)
@@ -376,7 +373,6 @@ class _Queue:
 
     @property
     def is_level(self) -> bool:
-        """Whether all states in the queue have one label."""
         return len(self._levels) == 1
 
     def next_one(self) -> State | None:

@@ -317,7 +317,6 @@ def _mistakes(
 
 
 def _divided(arms: Sequence[ExpressionWeight], source: SourceText) -> str:
-    """Return the text of a weight: the first weight divided by the sum of all."""
     texts = [" ".join(source.text[arm.span.start : arm.span.end].split()) for arm in arms]
     first = f"({texts[0]})" if isinstance(arms[0].expression, Binary) else texts[0]
     return f"for example `{first}/({' + '.join(texts)})` for the first"
@@ -332,7 +331,6 @@ def _refuted(whole: Closed, point: Fraction) -> Fraction:
 
 
 def _sum_is_one(whole: Closed, limits: Limits) -> list[str]:
-    """Return a note with the eps at which the sum `whole` is 1; no note if there are none."""
     numerator = numerator_of(whole - 1)
     try:
         roots = isolate_roots(numerator, Interval.POSITIVE, limits)

@@ -336,7 +336,6 @@ class Elaborator(References):
     # --- conditions --------------------------------------------------------------------------------
 
     def _truth(self, expr: ast.Expr, typed: Typed) -> Condition | Unknown:
-        """Return `typed` if it can be true or false; report anything else."""
         if isinstance(typed, Linear | Switch) or (isinstance(typed, Concrete) and typed.kind is not ValueKind.BOOL):
             self.findings.report(
                 ProgramCode.MISMATCH,
@@ -541,7 +540,6 @@ class Elaborator(References):
     def _larger(
         self, expr: ast.Call, op: CompareOp, left: Concrete | Linear | Switch, right: Concrete | Linear | Switch
     ) -> Typed:
-        """Return `left` where `left` op `right` holds, and `right` elsewhere."""
         if leaves(left) * leaves(right) > _MOST_CASES // 2:
             self.findings.report(
                 ProgramCode.NOT_LINEAR,

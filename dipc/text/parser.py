@@ -162,7 +162,6 @@ def _span(children: Children) -> Span:
 
 
 def _parent(node: Any, children: Children) -> Subtree:
-    """Return a subtree with `node` one level above its children."""
     depth = 0
     for child in children:
         if type(child) is Subtree and child.depth > depth:
@@ -697,7 +696,6 @@ def _same_line(text: str, one: Problem, other: Problem) -> bool:
 
 
 def _tokens(text: str, start: str) -> list[Token]:
-    """Return all tokens of the text, within the limits."""
     session = load_parser().parse_interactive(text, start)
     tokens: list[Token] = []
     statements = depth = 0

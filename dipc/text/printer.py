@@ -359,7 +359,6 @@ def formatted(source: SourceText) -> str:
 
 
 def _comments(text: str) -> Iterator[_Comment]:
-    """Yield the comments; no token of the language contains `#`."""
     start = 0
     for line in text.split("\n"):
         code, sign, comment = line.partition("#")
@@ -373,7 +372,6 @@ _BLANK = " \t\r\f\v\ufeff"
 
 
 def _places_of_lines(lines: list[str], text: str) -> list[Span]:
-    """Return, for each line, the span in the text from its first to its last token."""
     spans: dict[int, list[Span]] = defaultdict(list)
     for line, span in _matches("\n".join(lines), text):
         spans[line].append(span)

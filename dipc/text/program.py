@@ -182,7 +182,6 @@ class _Elaborator(Elaborator):
         self._field = field
 
     def places(self, shared: Scope) -> tuple[FormulaSlot, ...]:
-        """Return the contents of the slots of the formulas in this scope."""
         result: dict[int, FormulaSlot] = {}
         for name, symbol in self.scope.symbols.items():
             if isinstance(symbol, DeclaredVariable):
@@ -193,7 +192,6 @@ class _Elaborator(Elaborator):
         return tuple(result[slot] for slot in range(len(self.scope.slots)))
 
     def conditions(self, value: ast.Expr | ast.Each) -> Iterator[Condition | Unknown]:
-        """Yield the condition, or the conditions that a `for` generates."""
         if not isinstance(value, ast.Each):
             yield self.condition(value)
             return

@@ -65,7 +65,6 @@ def _fresh_names(program: ast.ProgramTree) -> Iterator[str]:
 
 
 def _types(declarations: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
-    """Return the declared type of each variable."""
     return {
         declarator.name: each.type
         for each in declarations
@@ -88,7 +87,6 @@ class _Hoisting:
     loops: dict[str, ast.For] = field(default_factory=dict)
 
     def block(self, body: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
-        """Yield the statements, each behind the samples that it needs."""
         for statement in body:
             before: list[ast.Sample] = []
             match statement:
@@ -200,7 +198,6 @@ class _Hoisting:
         return finite[0] if finite and (named or same) else None
 
     def _declared(self, value: ast.Expr) -> ast.TypeExpr | None:
-        """Return the declared type of a value that is a variable."""
         if not isinstance(value, ast.Name | ast.Element) or value.name in self.loops:
             return None
         return self.types.get(value.name)
@@ -217,7 +214,6 @@ class _Hoisting:
 
 
 def _listed(distribution: ast.Distribution) -> tuple[ast.Expr, ...]:
-    """Return the values that the distribution lists, without repetitions."""
     match distribution:
         case ast.Choose(arms):
             return tuple(dict.fromkeys(value for value, _ in arms))
@@ -243,7 +239,6 @@ def _renumbered(distribution: ast.Distribution, numbers: tuple[ast.Expr, ...]) -
 
 
 def _selected(values: Sequence[ast.Expr], place: ast.Expr, span: Span) -> ast.Expr:
-    """Return the value whose number is `place`: the sum of `(place = 0)*value`, `(place = 1)*value`, ..."""
     total: ast.Expr | None = None
     for index, value in enumerate(values):
         if isinstance(value, ast.Number) and not value.value:
@@ -255,7 +250,6 @@ def _selected(values: Sequence[ast.Expr], place: ast.Expr, span: Span) -> ast.Ex
 
 
 def _type(distribution: ast.Distribution) -> ast.TypeExpr:
-    """Return the type of the drawn value."""
     match distribution:
         case ast.NoiseExpr(law, span=span):
             return ast.BaseTypeExpr(ast.BaseType.INT if law.whole else ast.BaseType.REAL, span)
@@ -378,7 +372,6 @@ class _Removal:
         self.declared: list[ast.VariableDecl] = []
 
     def block(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-        """Return the statements without noise."""
         return tuple(each for statement in body for each in self._statement(statement))
 
     def _statement(self, statement: ast.Statement) -> Iterator[ast.Statement]:

@@ -92,7 +92,6 @@ def asked_ranges(
 
 
 def _claimed(program: ast.ProgramTree) -> tuple[ast.IntervalExpr, ...]:
-    """Return the intervals of the first claim block."""
     fields = (field for each in program.declarations if isinstance(each, ast.ClaimDecl) for field in each.fields)
     return next((field.value for field in fields if field.name == "eps" and isinstance(field.value, tuple)), ())
 
@@ -471,7 +470,6 @@ class Sampling:
         return False
 
     def _holder(self, place: Place | None, statement: ast.Sample, name: str) -> BoolType | DomType | None:
-        """Return the finite type of the variable, or None if it has none."""
         if not self._suits(place, BoolType | DomType, statement, name) or place is None:
             return None
         return place.type if isinstance(place.type, BoolType | DomType) else None

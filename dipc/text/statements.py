@@ -490,7 +490,6 @@ class StatementLowering:
         return fits
 
     def _draw(self, place: Place | None, statement: ast.Sample) -> bool:
-        """Emit one sampling; return True if it has no mistake."""
         mean: Typed = UNKNOWN
         if isinstance(statement.distribution, ast.NoiseExpr) and statement.distribution.mean is not None:
             if self._sampling.mean_comes_first(statement.distribution):
@@ -576,7 +575,6 @@ class StatementLowering:
 
 
 def _values(slot: Slot) -> tuple[Value, ...]:
-    """Return the values of a finite slot."""
     if isinstance(slot.type, DomType):
         return slot.type.values
     assert isinstance(slot.type, BoolType)

@@ -365,7 +365,6 @@ def _weighted(
     probabilities: Probabilities,
     budget: Budget,
 ) -> Closed:
-    """Return the product of `weight` and the probabilities of these independent comparisons."""
     for row, laws in rows:
         weight = probabilities.weighted(weight, Constraints({row.form: row}), dict(enumerate(laws)), budget)
     return weight

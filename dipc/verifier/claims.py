@@ -190,7 +190,6 @@ def _lattice(groups: Iterable[Iterable[Form]]) -> Value:
 
 
 def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], Fraction]) -> tuple[Form, ...]:
-    """Return the distinct forms, with the one number that `choose` picks in place of all numbers."""
     distinct: list[Form] = []
     given = list(forms)
     numbers = [number for form in given if (number := form.constant()) is not None]
@@ -341,7 +340,6 @@ class _Evaluation:
         return self._each(self._add, left, right)
 
     def _each(self, operation: Callable[[Form, Form], Form], left: Value, right: Value) -> Value:
-        """Return `operation`, nondecreasing in each operand, for each pair of forms of the two values."""
         if sum(map(len, left)) * sum(map(len, right)) > MOST_FORMS:
             raise NotOneForm
         return _lattice(

@@ -139,7 +139,6 @@ def _join(block: Block, numbers: set[str]) -> Block:
 
 
 def _put(expression: Expr, name: str, other: Expr) -> Expr:
-    """Return `expression` with `other` in place of the variable `name`."""
     match expression:
         case Name(own) if own == name:
             return other
@@ -204,7 +203,6 @@ class _Reader:
         return node
 
     def clamp(self, node: object) -> _Clamp | None:
-        """Return the expression as a clamp of one input, or None if it is not a clamp, or is constant."""
         match node:
             case Apply("min" | "max" as side, (one, other)):
                 for number, inner in ((self.number(one), other), (self.number(other), one)):
@@ -256,7 +254,6 @@ class _Reader:
         return replace(inner, factor=factor, offset=offset, form=node)
 
     def key(self, node: object) -> Key | None:
-        """Return the input that an expression names, or None."""
         match node:
             case Name(name) if name in self.inputs:
                 return name, None

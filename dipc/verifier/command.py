@@ -198,7 +198,6 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
 
 
 def _cells(document: Document, row: dict[str, object]) -> dict[str, object]:
-    """Return the cells of a row of the certificate by column."""
     result: dict[str, object] = {}
     assert document.table is not None, "it is compared"
     for names, values in ((document.table.inputs, row.get("input")), (document.table.outputs, row.get("output"))):
@@ -332,7 +331,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _constants(definitions: Sequence[str]) -> dict[str, Fraction] | None:
-    """Return the constants of NAME=VALUE definitions, or None if a definition is malformed."""
     constants: dict[str, Fraction] = {}
     for definition in definitions:
         name, _, value = definition.partition("=")

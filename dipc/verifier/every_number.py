@@ -284,7 +284,6 @@ class Agreement:
     # --- one side -------------------------------------------------------------------------------------
 
     def _ways(self, runs: LoopRuns, state: State) -> Iterator[State]:
-        """Yield all runs of the ideal from `state` to the head of its loop or to its end."""
         return runs.ways(state, (), lambda state, guard: self._outcomes(state, guard, ()))
 
     def _agreeing(self, runs: LoopRuns, state: State, known: tuple[Guard, ...]) -> Iterator[State]:
@@ -319,7 +318,6 @@ class Agreement:
     def _known_term(
         self, noises: Mapping[int, Fraction], state: State, implied: Callable[[Fraction], bool]
     ) -> Term | None:
-        """Return the stated term with these noises and the greatest constant that `implied` accepts, or None."""
         return stated_term([(*state.laws[i - self._first_noise], c) for i, c in noises.items()], self.terms, implied)
 
     # --- distances and slacks -------------------------------------------------------------------------
@@ -889,7 +887,6 @@ class _UnionBound:
     def check(
         self, sums: Sequence[object], trivial: Fraction | None, above_one: Sequence[int]
     ) -> tuple[str | None, list[Total]]:
-        """Return (the reason why the union bound is not certified or None, the sums of the bound)."""
         intervals = intervals_of(self.claim, self.wanted, None)
         missing = next(
             (

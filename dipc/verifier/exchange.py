@@ -148,7 +148,6 @@ class _ProductCheck:
 
     @property
     def _slots(self) -> list[Slot]:
-        """The inputs in the order of declaration."""
         machine = self.theorem.machine
         return [machine.slots[slot] for slot in machine.numbered("input")]
 
@@ -338,7 +337,6 @@ class _Ways:
 
 
 def _places(blocks: object, free: object) -> set[int]:
-    """Return the indices of the inputs in the `blocks` and the `free` of one exchange."""
     return {*free, *(place for block in blocks for place in block)}  # type: ignore[misc, attr-defined]
 
 

@@ -322,7 +322,6 @@ def add_closed(f: Closed, g: Closed, budget: Budget) -> Closed:
 
 
 def _added(f: Ring, g: Ring, budget: Budget) -> Ring:
-    """Return f + g, charged to `budget`."""
     budget.spend(1 + len(f) // 16 + len(g), height({key: f[key] for key in g.keys() & f.keys()}) + height(g))
     return add(f, g)
 

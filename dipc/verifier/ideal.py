@@ -156,7 +156,6 @@ class _Symbolic(Execution):
         )
 
     def is_integer(self, number: int) -> bool:
-        """True if the variable with this index is an int input."""
         return 0 <= number < len(self.machine.slots) and self.machine.slots[number].type == "int"
 
     def reached_again(self, number: int) -> None:  # noqa: ARG002
@@ -472,7 +471,6 @@ class Ideal:
     def _not_apart(
         self, sets: Iterable[list[Guard]], inputs: Sequence[Value], finite: tuple[Value, ...]
     ) -> Iterator[list[Guard]]:
-        """Yield the parts of `sets` whose points, with these finite inputs, have a finite distance from `inputs`."""
         if not self.has_apart:
             yield from sets
             return
@@ -498,7 +496,6 @@ class Ideal:
         return greatest if self.norm == "linf" else min(greatest, _ONE) and _ONE
 
     def _distance_to(self, guards: Sequence[Guard], point: Mapping[int, Fraction]) -> Fraction | None:
-        """Return the distance of `point` from connected guards; None if no integers satisfy guards of ints."""
         whole = self._is_whole(guards)
         if all(guard.value_at(point) >= 0 for guard in guards):
             return _ZERO
@@ -511,7 +508,6 @@ class Ideal:
         return self._nearest(guards, point, whole=whole)
 
     def _is_whole(self, guards: Iterable[Guard]) -> bool:
-        """True if connected guards are about ints."""
         return any(slot in self.integer_inputs for guard in guards for slot, _ in guard.form)
 
     def _has_integers(self, guards: Iterable[Guard]) -> bool:
@@ -562,7 +558,6 @@ def is_integral(machine: Machine) -> bool:
 
 
 def _height(inputs: Sequence[Value]) -> Fraction:
-    """Return the sum of the numbers among the inputs."""
     return sum((value for value in inputs if isinstance(value, Fraction)), _ZERO)
 
 

@@ -160,7 +160,6 @@ def _less(one: Closed, other: Closed, budget: Budget) -> Closed:
 
 
 def _cells(asked: Beta, proved: Beta, interval: Interval, budget: Budget) -> Follows:
-    """Return whether asked >= min(1, proved) on the interval, by halving it into cells."""
     if interval.is_point:
         return Follows.YES if _suffices_at(asked, proved, interval.lower, budget) else Follows.OPEN
     waiting: list[tuple[Fraction, Fraction | None, int]] = [(interval.lower, interval.upper, 0)]
@@ -190,7 +189,6 @@ def _suffices_at(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bo
 
 
 def _is_not_below(one: Probability, other: Probability, eps: Fraction, budget: Budget) -> bool:
-    """True only if `one` >= `other` at this eps."""
     if isinstance(one, Enclosed) or isinstance(other, Enclosed):
         return same(one, other, budget) or _is_below(other, one, eps, budget)
     return not _is_below(one, other, eps, budget)
@@ -199,7 +197,6 @@ def _is_not_below(one: Probability, other: Probability, eps: Fraction, budget: B
 def _arms_suffice(
     arms: Sequence[Probability], proved: Beta, cell: tuple[Fraction, Fraction | None], budget: Budget
 ) -> bool:
-    """True only if, on all of a cell, one of `arms` is at least 1 or an argument of the `min` in `proved`."""
     bounds: list[Sequence[Probability]] = [(CERTAIN,), *arguments_of(proved)]
     return any(all(_is_never_less(arm, bound, cell, budget) for bound in bounds_) for arm in arms for bounds_ in bounds)
 
@@ -355,7 +352,6 @@ def _at_some_distances(
 
 
 def _form_at(form: Form, distance: Fraction) -> Form:
-    """Return the form with `distance` in place of each unknown number."""
     total = Fraction(0)
     for growth, ring in form.numerator.items():
         (c,) = ring.values()

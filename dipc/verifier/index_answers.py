@@ -216,11 +216,9 @@ class _Output:
         self.numbers: set[Expr] = set()
 
     def is_given(self, statement: object) -> bool:
-        """True if a statement assigns the output."""
         return isinstance(statement, Assign) and statement.target == Name(self.name)
 
     def count(self, body: Block) -> int:
-        """Return the number of assignments to the output."""
         return sum(self.is_given(node) for node in nodes(body))
 
     def examine(self, block: Block, loop: For | None) -> None:
@@ -267,7 +265,6 @@ class _Output:
         return False
 
     def _exits_given(self, statement: object) -> bool:
-        """True if each exit in a statement follows an assignment to the output in the same block."""
         if isinstance(statement, Exit):
             return False
         for block in _blocks(statement):
@@ -282,7 +279,6 @@ class _Output:
         return True
 
     def rewritten(self, node: Any) -> Any:
-        """Return the statements with an array in place of the output."""
         if isinstance(node, tuple):
             return tuple(
                 self.rewritten(each) for each in node if not (self.is_given(each) and not self._is_index(each))

@@ -528,8 +528,6 @@ _CLASS: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class _Class:
-    """A check of one class under the claim."""
-
     claim: Claim
     decided: Sequence[Decided]
     theorem: Theorem | None

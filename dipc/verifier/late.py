@@ -48,7 +48,6 @@ class _Piece:
             self.writes |= 0 if target is None else bits(target.slots)
 
     def has(self, *kinds: type[Instruction]) -> bool:
-        """True if some instruction is of one of these kinds."""
         return any(isinstance(instruction, kinds) for instruction in self.code)
 
     def commutes(self, other: _Piece) -> bool:

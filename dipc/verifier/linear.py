@@ -205,7 +205,6 @@ def answers_count() -> Iterator[None]:
 
 
 def _stated_answer(question: Question, budget: Budget) -> object:
-    """Return the certificate's answer to `question`, or None if it has none."""
     budget.spend(20 + 10 * sum(1 + len(guard.form) for guard in question.guards))
     return budget.answers.find(question.key, question)
 

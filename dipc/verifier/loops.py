@@ -153,7 +153,6 @@ def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str,
 
 
 def _side(program: Program, arrays: Mapping[str, int], constants: Mapping[str, Fraction], budget: Budget) -> Side:
-    """Compile the program with scalars in place of the arrays."""
     machine = Machine.compile(_scalars(program, arrays), constants, budget)
     if any(slot.type == "int" for slot in machine.slots):
         raise NotDerived("it has variables of type int")
@@ -286,7 +285,6 @@ def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int
 
 
 def _open_end(body: Block, loop: For, arrays: Mapping[str, int]) -> Block:
-    """Return the statements with an endless loop in place of `loop`."""
     if loop.variable in arrays:
         raise NotDerived("the loop's variable is also an array")
     endless = While(Literal(value=True), loop.body)

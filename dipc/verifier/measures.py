@@ -99,7 +99,6 @@ class _Factor:
 
     @property
     def length(self) -> int:
-        """The number of terms of all pieces."""
         return sum(_length(f) for f in self.pieces.values())
 
 
@@ -299,7 +298,6 @@ class _Elimination:
         return lcm(*{abs(a) for form in rows for i, a in form if i == v})
 
     def _split(self, factor: _Factor, j: int, unit: int, remainder: int) -> _Factor:
-        """Return the factor with unit·Y_j + remainder in place of Y_j."""
         if j not in factor.variables:
             return factor
         return self._replaced(factor, j, (((j, unit),), remainder))
@@ -425,7 +423,6 @@ class _Elimination:
             )
 
     def _least(self, one: _Line, other: _Line, strictly: int) -> _Row:
-        """Return the half-space one >= other; for integers, one > other if `strictly` is 1."""
         terms = dict(one[0])
         for i, c in other[0]:
             terms[i] = terms.get(i, 0) - c
@@ -507,7 +504,6 @@ class _Elimination:
 
 
 def _monomial_product(monomial: _Monomial, v: int, power: int, slope: Number) -> _Monomial:
-    """Return the product of `monomial` and Y_v^power·e^{slope·Y_v}."""
     for k, (i, n, l) in enumerate(monomial):
         if i == v:
             n, l = n + power, l + slope
@@ -567,7 +563,6 @@ def _quotient(value: Number, by: int) -> Number:
 
 
 def _times(f: _Terms, g: _Terms) -> _Terms:
-    """Return f·g, in which coefficients may be 0."""
     result: _Terms = {}
     for monomial, left in f.items():
         for other, right in g.items():
@@ -589,7 +584,6 @@ def _add(into: _Coefficient, coefficient: _Coefficient, c: int, k: int = 0, q: N
 
 
 def _collect(pieces: _Pieces, cell: _Cell, f: _Terms) -> None:
-    """Add `f` to the function on `cell`."""
     known = pieces.setdefault(cell, {})
     for monomial, coefficient in f.items():
         _add(known.setdefault(monomial, {}), coefficient, 1)
@@ -610,7 +604,6 @@ def _factor(variables: frozenset[int], pieces: _Pieces, unit: int) -> _Factor:
 
 
 def _joined_poles(left: _Poles, right: _Poles) -> _Poles:
-    """Return the product of two products of poles."""
     if not left or not right:
         return left or right
     powers = dict(left)
@@ -637,7 +630,6 @@ def _rationals(factor: _Factor) -> int:
 
 
 def _bits(factor: _Factor) -> int:
-    """Return the bits of the greatest coefficient and of the unit."""
     coefficients = (c for f in factor.pieces.values() for coefficient in f.values() for c in coefficient.values())
     return max(map(int.bit_length, coefficients), default=0) + factor.unit.bit_length()
 
@@ -680,7 +672,6 @@ def _closed(numerators: Mapping[_Poles, Ring], rates: Sequence[Fraction], budget
             highest[d] = max(highest.get(d, 0), m)
 
     def times(f: Ring, d: Number, sign: int) -> Ring:
-        """f·(1 + sign·e^{-d·eps})."""
         budget.spend(2 * len(f))
         return add(f, {(k, q - d): sign * c for (k, q), c in f.items()})
 

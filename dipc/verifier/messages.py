@@ -316,7 +316,6 @@ class _Sum:
         self._known: dict[tuple[int, Fraction, Fraction], list[Series]] = {}
 
     def total(self) -> Series:
-        """Return the probability of the tree."""
         (value,) = self._message(0, _ZERO, _ZERO)
         return value
 
@@ -411,7 +410,6 @@ class _Sum:
         return (child for child, parent in enumerate(self._plan.parents) if parent == number)
 
     def _weighted(self, values: Sequence[Series], weights: Sequence[Pair] | None) -> Series:
-        """Return Σ weight·value, for weights between -1/8 and 9/8."""
         cell = self._cell
         if weights is None:
             return cell.sum(values)

@@ -415,7 +415,6 @@ def _is_negative(total: Probability, eps: Fraction, budget: Budget) -> bool:
 
 
 def _slack(probability: Probability, arm: Probability, budget: Budget) -> Probability:
-    """Return the function Pr + a - 1, where a is `arm`."""
     total = Sum()
     for summand in (probability, arm, (constant(-1), ONE)):
         total.include(summand, budget)

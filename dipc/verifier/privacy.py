@@ -205,7 +205,6 @@ class _Shown:
         return missing
 
     def total(self, numbers: Sequence[int]) -> Probability:
-        """Return the sum of the probabilities with these indices."""
         total = Sum()
         for number in numbers:
             total.include(self.context.values[number], self.budget)

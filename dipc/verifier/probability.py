@@ -125,7 +125,6 @@ def _forward(
 
 
 def _leading_to(steps: Sequence[Sequence[tuple[int, Closed]]], goals: Iterable[int]) -> set[int]:
-    """Return the states from which steps lead to one of `goals`, including the goals."""
     before: list[list[int]] = [[] for _ in steps]
     for here, row in enumerate(steps):
         for goal, _ in row:
@@ -309,7 +308,6 @@ class Probabilities:
         answer: Mapping[int, Value],
         budget: Budget,
     ) -> Fraction | None:
-        """Return the distance of `answer` from the exact one, which is in `values`; None for infinity."""
         run = Execution(self.machine, Wanted({}), budget)
         distance = self.machine.distance
         if distance.same is not None and all(run.plain(code, values) is True for code in distance.same):

@@ -429,7 +429,6 @@ class _Compiler:
     # --- statements -------------------------------------------------------------------------------
 
     def emit(self, instruction: Instruction) -> int:
-        """Append an instruction, and return its index."""
         self.budget.spend(10)
         if len(self.code) >= MOST_INSTRUCTIONS:
             raise Exhausted(f"unrolled, it has more than {MOST_INSTRUCTIONS} instructions", "program")
@@ -437,7 +436,6 @@ class _Compiler:
         return len(self.code) - 1
 
     def block(self, body: syntax.Block) -> None:
-        """Append the instructions of the statements of `body`."""
         for statement in body:
             self._statement(statement)
 
@@ -532,7 +530,6 @@ class _Compiler:
             raise NotDerived(f"the loop variable `{name}` has a name that is already in use")
 
     def _bind(self, name: str, value: Value) -> dict[str, Value]:
-        """Bind the local `name` to `value`, and return the former bindings."""
         before = self.locals
         self.locals = {**before, name: value}
         return before

@@ -54,7 +54,6 @@ def _is_number(node: object) -> bool:
 
 
 def _shifts(tree: Expr) -> bool:
-    """True if a sum has a constant summand that is not 0."""
     match tree:
         case Apply("+" | "-", (left, right)):
             return _shifts(left) or _shifts(right)
@@ -214,7 +213,6 @@ def _product_of_powers(logarithms: Mapping[Fraction, Fraction]) -> Ends:
 
 
 def _whole_root(base: Fraction, degree: int) -> Fraction | None:
-    """Return the rational r with r^degree = `base`, for `base` > 0; None if there is none."""
     parts = []
     for number in base.as_integer_ratio():
         low, high = 1, 1 << (number.bit_length() // degree + 1)

@@ -99,7 +99,6 @@ def _power(gap: int, steps: dict[int, Pair], bits: int) -> Pair:
 
 
 def _product(a: Pair, b: Pair, bits: int) -> Pair:
-    """Return an enclosure of the product of two numbers that are not negative."""
     return a[0] * b[0] >> bits, -(-a[1] * b[1] >> bits)
 
 

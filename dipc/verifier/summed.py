@@ -135,7 +135,6 @@ class Summed:
 
     @property
     def _noises(self) -> Iterator[tuple[Mass, int]]:
-        """The laws of all noises, each with its count."""
         for branch, count in self.root.everything:
             yield from ((mass, count) for mass, _ in branch.noises)
 
@@ -282,7 +281,6 @@ def _difference(first: Series, last: Series) -> Series:
 
 
 def _range_within_limits(limits: Sequence[Limit], other: int, most: int) -> tuple[int, int]:
-    """Return the least and the greatest value from -most to most within the limits; (1, 0) if there is none."""
     low, high = -most, most
     for a, b, d in limits:
         if a > 0:

@@ -151,7 +151,6 @@ def _number(value: Affine | Value) -> Affine | Fraction:
 def _put(
     form: Sequence[tuple[int, Fraction]], constant: Fraction, near: Mapping[int, Affine | Value]
 ) -> Fraction | Affine:
-    """Return the value of a form of inputs at the input `near`."""
     return _sum([constant, *(scaled(_number(near[slot]), c) for slot, c in form)])
 
 

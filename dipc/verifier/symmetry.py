@@ -91,7 +91,6 @@ def _kind(values: Iterable[Value]) -> _Kind:
 
 
 def _narrower(one: _Kind, other: _Kind) -> _Kind:
-    """Return the kind of an expression that is of both kinds."""
     if one.values is None or other.values is None:
         return _Kind(one.values if other.values is None else other.values, one.whole or other.whole)
     return one if one.values == other.values else _kind(one.values & other.values)
@@ -278,7 +277,6 @@ class _Table:
         return self.node(("sum", constant, left), known, [part for part, _ in left])
 
     def _sum_kind(self, summands: Iterable[tuple[Node, Fraction]]) -> _Kind | None:
-        """Return the kind of a sum; None if it has too many values."""
         kind = _kind((_ZERO,))
         try:
             for node, factor in summands:
@@ -305,7 +303,6 @@ class _Table:
                 return _ZERO, ((node, _ONE),)
 
     def opposite(self, node: Node) -> Node:
-        """Return the negation of a condition."""
         if not self.kinds[node].is_truth:
             raise NotDerived("`not` needs a truth value")
         known = self.value(node)
@@ -350,7 +347,6 @@ class _Table:
         return self.node(("=", *sorted((one, other))), _Kind(_TRUTH), (one, other))
 
     def choice(self, condition: Node, then: Node, otherwise: Node) -> Node:
-        """Return `then` where the condition holds, and `otherwise` elsewhere."""
         if not self.kinds[condition].is_truth:
             raise NotDerived("a condition is not a truth value")
         known = self.value(condition)
@@ -400,7 +396,6 @@ class _Table:
         return _either_kind(self.kinds[one], self.kinds[other])
 
     def equation(self, condition: Node) -> tuple[Node, Value] | None:
-        """Return the expression and the value that a condition says are equal; None for other conditions."""
         match self.forms[condition]:
             case ("zero", int() as inner):
                 constant, terms = self._linear(inner)
@@ -551,7 +546,6 @@ class _Run:
         return held
 
     def _truth(self, node: Node, value: Value, excluded: _Excluded) -> bool | None:
-        """Return whether an expression has this value, or None if that is open."""
         values = self.table.kinds[node].values
         if values is None:
             return None
@@ -735,7 +729,6 @@ class Exchanges:
             raise NotDerived(f"`{slots[one].name}` and `{slots[other].name}` are not seen to be exchangeable")
 
     def _is_same(self, draw: _Draw, image: _Draw, names: Names, known: dict[Node, Node]) -> bool:
-        """True if the exchange turns a draw into its image."""
         there = tuple(self.run.table.renamed(node, names, known) for node in draw.parameters)
         return draw.law == image.law and there == image.parameters
 
@@ -750,7 +743,6 @@ class Exchanges:
         return sorted(node for node in found if node in self.run.draws)
 
     def _subexpressions(self, nodes: Sequence[Node]) -> Iterable[Node]:
-        """Return these expressions, and all that they are made of."""
         waiting, seen = list(nodes), set(nodes)
         while waiting:
             node = waiting.pop()

@@ -791,7 +791,6 @@ class _Reader:
         return any(name in self._types or self._is_loop(name) for name in names(value))
 
     def _is_loop(self, name: str) -> bool:
-        """True if `name` is the variable of an enclosing loop."""
         return any(variable == name for variable, _, _ in self._loops)
 
     def _widened(self, domain: Domain) -> Domain:
@@ -1000,7 +999,6 @@ def _noiseless(body: Block) -> Block:
 
 
 def _are_opposite(one: Expr, other: Expr) -> bool:
-    """True if these are two opposite numbers, or one is written as -1 times the other."""
     first, second = _written_number(one), _written_number(other)
     if first is not None and second is not None:
         return first == -second

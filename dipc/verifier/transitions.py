@@ -61,7 +61,6 @@ class _Segments(Execution):
         return _Segments(machine, Wanted({}, every=True), budget)
 
     def first(self) -> Key:
-        """Return the state at the start."""
         values = tuple(None if slot.role == "input" else slot.initial for slot in self.machine.slots)
         return self._key(State(0, values, Constraints({}), None))
 
@@ -138,7 +137,6 @@ class _Segments(Execution):
         return {tuple(sorted((*term, number))): c for term, c in polynomial.items()}
 
     def product(self, one: Polynomial, other: Polynomial) -> Polynomial:
-        """Return the product of two polynomials."""
         self.budget.spend(2 * len(one) * len(other))
         result: Polynomial = {}
         for term, c in one.items():
@@ -148,7 +146,6 @@ class _Segments(Execution):
         return result
 
     def vanishes(self, polynomial: Iterable[tuple[tuple[int, ...], int]]) -> bool:
-        """True if a polynomial in the weights is 0 as a function of eps."""
         total: Closed = {}, ONE
         for term, c in polynomial:
             value: Closed = constant(c), ONE
@@ -351,7 +348,6 @@ def _starts(code: Sequence[Instruction], readings: Iterable[_Reading]) -> list[i
 
 
 def _read_inputs(instruction: Instruction, inputs: int) -> Iterable[int]:
-    """Yield the slots that an instruction reads, of the set `inputs`, as bits."""
     left = accesses(instruction)[0] & inputs
     while left:
         lowest = left & -left

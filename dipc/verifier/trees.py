@@ -454,7 +454,6 @@ class _Rooted:
         return [j for j in range(len(self.precision)) if j not in (i, parent) and self._are_paired(i, j)]
 
     def _inverse(self, i: int, parent: int | None) -> Fraction:
-        """Return the inverse of the variance of center `i`, given its parent."""
         below = (
             self.precision[i][j] ** 2 / self._inverse(j, i) for j in self._below(i, parent) if self.precision[i][j]
         )
@@ -525,8 +524,6 @@ def _divided_form(form: Form, size: Fraction) -> Form:
 
 
 def _divided(center: Center, size: Fraction) -> Center:
-    """Return the tree with all values divided by `size`."""
-
     def divided(forms: Sequence[Form]) -> tuple[Form, ...]:
         return tuple(sorted((a, b, d / size) for a, b, d in forms))
 

@@ -458,7 +458,6 @@ def _with_inputs(core: CoreProgram, slots: Sequence[Slot], primed: Sequence[Slot
 
 
 def _row_place(adjacency: Listed, number: int) -> Excerpt | None:
-    """Return the place in the file where row `number` begins."""
     source = CsvSource(adjacency.path)
     for position, _ in enumerate(source.records()):
         if position == number:

@@ -519,7 +519,6 @@ class _Pivot:
         return Halfspace(tuple([(key, slope / c) for key, slope in difference.coefficients]), difference.constant / c)
 
     def _after_move(self, item: Halfspace) -> Halfspace:
-        """Return the inequality `item` at the inputs after their move."""
         inputs = range(self.first_input, self.first_input + self.count)
         moves = {key + self.count: c for key, c in item.coefficients if key in inputs}
         return Halfspace(sorted_terms({**dict(item.coefficients), **moves}), item.constant, item.strict)
@@ -530,7 +529,6 @@ class _Pivot:
 
 
 def _plus(one: Halfspace, two: Halfspace, factor: Fraction) -> Halfspace:
-    """Return the form `one` + `factor`·`two`."""
     terms = dict(one.coefficients)
     for key, c in two.coefficients:
         terms[key] = terms.get(key, _ZERO) + factor * c

@@ -710,7 +710,6 @@ _Choices = Sequence[Sequence[Fraction] | None]
 
 
 def _choices(program: Program, among: Pairs | None) -> _Choices:
-    """Return the values of each input at the pairs of `among`, or else in its domain."""
     if among is None:
         return [_numbers(program, slot) for slot in program.core.inputs]
     return [

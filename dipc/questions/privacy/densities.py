@@ -189,7 +189,6 @@ class _Density:
     axes: tuple[_Axis, ...]
 
     def mass(self, program: Program, box: Sequence[_Span], half: Halfspace | None) -> tuple[Closed, Closed]:
-        """Return two factors of the probability that the outputs are in `box` and in `half`, if that is not None."""
         noises: list[Noise] = []
         halves: list[Halfspace] = []
         for position, (axis, span) in enumerate(zip(self.axes, box, strict=True)):
@@ -770,7 +769,6 @@ class _Alike:
     theirs: tuple[_Density, ...]
 
     def cells(self) -> Iterator[_Cell]:
-        """Yield the cells in which the density at the first input is not 0."""
         every = [density.axes for density in (*self.ours, *self.theirs)]
         for box in combinations(*[_spans(axes) for axes in zip(*every, strict=True)]):
             first = _exponential(self.ours, box)
@@ -834,7 +832,6 @@ def _only(every: Sequence[_Density], kept: Sequence[int]) -> tuple[_Density, ...
 
 
 def _intersection(span: _Span, other: _Span) -> _Span | None:
-    """Return the intersection of two intervals; None if it is at most a point."""
     lows = [end for end in (span[0], other[0]) if end is not None]
     highs = [end for end in (span[1], other[1]) if end is not None]
     low, high = max(lows, default=None), min(highs, default=None)

@@ -393,7 +393,6 @@ class EveryNumber:
         return PrivacyQuestion(program, f"linf:{radius}", "all", self._engine)
 
     def _constant_of_totals(self, eps: GivenEps) -> Fraction | None:
-        """Return a constant that is proved for all values of the totals of the queries, or None."""
         with suppress(DiagnosticError, Undecided):
             return None if self._of_totals is None else self._of_totals.constant(eps).proved
         return None
@@ -479,7 +478,6 @@ class EveryNumber:
 
     @cached_property
     def _loop(self) -> _Loop | str:
-        """The program as one loop, or the reason why it is not one."""
         own: LoopText | None = None
         for slot in self.program.core.input_slots:
             if isinstance(slot.type, IntType):
@@ -604,5 +602,4 @@ def check_privacy_for_all(
 
 
 def _is_less(one: Fraction | None, other: Fraction | None) -> bool:
-    """Return True if the bound `one` is less than `other`; None is an infinite bound."""
     return one is not None and (other is None or one < other)

@@ -420,7 +420,6 @@ def _depends_on_eps(form: ClosedForm) -> bool:
 
 
 def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
-    """Yield points of `interval` that tend to `end`."""
     if end is not None and end in interval:
         yield end
         return

@@ -378,7 +378,6 @@ class PathRuns(LoopRuns[State, LoopPath]):
 
 
 def _matches(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | str:
-    """Return the path of each run of `ours` to a matching run of `theirs`, or the reason why a run has no match."""
     left = list(theirs)
     result = []
     for run in ours:
@@ -391,7 +390,6 @@ def _matches(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | s
 
 
 def _match(one: _Run, two: _Run) -> LoopPath | None:
-    """Return the path from run `one` to run `two`; None if they do not match."""
     here, there = one.path, two.path
     if (one.answers, here.alive, here.drawn, here.goal, here.carried) != (
         two.answers,
@@ -966,7 +964,6 @@ class _Plan:
         return total
 
     def _add(self, position: int, step: _Step) -> None:
-        """Add the conditions of one step."""
         alive = [self._unknown("alive", step.start, place) for place in range(step.path.alive)]
         drawn = [self._unknown("drawn", position, place) for place in range(len(step.path.drawn))]
         shifts = (*alive, *drawn)

@@ -230,7 +230,6 @@ class _Here:
 
 
 def _reached(program: Program, inputs: Sequence[Input]) -> Iterator[_Here]:
-    """Yield, for each of the `inputs`, all exits whose guards hold there."""
     core = program.core
     for point in inputs:
         values = dict(zip(core.inputs, point, strict=True))

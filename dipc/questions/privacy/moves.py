@@ -48,7 +48,6 @@ class _PairSet:
 
     @property
     def moves(self) -> range:
-        """The keys of the move d."""
         return range(self.count, 2 * self.count)
 
     @cached_property

@@ -218,7 +218,6 @@ def _read_delta(
     intervals: tuple[Interval, ...],
     constants: Mapping[str, Parametric],
 ) -> PrivacyClaim:
-    """Return the claim with this `delta`, and the budget `factor`·eps."""
     text = "0" if delta is None else expression_text(delta, "delta")
     expression = ClaimExpression.parse("delta", text, "<--delta>")
     one_eps = the_one_eps(intervals)

@@ -119,7 +119,6 @@ def _releasing(program: Program, form: Affine, rate: Fraction) -> Program:
 
 
 def _declared(slots: Sequence[Slot]) -> list[str]:
-    """Return the declarations of the slots, one for each array."""
     arrays: dict[str, list[int]] = {}
     result = []
     for slot in slots:

@@ -294,7 +294,6 @@ def _atom(laws: TableLaws, couple: tuple[int, int], answers: Sequence[int], eps:
 
 
 def _float_up(value: Fraction) -> float:
-    """Return the least float that is at least `value`."""
     near = float(value)
     return near if Fraction(near) >= value else math.nextafter(near, math.inf)
 

@@ -203,7 +203,6 @@ def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
 
 
 def _powers(form: Factored, most: int) -> tuple[Factored, list[Fraction]]:
-    """Return `form`, and the powers 0 to `most` of its coefficient."""
     powers = [_ONE]
     for _ in range(most):
         powers.append(powers[-1] * form.coefficient)
