@@ -185,9 +185,10 @@ def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) 
 
 
 def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
-    """Return ways that replace `one` and `other`, which differ in a comparison C; None if they cannot be merged.
+    """Return ways that replace `one` and `other`, which differ in one comparison C; None if they cannot be merged.
 
-    w·Pr[E, C] + v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C], so that w >= v is required: no weight may be negative.
+    Let w be the weight of the way where C holds, v that of the other, and E the common comparisons. Then w·Pr[E, C] +
+    v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C]. No weight may be negative, so w >= v is required.
     """
     budget.spend(10 + len(one.parts) + len(other.parts))
     common = _without_opposites(one, other)
@@ -305,7 +306,6 @@ def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
 
 
 def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
-    """Return the limits of `weight` as eps goes to 0 and to infinity. Raises NotDerived if there are none."""
     above, below = weight
     near = [sum((c for (k, _), c in ring.items() if not k), _ZERO) for ring in weight]
     leading = max((q, k) for k, q in below)
@@ -499,7 +499,6 @@ def _is_tail(component: Part) -> bool:
 
 
 def _is_far(comparison: Comparison, shown: Shown, wanted: Required) -> bool:
-    """True only if the slack of the comparison is proved to be <= 0 at every input of the class."""
     bound = comparison.bound(-1, shown, wanted)
     return bound is not None and bound.base >= 0 and bound.slope >= 0
 
@@ -541,7 +540,7 @@ Decide = Callable[[Guard], bool]
 
 
 def open_input(slot: int) -> int:
-    """Return the negative number by which the input `slot` is known among noises: -2 - `slot`.
+    """Return -2 - `slot`, the number of an input where noises and inputs share one numbering.
 
     Noises have numbers from 0 on, and -1 is the constant 0.
     """
@@ -588,7 +587,6 @@ class OpenRun(Execution):
         return all(i < 0 for i, _ in form.terms) or super().has_ties(form)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
-        """True if `form` >= 0 wherever the half-spaces `known` hold. Raises Split if they leave the question open."""
         if any(i >= 0 for i, _ in form.terms):
             return super().is_nonnegative(form, known)
         guard = Guard(tuple(sorted((open_input(i), c) for i, c in form.terms)), form.constant, strict=False)
@@ -600,7 +598,6 @@ class OpenRun(Execution):
         return super()._united(numbers) if self.unites else numbers
 
     def is_integer(self, number: int) -> bool:
-        """True if the noise, or the input, with this index takes integer values."""
         return super().is_integer(number) if number >= 0 else self.machine.slots[open_input(number)].type == "int"
 
     def is_within(self, gamma: Fraction, values: Sequence[Held], outputs: Sequence[int]) -> bool:

@@ -251,13 +251,10 @@ def spine(tree: Expr) -> tuple[Expr, list[tuple[str, Expr]]]:
 
 @dataclass(frozen=True, slots=True)
 class _Evaluation:
-    """An evaluator of expressions; `_names` has the values of names."""
-
     _names: Mapping[str, Form]
     _budget: Budget
 
     def value(self, tree: Expr) -> Value:
-        """Return the value of the expression `tree`. Raises Rejected and NotOneForm."""
         first, others = spine(tree)
         total = self._operand(first)
         for op, other in others:
@@ -314,10 +311,6 @@ class _Evaluation:
                 raise Rejected("an expression contains something that is not a number")
 
     def _integer(self, tree: Expr) -> int:
-        """Return the integer value of an exponent or an end of a range.
-
-        Raises Rejected if it is not a constant integer.
-        """
         try:
             value = _single(self.value(tree)).constant()
         except NotOneForm:

@@ -302,9 +302,9 @@ class Kind(StrEnum):
 class Shown:
     """The facts that a certificate has proved about one class of inputs, whose right answer is `answer`.
 
-    The class has the inputs in those half-spaces that do not move with alpha, or whose indices are in `beside`, next to
-    other answers. Each of `values` was compared with beta; `values` is None if nothing is claimed about the inputs of
-    the class. `slacks` are bounds of forms of inputs.
+    The class consists of the inputs in those `halfspaces` that do not move with alpha, and in those whose indices are
+    in `beside`, which separate the class from other answers. Each of `values` was compared with beta; `values` is None
+    if nothing is claimed about the inputs of the class. `slacks` are bounds of forms of inputs.
     """
 
     number: int

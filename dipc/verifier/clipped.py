@@ -75,7 +75,6 @@ class _Clamp:
 
     @property
     def preimage(self) -> Ends:
-        """The interval of x that the clamp leaves unchanged."""
         low, high = (None if end is None else (end - self.offset) / self.factor for end in self.ends)
         return (low, high) if self.factor > 0 else (high, low)
 
@@ -171,7 +170,6 @@ class _Reader:
         self.bare: set[Key] = set()
 
     def collect(self, node: Any) -> None:
-        """Collect the clamps and the bare inputs of a part of the program."""
         clamp = self.clamp(node)
         if clamp is not None:
             self.clamps.setdefault(clamp.key, []).append(clamp)
@@ -221,7 +219,7 @@ class _Reader:
         return None
 
     def form(self, node: Any) -> _Clamp | None:
-        """Return the expression as factor·x + offset for one input x, without ends; None if it is none."""
+        """Return the expression as factor·x + offset for one input x, without ends; None if it has another form."""
         key = self.key(node)
         if key is not None:
             return _Clamp(key, _ONE, _ZERO, (None, None), node)
@@ -264,7 +262,6 @@ class _Reader:
         return None
 
     def number(self, node: object) -> Fraction | None:
-        """Return the value of an expression of literals and constants, or None if it has other parts."""
         match node:
             case Literal(Fraction() as value):
                 return value
@@ -337,7 +334,7 @@ def moves(
 class _Sum:
     """The inputs whose coefficients in all forms are multiples of `column`, so that only Σ scale·move matters.
 
-    `members` are their slots with their scales.
+    `members` has the (slot, scale) of each input, `widths` the width of its range.
     """
 
     column: tuple[Fraction, ...]

@@ -233,7 +233,6 @@ def _read(path: Path) -> bytes:
 
 
 def _read_other(path: Path, note: str) -> bytes:
-    """Return the bytes of a file to compare with the certificate. Raises UnusableArgument with `note`."""
     try:
         return _read(path)
     except Unreadable as error:
@@ -369,7 +368,6 @@ def _complain(line: str) -> None:
 
 
 def _say(lines: Iterable[str], code: int) -> int:
-    """Print the lines and return `code`, or UNREADABLE if nothing can be printed."""
     if sys.stdout is None:
         return UNREADABLE
     try:

@@ -121,7 +121,7 @@ class Accepted:
         return replace(self, expected=expected, answer=answer)
 
     def compared_with_block(self, block: Mapping[str, str], budget: Budget) -> Accepted:
-        """Return this result; if the claim of the program's claim `block` does not follow from it, with the reason."""
+        """Return this result, with the reason if the claim in the program's claim `block` does not follow from it."""
         if not block or not isinstance(self.statement, OfRows | OfInputs) or self.verdict == "undecided":
             return self
         answer, why = self.compared_with(Expected(block=block, own=True), budget).answer or (Follows.YES, "")
@@ -251,7 +251,6 @@ def _left_open(proved: _Data | None) -> tuple[str, int] | None:
 
 
 def _of_numbers(value: object) -> tuple[str, int]:
-    """Read the name of the constant m of a question about every m, and its least value."""
     parameter, least = read.fields(value, {"parameter": read.text, "least": read.integer})
     return parameter, least
 
@@ -540,7 +539,6 @@ def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
 
 
 def _require_claim(question: Question, data: Mapping[str, Any]) -> None:
-    """Raise Unreadable unless the `claim` has exactly the fields that its `question` requires."""
     match question:
         case Question.ROWS | Question.ALL_INPUTS:
             wanted = _ACCURACY_CLAIM
@@ -663,7 +661,6 @@ def _require_condition(document: Document, tree: Program, machine: Machine, budg
 
 
 def _subject(document: Document, tree: Program) -> Subject:
-    """Return the program as a sentence names it, with its constants in the order of the program text."""
     given = document.data["program"]["constants"]
     declared = [name for item in tree.declarations if isinstance(item, Constants) for name, _ in item.bindings]
     order = [*(name for name in declared if name in given), *(name for name in given if name not in declared)]
@@ -675,7 +672,6 @@ def _subject(document: Document, tree: Program) -> Subject:
 def _check_rows(
     document: Document, tree: Program, machine: Machine, about: Subject, budget: Budget, *, compared: bool
 ) -> Accepted:
-    """Check a document about the rows of a table; `compared` is true if a table that has dd was compared before."""
     data = document.data
     table = document.table
     assert table is not None, "it was read"
@@ -942,7 +938,6 @@ def _count_of(theorem: Theorem) -> str:
 
 
 def _kinds(tree: Program) -> str:
-    """Return the types of the program's real and int inputs, such as "real and int"."""
     types = [item.type for item in tree.declarations if isinstance(item, Variables) and item.role == "input"]
     return " and ".join(kind for kind in ("real", "int") if kind in types)
 
@@ -963,7 +958,6 @@ def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[s
 
 
 def _claim_text(claim: Mapping[str, Any], own: Mapping[str, int], rows: int) -> str:
-    """Return the claim about the rows in words, without the expressions that every row replaces by its own."""
     used = [name for name in ("alpha", "beta", "gamma") if not rows or own.get(name) != rows]
     texts = [f"{name} = {shown(str(claim[name]))}" for name in used if claim[name] is not None]
     stated = ", ".join([*texts, f"eps in {' or '.join(claim['eps'])}"])

@@ -90,7 +90,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One iteration, or the part behind the loop: its terms, and the index of the head that follows (None: the end)."""
+    """One iteration of the loop, or the part after it.
+
+    `terms` are its terms of the error, `goal` is the index of the head that follows; None for the end.
+    """
 
     goal: int | None
     terms: tuple[Term, ...]
@@ -260,13 +263,11 @@ class Agreement:
             yield Total(end.terms, (), low)
 
     def _both(self, state: State, guard: Guard) -> list[State]:
-        """Return the states for both outcomes of an open comparison, which may contain noises."""
         if not any(i >= self._first_noise for i, _ in guard.form):
             return self._outcomes(state, guard, ())
         return [replace(state, outcomes=(*state.outcomes, side)) for side in (guard, guard.opposite())]
 
     def _answer_differs(self, one: State, other: State) -> bool:
-        """True if two ends of the ideal have different finite outputs."""
         slots = self.shape.ideal.machine.slots
         return any(
             slots[slot].type != "real" and not _same(one.values[slot], other.values[slot]) for _, slot in self._final
@@ -494,8 +495,8 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
 def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
     """Yield bounds of the error of the loop from `low` to m, of which one holds for each run and each m >= `once`.
 
-    At any eps this is the bound with the most probable iteration of a cycle. Raises NotDerived if there are too
-    many paths.
+    Each bound repeats one iteration of a cycle; at any eps, the bound that repeats the most probable one holds. Raises
+    NotDerived if there are too many paths.
     """
     reached = _reached(walks, budget)
     # `first` has the first head of each head's component, `cycles` the terms of the component's iterations.
@@ -800,7 +801,6 @@ MOST_NOISES = 1_000
 
 
 def _event(value: object) -> _Event:
-    """Read the half-space of a term. Raises Rejected."""
     noise = read.tuple_of(read.one_of(*Family), read.rational, read.rational)
     noises, constant = read.fields(value, {"noises": read.listed(noise, MOST_NOISES), "constant": read.rational})
     if not noises or not all(rate > 0 and c for _, rate, c in noises):

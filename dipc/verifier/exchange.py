@@ -127,8 +127,6 @@ class Product:
 
 @dataclass
 class _ProductCheck:
-    """A check that rows represent all inputs of a product."""
-
     product: Product
     theorem: Theorem
     ideal: Ideal
@@ -188,7 +186,6 @@ class _ProductCheck:
             raise Rejected("the rows do not represent all inputs")
 
     def _row_path(self, inputs: Sequence[Value], stated: Mapping[int, Value]) -> _RowPath:
-        """Return the path of the ideal at the inputs of a row. Raises Rejected if the row states another answer."""
         finite, path = self.ideal.path_at(inputs)
         own = self.ideal.answer(inputs)
         if [stated.get(slot) for slot in self.theorem.machine.numbered("output")] != list(own):
@@ -281,7 +278,6 @@ class _ProductCheck:
         return regions
 
     def _guards(self, path: Path) -> frozenset[Guard]:
-        """Return the guards of a path, over the inputs' slots in the program."""
         places = dict(zip(self.ideal.machine.numbered("input"), self.theorem.machine.numbered("input"), strict=True))
         return frozenset(guard.renamed(places) for guard in path.guards)
 

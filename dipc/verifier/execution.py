@@ -360,7 +360,6 @@ class Execution:
     # --- states -----------------------------------------------------------------------------------
 
     def _arrive(self, state: State) -> int:
-        """Return the index of a state; a new state is put into the queue."""
         self.budget.spend(20 + len(state.values))
         state.values = self._shape.read_later(state.at, state.values)
         if self._shape.loops[state.at]:
@@ -592,7 +591,6 @@ class Execution:
     def _drawn(
         self, label: int, law: Law, center: Fraction | Affine, known: Constraints
     ) -> tuple[Fraction | Affine, Constraints]:
-        """Return the noise that an instruction draws around the mean `center`, and the constraints with the noise."""
         value = plus(center, Affine(ZERO, ((label, Fraction(1)),)))
         return value, known.with_positive(label) if law[0] is Family.ONE_SIDED else known
 
@@ -637,7 +635,6 @@ class Execution:
         return max(gaps) if distance.kind == "linf" and len(gaps) == len(different) else None
 
     def _slot(self, target: Place, value: Held, label: int, values: Sequence[Held], known: Constraints) -> int:
-        """Return the slot to write to. Raises NotDerived if the slot cannot hold the value."""
         slot = self._place(target, values, known)
         declared = self.machine.slots[slot]
         if self._shape.loops[label] and declared.type in ("int", "real"):
@@ -694,7 +691,6 @@ class Execution:
                 return self._noisy(op, operands, known)  # type: ignore[arg-type]
 
     def _noisy(self, op: str, values: list[Fraction | Affine], known: Constraints) -> Value | Affine:
-        """Return the result of an operation of which some operand contains noise. Raises NotDerived, and Split."""
         match op, values:
             case "+", [left, right]:
                 return plus(left, right)
@@ -930,7 +926,6 @@ def places(instruction: Instruction) -> Iterator[Place]:
 
 
 def _expressions(instruction: Instruction) -> tuple[list[Code], Place | None]:
-    """Return the expressions that the instruction computes, also that of an index, and the place that it writes."""
     codes: list[Code] = []
     target: Place | None = None
     match instruction:

@@ -253,9 +253,9 @@ def integer_quotient(
 ) -> Integral | None:
     """Return numerator/divisor, or None if it has no such form; the coefficients of `divisor` have no common factor.
 
-    A quotient has integer coefficients (Gauss's lemma, which holds for any powers of eps and of one e^{q·eps}), so that
-    a remainder shows that there is none. None, too, for a quotient of more than `most_terms`, or with a coefficient of
-    more than `most_bits`.
+    A quotient has integer coefficients (Gauss's lemma, which holds for any powers of eps and of one e^{q·eps}), so a
+    remainder shows that there is none. Also returns None for a quotient with more than `most_terms` terms, or with a
+    coefficient of more than `most_bits` bits.
     """
     if not numerator:
         return {}

@@ -150,7 +150,6 @@ class _Symbolic(Execution):
         return bool(form.terms)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
-        """True if `form` >= 0 at all inputs in `known`. Raises Split if `known` leaves the question open."""
         return self._holds(
             side_of(Guard(form.terms, form.constant, strict=False), whole=self._is_integral(form)), known
         )
@@ -420,7 +419,6 @@ class Ideal:
     # --- distances --------------------------------------------------------------------------------
 
     def _parted(self, inputs: Sequence[Value]) -> tuple[tuple[Value, ...], dict[int, Fraction]]:
-        """Return the values of the finite inputs in order, and those of the other inputs by slot."""
         finite: list[Value] = []
         point: dict[int, Fraction] = {}
         for slot, value in zip(self.machine.numbered("input"), inputs, strict=True):
@@ -511,7 +509,6 @@ class Ideal:
         return any(slot in self.integer_inputs for guard in guards for slot, _ in guard.form)
 
     def _has_integers(self, guards: Iterable[Guard]) -> bool:
-        """True if some integers satisfy guards of ints. Raises NotDerived."""
         return least({}, list(guards), self.integer_inputs, self.budget) is not None
 
     def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:

@@ -165,14 +165,12 @@ class Coverage:
         return tuple(trusted)
 
     def _finite(self, texts: Mapping[str, str]) -> tuple[str, ...] | None:
-        """Return the finite outputs of an answer; None if its outputs are not those of the program."""
         slots = [self.machine.slots[slot] for slot in self.machine.numbered("output")]
         if set(texts) != {slot.name for slot in slots}:
             return None
         return tuple(texts[slot.name] for slot in slots if slot.type not in OPEN)
 
     def _paths(self) -> Iterator[tuple[Surroundings, tuple[str, ...] | None]]:
-        """Yield all paths of the ideal with their surroundings and their finite outputs."""
         names = [self.machine.slots[slot].name for slot in self.machine.numbered("output")]
         for finite in self.ideal.combinations():
             for path in self.ideal.paths(finite):
@@ -301,7 +299,6 @@ class Coverage:
         return all(any(self._is_at_least(value, stated) for stated in shown.values) for value in values)
 
     def _is_at_least(self, bound: Probability, stated: Probability) -> bool:
-        """True only if the bound is at least the stated function for every positive value of the variable."""
         if isinstance(bound, Enclosed):
             return isinstance(stated, Enclosed) and bound.equals(stated, self.budget)
         if isinstance(stated, Enclosed):
@@ -313,7 +310,6 @@ class Coverage:
         return all(positive_everywhere(ring, self.budget) for ring in (subtract(more, less), bound[1], stated[1]))
 
     def _has_distance(self, dd: str, cell: Cell) -> bool:
-        """True only if dd is proved to have this value at every input of the cell."""
         if dd == "inf":
             return has_one_answer(self.ideal)
         if dd == "1" and not self._is_discrete():
@@ -458,7 +454,6 @@ def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fr
 def _trusted(
     theorem: Theorem, shown: Sequence[Shown], alpha: tuple[Fraction, bool] | None, budget: Budget, *, everything: bool
 ) -> Iterator[str]:
-    """Yield the parts taken on trust, about the classes of one program and about inputs that refute the claim."""
     ideal = theorem.ideal
     if isinstance(ideal, Ideal):
         yield from Coverage(theorem.machine, ideal, alpha, budget).check(shown, everything=everything)
@@ -488,7 +483,6 @@ def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]
 
 
 def _claim_at(claim: Claim, parameter: str | None, number: int, others: Mapping[str, Fraction]) -> Claim:
-    """Return the claim for m = `number`, where `others` are the constants that differ for other m."""
     assert parameter is not None
     if not others.keys() <= claim.constants.keys():
         raise Rejected("a case has constants that are not in the program", "constants")
@@ -499,7 +493,6 @@ def _claim_at(claim: Claim, parameter: str | None, number: int, others: Mapping[
 
 
 def _obligation(item: object, context: Context, budget: Budget) -> Decided:
-    """Check an obligation that states its own intervals."""
     entry = dict(read.by_name(read.anything)(item))
     with in_step("intervals"):
         own = read_intervals(entry.pop("intervals", None))
@@ -570,7 +563,6 @@ class _Class:
         return verdict, one if kind == "open" else None
 
     def _require_inputs(self, halfspaces: Sequence[Guard]) -> None:
-        """Raise Rejected unless `halfspaces` are about real and int inputs of the program."""
         if self.theorem is None:
             return  # Nothing is said.
         machine = self.theorem.machine
@@ -643,7 +635,6 @@ class _Class:
         return next((why for why in missing if why is not None), None)
 
     def _decided(self, places: Sequence[int], intervals: Sequence[Interval]) -> list[Decided]:
-        """Return the obligations at the indices `places`. Raises Rejected if they are not about these intervals."""
         chosen = [self.decided[read.index(place, self.decided)] for place in places]
         if not chosen or any(decided.intervals != intervals for decided in chosen):
             raise Rejected("its obligation covers other values than the claim")

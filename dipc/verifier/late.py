@@ -51,13 +51,15 @@ class _Piece:
         return any(isinstance(instruction, kinds) for instruction in self.code)
 
     def commutes(self, other: _Piece) -> bool:
-        """True if neither of two pieces writes what the other one reads or writes."""
         return not (self.writes & (other.reads | other.writes) or other.writes & self.reads)
 
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A program that makes its draws later, and its slots by those of the given program, for inputs and outputs."""
+    """A program `machine` that draws later than the given one.
+
+    `names` maps each slot of an input or output of the given program to the slot in `machine`.
+    """
 
     machine: Machine
     names: Mapping[int, int]
@@ -87,7 +89,6 @@ class _Rewriting:
         self._outputs = bits_of(self.machine.numbered("output"))
 
     def result(self) -> Late | None:
-        """Return the program with its pieces in their new order, None if that is the old one."""
         pieces = self._renamed([_Piece(code) for code in _cut(self.machine.code)])
         infinite = bits_of(slot for slot, each in enumerate(self.slots) if each.type in ("real", "int"))
         movable: list[bool] = []

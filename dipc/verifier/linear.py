@@ -238,7 +238,6 @@ def _is_none(guards: Sequence[Guard], data: object, budget: Budget) -> bool:
 
 
 def _refuted(guards: Sequence[Guard], value: object, budget: Budget) -> bool:
-    """True only if the guards, weighted with the stated multipliers, add up to a contradiction."""
     total = weighted(guards, value, budget)
     return not total.form and (total.constant < 0 or (not total.constant and total.strict))
 

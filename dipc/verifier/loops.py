@@ -110,7 +110,7 @@ class Iterations:
         return Iterations(sides[0], sides[1], low, frozenset(arrays), norm)
 
     def distances(self, budget: Budget) -> Ideal:
-        """Return the ideal's machine, which gives distances of inputs; its paths are not those of the program."""
+        """Return the ideal for distances of inputs alone; its paths are not those of the program."""
         return Ideal(self.ideal.machine, self.norm, budget)
 
     def combinations(self, budget: Budget) -> Iterable[Sequence[tuple[Value, ...]]]:
@@ -231,7 +231,6 @@ def _require_absent(parameter: str, tree: object, what: str) -> None:
 
 
 def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
-    """Return the loop up to m. Raises NotDerived if the statements have another form than the module describes."""
     loops = [statement for statement in body if isinstance(statement, For)]
     if len(loops) != 1 or sum(isinstance(node, For | While) for node in nodes(body)) != 1:
         raise NotDerived("there is not exactly one loop")
@@ -292,7 +291,6 @@ def _open_end(body: Block, loop: For, arrays: Mapping[str, int]) -> Block:
 
 
 def _scalars(node: Any, arrays: Mapping[str, int]) -> Any:
-    """Return a part of a program with scalars in place of the elements of `arrays`."""
     if isinstance(node, tuple):
         return tuple(_scalars(child, arrays) for child in node)
     if isinstance(node, Element) and node.name.removesuffix("'") in arrays:
@@ -476,7 +474,6 @@ class LoopRuns(Execution):
         return all(i < self.first_noise for i, _ in form.terms)
 
     def is_nonnegative(self, form: Affine, known: Any) -> bool:
-        """True if `form` >= 0 where the guards of `known` hold. Raises Split if they leave the question open."""
         guard = Guard(form.terms, form.constant, strict=False)
         guards = (*known.outside, *known.inputs, *known.outcomes)
         if contradictory((*guards, guard.opposite()), self.budget):

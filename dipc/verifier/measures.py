@@ -182,7 +182,6 @@ class _Elimination:
     rates: Fraction
 
     def integral(self, laws: Mapping[int, Law], rows: Sequence[_Row]) -> _Total:
-        """Return the integral of the densities of `laws` over the set where all half-spaces `rows` hold."""
         densities = {i: self._density(i, *law) for i, law in laws.items()}
         left = self._with_sums(densities, rows)
         factors = [*densities.values()]
@@ -204,7 +203,6 @@ class _Elimination:
         return _Factor(frozenset([i]), pieces, 1 if self.whole else 2)
 
     def _windows(self, i: int, family: Bounded, rate: Fraction) -> _Factor:
-        """Return the density of a bounded noise times its normalizer."""
         pieces: _Pieces = {}
         windows = family.windows(rate)
         unit = lcm(*((c * self.rates).denominator for _, _, c, _ in windows))
@@ -369,7 +367,6 @@ class _Elimination:
     # --- one variable -----------------------------------------------------------------------------
 
     def _integrated(self, v: int, factor: _Factor) -> _Factor:
-        """Return the integral of `factor` over the variable `v`, as a function of the other variables."""
         limited = []
         lines: set[_Line] = set()
         for cell, f in factor.pieces.items():
@@ -442,7 +439,6 @@ class _Elimination:
             self._substitute(grown, v, low, -scale, into)
 
     def _integrals(self, n: int, l: Number) -> Iterator[_Primitive]:
-        """Yield the terms of the antiderivative of Y^n·e^{lY}."""
         if not l:
             for power, factor in _power_sum(n) if self.whole else ((n + 1, Fraction(1, n + 1)),):
                 yield power, 0, factor, ()
@@ -577,7 +573,6 @@ def _times(f: _Terms, g: _Terms) -> _Terms:
 
 
 def _add(into: _Coefficient, coefficient: _Coefficient, c: int, k: int = 0, q: Number = 0, poles: _Poles = ()) -> None:
-    """Add c·eps^k·e^{q·eps}/poles times `coefficient` to `into`, where coefficients may become 0."""
     for (j, p, own), d in coefficient.items():
         key = j + k, p + q, _joined_poles(own, poles) if poles else own
         into[key] = into.get(key, 0) + c * d
@@ -617,7 +612,6 @@ def _length(f: _Terms) -> int:
 
 
 def _rationals(factor: _Factor) -> int:
-    """Return the greatest number of exponents of one term that are not integers."""
     return max(
         (
             sum(type(l) is not int for _, _, l in monomial)

@@ -85,9 +85,9 @@ class _Ends:
     moving: tuple[Fraction, ...]
 
     def moves(self, slope: Fraction, above: Fraction) -> list[Fraction]:
-        """Return the w of the center's nodes t = k·h + w·eps, if the parent's nodes have w = `above`.
+        """Return each offset w of nodes t = k·h + w·eps of the center, if the parent's nodes have the offset `above`.
 
-        Ends are nodes.
+        Every end is a node.
         """
         return [*self.still, *(above - u for u in self.moving)] or [slope * above]
 
@@ -120,7 +120,6 @@ class _Plan:
     @staticmethod
     @lru_cache(maxsize=64)
     def from_tree(tree: Tree) -> _Plan:
-        """Return the plan of a tree. Raises NotDerived for too many ends."""
         centers, parents = [tree.root], [-1]
         for number, center in enumerate(centers):
             centers += center.below

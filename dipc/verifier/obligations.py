@@ -235,7 +235,6 @@ def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positiv
 
 
 def _the_one(stated: list[Any], why: str) -> list[Any]:
-    """Return `stated` if exactly one of its entries is not None. Raises Rejected with `why` otherwise."""
     if sum(one is not None for one in stated) != 1:
         raise Rejected(why)
     return stated
@@ -442,7 +441,6 @@ def _check_cells_of_stars(
     sizes: tuple[int, int],
     budget: Budget,
 ) -> None:
-    """Raise Rejected unless each sum of `totals` is proved nonnegative on the intervals, cell by cell."""
     if totals is None:
         raise Rejected("beta is not a `min` of functions, so no cells may be stated")
     if len(cells) != len(intervals):

@@ -175,8 +175,6 @@ def pairs_text(data: Mapping[str, Any]) -> str:
 
 @dataclass
 class _Shown:
-    """The claim about probabilities, with the obligations that prove it."""
-
     claim: PrivacyClaim
     context: Context
     decided: Sequence[Decided]
@@ -235,7 +233,6 @@ class _Sets:
         self._signs: dict[Couple, str | None] = {}
 
     def check(self, pairs: Pairs) -> Iterator[tuple[int, str]]:
-        """Yield the pairs whose proof is not complete, with the reason. Raises Rejected for a wrong obligation."""
         for number, (i, j) in enumerate(pairs.ordered):
             with in_step(f"pair {number}"):
                 self.budget.spend(pairs.outputs)

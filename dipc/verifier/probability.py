@@ -195,7 +195,6 @@ def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[i
 
 
 def _lowest(above: Ring, below: Ring, budget: Budget) -> Closed:
-    """Return the quotient above/below, simplified if one of the two functions is seen to divide the other."""
     quotient = divided(above, below, budget)
     if quotient is not None:
         return quotient, ONE
@@ -331,7 +330,10 @@ class Probabilities:
         return total.value
 
     def _run(self, inputs: Mapping[int, Value], wanted: Wanted, budget: Budget) -> tuple[Execution, dict[int, Closed]]:
-        """A run at the inputs, and the weights of its ends. Draws are made as late as possible. Raises NotDerived."""
+        """Return (a run at the inputs, the weights of its ends).
+
+        Draws are made as late as possible. Raises NotDerived.
+        """
         if not self._is_known:
             self._late, self._is_known = drawing_late(self.machine, budget), True
         if self._late is not None:

@@ -261,7 +261,6 @@ class _Compiler:
     # --- declarations -----------------------------------------------------------------------------
 
     def declare(self, declarations: Sequence[syntax.Declaration], given: Mapping[str, Fraction]) -> None:
-        """Declare the constants with the values `given`, then the domains, then the variables."""
         bound = [item for each in declarations if isinstance(each, syntax.Constants) for item in each.bindings]
         if sorted(name for name, _ in bound) != sorted(given):
             raise NotDerived("the constants given differ from those of the program")
@@ -286,7 +285,6 @@ class _Compiler:
             raise NotDerived(f"`{name}` cannot be declared")
 
     def domain(self, domain: syntax.Domain) -> tuple[Value, ...]:
-        """Return the values of a domain; a listed name that is new becomes a value."""
         match domain:
             case syntax.Named(name):
                 if name not in self.domains:
@@ -387,7 +385,6 @@ class _Compiler:
         return Distance(kind, same, exact, apart, other, tuple(told))
 
     def conditions(self, trees: Sequence[Expr]) -> tuple[Code, ...]:
-        """Compile conditions in which inputs alone are visible."""
         every = self.variables
         self.variables = {
             name: variable for name, variable in every.items() if self.slots[variable.slots[0]].role == "input"
@@ -614,7 +611,6 @@ class _Compiler:
                 return Operation(op, codes)
 
     def _written_out(self, expr: Ranged) -> Expr:
-        """Return a sum, count, least or greatest over a range, with a term for each value of its variable."""
         self._require_new(expr.variable, ())
         low, high = self.integer(expr.low), self.integer(expr.high)
         self.budget.spend(50 * max(1, high - low + 1))
@@ -631,7 +627,6 @@ class _Compiler:
         return Fraction(code.value)
 
     def integer(self, expr: Expr) -> int:
-        """Return the value of a constant integer expression. Raises NotDerived."""
         value = self.number(expr)
         if value.denominator != 1:
             raise NotDerived(f"an integer is expected, not {value}")
@@ -698,7 +693,6 @@ class _Compiler:
         return self.weight(expr)
 
     def weight(self, expr: Expr) -> Closed:
-        """Return the rate or weight `expr` as a function of eps. Raises NotDerived."""
         match expr:
             case Ranged():
                 return self.weight(self._written_out(expr))

@@ -21,7 +21,6 @@ STEADINESS = "that the answers within gamma are the same for all gamma of a rang
 
 
 def _own(value: object) -> dict[str, str]:
-    """Read the cells of a row that override the claim, by column."""
     names = ("alpha", "beta", "gamma")
     cells = zip(names, read.fields(value, {}, dict.fromkeys(names, read.text)), strict=True)
     return {name: cell for name, cell in cells if cell is not None}
@@ -276,7 +275,6 @@ class Rows:
         return verdict, False, decided.open
 
     def _require_same(self, claimed: Beta | None, place: int, budget: Budget) -> None:
-        """Raise Rejected unless the stated beta is the claimed beta."""
         stated = self.context.betas[read.index(place, self.context.betas)]
         # Without a stated beta nothing is certified, so there is nothing to compare.
         if stated is not None and (claimed is None or not same_beta(stated, claimed, budget)):

@@ -453,7 +453,7 @@ class _Exploration:
         return self.runs.ways(state, (), self._outcomes)
 
     def _outcomes(self, state: State, guard: Guard) -> list[State]:
-        """Return the states for both outcomes of a comparison of noise. Raises NotDerived for inputs alone."""
+        """Return the states for both outcomes of a comparison of noise. Raises NotDerived if it has no noise."""
         if not any(i >= self.runs.first_noise for i, _ in guard.form):
             raise NotDerived("inputs are compared without noise")
         return [
@@ -487,7 +487,6 @@ class _Exploration:
         )
 
     def _head(self, state: State) -> tuple[int, tuple[int, ...]]:
-        """Return the index of the head that `state` leads to, and the noises that it carries."""
         head, kept = self.runs.stripped(state)
         if head.key not in self._numbers:
             if len(self._heads) >= MOST_HEADS:

@@ -278,7 +278,6 @@ def _claimed(claim: Claim, rows: Sequence[Row], budget: Budget) -> str:
 
 
 def _values(slots: Sequence[Slot], cells: Sequence[str], known: dict[tuple[int, str], Value]) -> tuple[Value, ...]:
-    """Return the values of a row's cells. `known` has the values of cells that were read before, by number and text."""
     for number, (slot, cell) in enumerate(zip(slots, cells, strict=True)):
         if (number, cell) not in known:
             known[number, cell] = cell_value(slot, cell)
@@ -348,7 +347,6 @@ class OfRows:
 
     @property
     def _covers_domain(self) -> bool:
-        """True if all inputs of the program have a row that states all outputs."""
         if self.product is not None:
             return self.product[2] and all(None not in row.cells.outputs for row in self.rows)
         size = domain_size(self.theorem.machine)
@@ -372,7 +370,6 @@ class OfRows:
         return where
 
     def _notes(self) -> list[str]:
-        """Return notes on the parts of the theorem that are vacuous, undecided, left empty, or taken from the table."""
         notes = []
         vacuous = sum(row.vacuous for row in self.rows)
         if vacuous:

@@ -140,10 +140,10 @@ class Summed:
 
     @property
     def tails(self) -> list[Number | Fraction] | None:
-        """The rates of upper bounds of the failure of each half-space, or None.
+        """The rates r and q of upper bounds of the probabilities that half-spaces fail, or None.
 
-        A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. The rates are None if
-        a half-space has no positive slack, or if a law does not depend on eps.
+        A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. The rates are None if a
+        half-space has no positive slack, or if a law does not depend on eps.
         """
         if any(mass.fixed for mass, _ in self._noises):
             return None
@@ -233,7 +233,6 @@ class _Evaluation:
     masses: Mapping[Mass, Sequence[Series]]
 
     def total(self, root: Branch) -> Series:
-        """Return the sum over all values of the root within its limits."""
         values = self._values(root)
         most = len(values) // 2
         low, high = _range_within_limits(root.limits, 0, most)
@@ -257,7 +256,6 @@ class _Evaluation:
         return values
 
     def _law(self, noises: Sequence[tuple[Mass, int]]) -> list[Series]:
-        """Return the masses of the sum of the noises, from -K to K."""
         total: list[Series] = []
         for mass, c in noises:
             half = self.masses[mass]

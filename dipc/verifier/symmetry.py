@@ -81,7 +81,6 @@ class _Kind:
 
 
 def _kind(values: Iterable[Value]) -> _Kind:
-    """Return the kind of an expression with these values. Raises NotDerived for too many values, or several types."""
     known = frozenset(values)
     if len(known) > MOST_VALUES:
         raise NotDerived("an expression has too many values")
@@ -97,7 +96,6 @@ def _narrower(one: _Kind, other: _Kind) -> _Kind:
 
 
 def _either_kind(one: _Kind, other: _Kind) -> _Kind:
-    """Return the kind of an expression that is of one of two kinds. Raises NotDerived if their types differ."""
     if one.is_truth is not other.is_truth or one.is_number is not other.is_number:
         raise NotDerived("a variable has values of different types")
     if one.values is None or other.values is None:
@@ -135,7 +133,6 @@ class _Table:
         return number
 
     def leaf(self, name: tuple[object, ...], kind: _Kind, parameters: Sequence[Node] = ()) -> Node:
-        """Return the index of an input or of a draw, which must be new."""
         if name in self._numbers:
             raise NotDerived("a draw is reached in several ways")
         number = self.node(name, kind, parameters)
@@ -146,14 +143,12 @@ class _Table:
         return self.node(("constant", type(value), value), _kind((value,)), ())
 
     def value(self, node: Node) -> Value | None:
-        """Return the value of a constant expression, None if the expression is not seen to be constant."""
         form = self.forms[node]
         return form[2] if form[0] == "constant" else None  # type: ignore[return-value]
 
     # --- operations -------------------------------------------------------------------------------
 
     def apply(self, op: str, operands: Sequence[Node]) -> Node:
-        """Return an operation on expressions. Raises NotDerived where it may have no value."""
         if op in COUNTING:
             operands = [self._counted(operand) for operand in operands]
         values = [self.value(operand) for operand in operands]
@@ -315,7 +310,6 @@ class _Table:
         return self.node(("not", node), _Kind(_TRUTH), (node,))
 
     def _sign(self, name: str, difference: Node) -> Node:
-        """Return whether a number is positive, or nonnegative, as the negation of the other sign of its negative."""
         known = self.value(difference)
         if isinstance(known, Fraction):
             return self.constant(known > 0 if name == "positive" else known >= 0)
@@ -446,8 +440,6 @@ class _Table:
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """The law of a draw, up to its parameters, and the parameters."""
-
     law: tuple[object, ...]
     parameters: tuple[Node, ...]
 
@@ -479,7 +471,6 @@ class _Run:
         self._weights = Execution(self.machine, Wanted({}), self.budget)
 
     def start(self) -> _Held:
-        """Return the variables at the start, with every input open."""
         held: _Held = {}
         for number, slot in enumerate(self.machine.slots):
             if slot.role == "input":
@@ -492,7 +483,6 @@ class _Run:
         return held
 
     def outputs(self) -> tuple[Node, ...]:
-        """Return the outputs at the end. Raises NotDerived."""
         end = self._executed(0, len(self.machine.code), self.start(), {})
         found = [end[slot] for slot in self.machine.numbered("output")]
         if None in found:
@@ -615,7 +605,6 @@ class _Run:
         return place.slots[int(value) - place.low]
 
     def expression(self, code: Code, held: Mapping[int, Node | None]) -> Node:
-        """Return an expression of the text. Raises NotDerived where it may have no value."""
         match code:
             case Literal(value):
                 return self.table.constant(value)
@@ -650,7 +639,6 @@ def _key(weight: Closed) -> tuple[object, ...]:
 
 
 def _always_holds(type_: Type, kind: _Kind) -> bool:
-    """True if a variable of this type can hold every value of an expression of this kind."""
     if kind.values is not None:
         return all(holds(type_, value) for value in kind.values)
     return type_ == ("int" if kind.whole else "real")

@@ -787,7 +787,6 @@ class _Reader:
         return result
 
     def _varies(self, value: Expr) -> bool:
-        """True if a value depends on a variable, or on the variable of a loop."""
         return any(name in self._types or self._is_loop(name) for name in names(value))
 
     def _is_loop(self, name: str) -> bool:
@@ -824,7 +823,6 @@ class _Reader:
         return finite[0] if finite and (named or same) else Listed(values)
 
     def _undrawn(self) -> Expr:
-        """Read an expression that must not draw anything."""
         known = len(self._before)
         expression = self.expression()
         if len(self._before) > known:
@@ -839,7 +837,6 @@ class _Reader:
     # --- expressions ------------------------------------------------------------------------------
 
     def alone(self) -> Expr:
-        """Read an expression that is the whole text."""
         expression = self.expression()
         if self._kind or self._before:
             raise self._wrong("an expression without noise")
@@ -884,7 +881,6 @@ class _Reader:
         return Apply("neg", (value,)) if negative % 2 else value
 
     def _ranged(self, function: _Token) -> Expr:
-        """Read the rest of a sum, count, least or greatest over a range."""
         if function.text not in ("sum", "count", "min", "max"):
             raise NotDerived(f"`{function.text[:40]}` takes no range, line {function.line}")
         variable = self._name()
@@ -1006,7 +1002,6 @@ def _are_opposite(one: Expr, other: Expr) -> bool:
 
 
 def _written_number(expr: Expr) -> Fraction | None:
-    """Return the number that an expression spells out; None for other expressions."""
     match expr:
         case Literal(Fraction() as value):
             return value
@@ -1094,7 +1089,6 @@ _CLOSE_LEFT, _CLOSE_RIGHT = frozenset(",)];[*/^:"), frozenset("([*/^")
 
 
 def _one_line(tokens: Sequence[_Token]) -> str:
-    """Return the text of a condition on one line, whatever its layout."""
     text = ""
     for before, token in zip((None, *tokens), tokens, strict=False):
         call = token.text == "(" and before is not None and before.kind == "name"

@@ -188,11 +188,11 @@ class Tree:
 
     @property
     def tails(self) -> list[Number | Fraction] | None:
-        """The rates of upper bounds of the failure of each half-space, or None.
+        """The rates r and q of upper bounds of the probabilities that half-spaces fail, or None.
 
-        A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. The rates are None if
-        a half-space has no positive slack. If the tree has one value, each failure is exactly erfc(√r·eps)/2;
-        bounds that others imply are left out.
+        A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. The rates are None if a
+        half-space has no positive slack. If the tree has one value, each failure is exactly erfc(√r·eps)/2; bounds that
+        others imply are left out.
         """
         if self.fixed:
             return None
@@ -367,7 +367,6 @@ class _Basis:
 
     @staticmethod
     def from_forms(basis: Sequence[Sequence[Fraction]], places: Sequence[int], spreads: Sequence[Spread]) -> _Basis:
-        """Return the coordinates of a basis. Raises NotDerived for Laplace noise among several centers."""
         if len(places) > 1 and any(spread.laplace for spread in spreads):
             raise NotDerived("comparisons of Gaussian and Laplace noises do not all share one noise")
         size = range(len(places))
@@ -394,7 +393,6 @@ class _Basis:
         return _Basis(places, inverse, precision)
 
     def tree(self, rows: _Rows, leaves: frozenset[int], spreads: Sequence[Spread]) -> Center:
-        """Return the tree of half-spaces in these coordinates. Raises NotDerived if they do not form a tree."""
         groups: list[_Group] = []
         sides: dict[int, tuple[list[_Side], list[_Side]]] = {}
         for row, d in rows:
