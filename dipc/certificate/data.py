@@ -59,10 +59,16 @@ def headed(question: Question, program: Program, tool: str, verdict: object) -> 
 
 
 def _required(program: Program) -> dict[str, Any]:
-    """Return the field for the precondition and an input that satisfies it; empty without a precondition."""
-    allowed = program.allowed
-    if allowed is None:
+    """Return the field for the precondition and an input that satisfies it; empty without a precondition.
+
+    For a program whose clipped inputs are limited to ranges it is the field for these ranges.
+    """
+    allowed, requires = program.allowed, program.core.requires
+    if allowed is None or requires is None:
         return {}
+    if requires.clipped is not None:
+        ends = {name: [None if end is None else rational(end) for end in own] for name, *own in requires.clipped.ranges}
+        return {"clipped": ends}
     point = {program.core.slots[slot].name: show_value(allowed.point[slot]) for slot in program.core.inputs}
     return {"requires": {"condition": allowed.requires.text, "point": point}}
 
@@ -78,9 +84,13 @@ def claim_data(claim: Claim) -> dict[str, Any]:
 
 
 def program_data(program: Program) -> dict[str, Any]:
-    """Return the program as JSON data: its text and its constants."""
+    """Return the program as JSON data: its text and its constants.
+
+    The text is the given one, also if clipped inputs are limited to ranges.
+    """
     core = program.core
-    text = core.source.in_language.text
+    limited = None if core.requires is None else core.requires.clipped
+    text = (core.source if limited is None else limited.source).in_language.text
     return {
         "name": core.name,
         "text": text,

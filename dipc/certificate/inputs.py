@@ -54,16 +54,32 @@ from dipc.text.core import SampleNoise
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.classes import Kind, least_decay, required
+from dipc.verifier.clipped import limited
 from dipc.verifier.functions import ONE, read_ring
 from dipc.verifier.normal import Enclosed
-from dipc.verifier.reading import Budget, Question
+from dipc.verifier.reading import Budget, NotDerived, Question
+from dipc.verifier.syntax import read_program
 
 
 def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResult], tool: str) -> str:
     """Return the text of the certificate of a question about every real input. Raises Uncertified if it has none."""
     if isinstance(question, AllNumbers) and question.program.core.requires is not None:
         raise Uncertified("the checker does not follow `requires` for every number of queries")
-    return sealed(with_classes_named(_Writer(question).document(results, tool)))
+    document = _Writer(question).document(results, tool)
+    if "clipped" in document and not _has_ranges(document):
+        raise Uncertified("the checker does not see that the inputs are clipped to the same ranges")
+    return sealed(with_classes_named(document))
+
+
+def _has_ranges(document: dict[str, Any]) -> bool:
+    """Return True if the checker finds the ranges of clipped inputs that the document states."""
+    source, budget = document["program"], Budget()
+    try:
+        box = limited(read_program(source["text"], budget), {k: Fraction(v) for k, v in source["constants"].items()})
+    except NotDerived:
+        return False
+    own = {name: [None if end is None else rational(end) for end in ends] for name, ends in box.ranges.items()}
+    return bool(own == document["clipped"])
 
 
 class _Writer:

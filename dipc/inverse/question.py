@@ -161,8 +161,7 @@ class Question:
                 self.program, self.table, beta=o.beta, alpha=o.alpha, gamma=o.gamma, eps=o.eps, classes=False
             )
         if self.parameter is None:
-            program = self.program if self.engine.keep_proofs else with_clipped_inputs(self.program, o)
-            return question_about_all(program, o, scaled=self.scaled)
+            return question_about_all(with_clipped_inputs(self.program, o), o, scaled=self.scaled)
         return AllNumbers(self.program, self.parameter, self.least, o, singly=MOST_TRIED)
 
 

@@ -36,6 +36,7 @@ from dipc.text import ast
 from dipc.text.core import IntType
 from dipc.text.diagnostic import DiagnosticError, SourceText, Span
 from dipc.text.parser import parse
+from dipc.text.precondition import ClippedText
 from dipc.text.printer import print_program
 
 
@@ -135,7 +136,12 @@ def for_every_input(program: Program) -> Program | None:
         return None
     requires = inner.core.requires
     assert requires is not None, "an input has a range"
-    return Program(replace(inner.core, requires=replace(requires, stands_for_all=True)), program.limits)
+    ranges = [
+        (name if index is None else f"{name}[{index}]", side.low, side.high)
+        for (name, index), side in clipping.ranges.items()
+    ]
+    original = ClippedText(core.source, tuple(sorted(ranges, key=lambda each: each[0])))
+    return Program(replace(inner.core, requires=replace(requires, clipped=original)), program.limits)
 
 
 def _literal(value: Fraction) -> ast.Expr:

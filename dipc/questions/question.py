@@ -76,8 +76,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
                 from dipc.questions.every_number.all_numbers import AllNumbers
 
                 return AllNumbers(program, *opened, options, by_inputs=_about_every_input)
-            own = program if asked.as_given else with_clipped_inputs(program, options)
-            every_input = question_about_all(own, options)
+            every_input = question_about_all(with_clipped_inputs(program, options), options)
             betas = () if isinstance(every_input, EveryDistance) else every_input.claim.lesser()
             # For integer distances beta need not be replaced by lesser functions.
             if not betas or every_input.ideal.whole_inputs:

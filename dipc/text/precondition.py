@@ -41,12 +41,23 @@ from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue,
 
 
 @frozen
+class ClippedText:
+    """The text of a program whose inputs stand for all inputs once they are limited to `ranges`.
+
+    `ranges` has the names of inputs, or of arrays of them, each with its least and greatest value; None is no end.
+    """
+
+    source: SourceText
+    ranges: tuple[tuple[str, Fraction | None, Fraction | None], ...]
+
+
+@frozen
 class Precondition:
     """The conjunction of all `requires` of a program.
 
     The condition reads `slots` of its own; `inputs` has the program's input slot for each. `text` is the condition in
-    canonical form, `span` the place of the first `requires`. With `stands_for_all`, every input has the law of some
-    input that satisfies the condition, so that reports are about all inputs.
+    canonical form, `span` the place of the first `requires`. If `clipped` is not None, every input of that program has
+    the law of some input that satisfies the condition, so that reports are about all inputs.
     """
 
     condition: Condition
@@ -54,7 +65,12 @@ class Precondition:
     inputs: tuple[int, ...]
     text: str
     span: Span
-    stands_for_all: bool = False
+    clipped: ClippedText | None = None
+
+    @property
+    def stands_for_all(self) -> bool:
+        """Whether reports are about all inputs, and not only about those that satisfy the condition."""
+        return self.clipped is not None
 
     def holds(self, values: Mapping[int, Value]) -> bool:
         """Whether the input with these `values`, by slot of the program, satisfies the condition.

@@ -7,10 +7,11 @@ b.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import combinations, product
+from math import ceil, floor
 from typing import Any
 
 from dipc.verifier.reading import NotDerived
@@ -26,6 +27,7 @@ from dipc.verifier.syntax import (
     Mechanism,
     Name,
     Program,
+    Ranged,
     Statement,
     Variables,
     While,
@@ -97,20 +99,74 @@ def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
     if not reader.inputs or reader.is_ambiguous:
         return None
     reader.collect(tree.body)
-    ranges: dict[Key, Ends] = {}
-    for key, clamps in reader.clamps.items():
-        if key in reader.bare or (key[0], None) in reader.bare:
-            continue
-        lows, highs = [each.preimage[0] for each in clamps], [each.preimage[1] for each in clamps]
-        low = None if None in lows else min(end for end in lows if end is not None)
-        high = None if None in highs else max(end for end in highs if end is not None)
-        if low is not None or high is not None:
-            ranges[key] = low, high
+    ranges = reader.ranges()
     if not ranges:
         return None
     body = reader.replaced(tree.body, ranges)
-    named = {name if index is None else f"{name}[{index}]": ends for (name, index), ends in ranges.items()}
-    return Box(replace(tree, body=body, ideal=None, metric=(), claim=()), named)
+    return Box(replace(tree, body=body, ideal=None, metric=(), claim=()), _named(ranges))
+
+
+def limited(tree: Program, constants: Mapping[str, Fraction]) -> Box:
+    """Return the program that requires clipped inputs to be in their ranges, where each input has the law of another.
+
+    The outputs have the law, the right answer and the distances of answers that they have at some input of the result.
+    Raises NotDerived if no input is clipped by all parts of the program that read it.
+    """
+    if tree.requires:
+        raise NotDerived("a program with `requires` has no clipped inputs")
+    own = () if tree.ideal is None else tree.ideal.variables
+    declared = [item for item in tree.declarations if isinstance(item, Variables)]
+    if any(item.type == "int" for item in (*declared, *own)):
+        # A real number in a variable for integers is an error that no joining may hide.
+        join: Callable[[Block], Block] = tuple
+    else:
+        reals = {name for item in declared if item.type == "real" for name, _ in item.names}
+        hidden = {name for item in own if item.type != "real" for name, _ in item.names}
+        local = {name for item in own if item.type == "real" for name, _ in item.names}
+
+        def join(block: Block) -> Block:
+            return _join(block, reals | local - hidden)
+
+    ideal = None if tree.ideal is None else replace(tree.ideal, body=join(tree.ideal.body))
+    tree = replace(tree, body=join(tree.body), ideal=ideal)
+    reader = _Reader(tree, constants, every_part=True)
+    if reader.is_ambiguous:
+        raise NotDerived("an input has the name of another variable")
+    for part in (tree.body, ideal):
+        reader.collect(part)
+    for name in names(tree.metric):
+        # A metric computes with two inputs, so that no clamp in it is looked at.
+        if name.rstrip("'") in reader.inputs:
+            reader.bare.add((name.rstrip("'"), None))
+    ranges = reader.ranges()
+    if not ranges:
+        raise NotDerived("no input is clipped")
+    required: list[Expr] = []
+    for item in declared:
+        for name, ends in item.names if item.role == "input" else ():
+            places: list[Fraction | None] = [None]
+            if ends is not None:
+                low, high = reader.number(ends[0]), reader.number(ends[1])
+                if low is None or high is None:
+                    raise NotDerived("the ends of an array are not known")
+                places = [*map(Fraction, range(int(low), int(high) + 1))]
+            for place in places:
+                key = (name, place) if (name, place) in ranges else (name, None)
+                read: Expr = Name(name) if place is None else Element(name, Literal(place))
+                for op, end in zip((">=", "<="), ranges.get(key, (None, None)), strict=True):
+                    if end is not None:
+                        required.append(Apply(op, (read, Literal(end))))
+    changed = replace(
+        tree,
+        body=reader.replaced(tree.body, ranges),
+        ideal=None if ideal is None else replace(ideal, body=reader.replaced(ideal.body, ranges)),
+        requires=tuple(required),
+    )
+    return Box(changed, _named(ranges))
+
+
+def _named(ranges: Mapping[Key, Ends]) -> dict[str, Ends]:
+    return {name if index is None else f"{name}[{index}]": ends for (name, index), ends in ranges.items()}
 
 
 def _join(block: Block, numbers: set[str]) -> Block:
@@ -149,25 +205,50 @@ def _put(expression: Expr, name: str, other: Expr) -> Expr:
 
 
 class _Reader:
-    """A collector of the clamps of a program by input, and of the inputs also read without a clamp (`bare`)."""
+    """A collector of the clamps of a program by input, and of the inputs also read without a clamp (`bare`).
 
-    def __init__(self, tree: Program, constants: Mapping[str, Fraction]) -> None:
+    With `every_part` it also reads the `ideal` of the program, and int inputs.
+    """
+
+    def __init__(self, tree: Program, constants: Mapping[str, Fraction], *, every_part: bool = False) -> None:
+        types = ("real", "int") if every_part else ("real",)
+        variables = [item for item in tree.declarations if isinstance(item, Variables)]
         self.inputs = {
-            name
-            for item in tree.declarations
-            if isinstance(item, Variables) and item.role == "input" and item.type == "real"
-            for name, _ in item.names
+            name for item in variables if item.role == "input" and item.type in types for name, _ in item.names
         }
-        local = {node.variable for node in nodes(tree.body) if isinstance(node, For | Mechanism)}
-        declared = {name for item in tree.declarations if isinstance(item, Variables) for name, _ in item.names}
+        self.whole = {name for item in variables if item.type == "int" for name, _ in item.names}
+        part = (tree.body, tree.ideal) if every_part else tree.body
+        local = {node.variable for node in nodes(part) if isinstance(node, For | Mechanism | Ranged)}
+        if every_part and tree.ideal is not None:
+            local |= {name for item in tree.ideal.variables for name, _ in item.names}
+        declared = {name for item in variables for name, _ in item.names}
         self.constants = {name: value for name, value in constants.items() if name not in local | declared}
         self.is_ambiguous = not self.inputs.isdisjoint(local)
-        elements = [node for node in nodes(tree.body) if isinstance(node, Element) and node.name in self.inputs]
+        elements = [node for node in nodes(part) if isinstance(node, Element) and node.name in self.inputs]
         self.numbered = {node.name for node in elements} - {
             node.name for node in elements if not isinstance(node.index, Literal)
         }
         self.clamps: dict[Key, list[_Clamp]] = {}
         self.bare: set[Key] = set()
+
+    def ranges(self) -> dict[Key, Ends]:
+        """Return the hull of the preimages of all clamps of each input that is read through clamps alone.
+
+        The ends for an int input are rounded outwards.
+        """
+        result: dict[Key, Ends] = {}
+        for key, clamps in self.clamps.items():
+            if key in self.bare or (key[0], None) in self.bare:
+                continue
+            lows, highs = [each.preimage[0] for each in clamps], [each.preimage[1] for each in clamps]
+            low = None if None in lows else min(end for end in lows if end is not None)
+            high = None if None in highs else max(end for end in highs if end is not None)
+            if key[0] in self.whole:
+                low = None if low is None else Fraction(floor(low))
+                high = None if high is None else Fraction(ceil(high))
+            if low is not None or high is not None:
+                result[key] = low, high
+        return result
 
     def collect(self, node: Any) -> None:
         clamp = self.clamp(node)

@@ -15,7 +15,8 @@ from fractions import Fraction
 from typing import Any
 
 from dipc.verifier import reading as read
-from dipc.verifier.claims import Claim, Interval, read_intervals, the_one_eps
+from dipc.verifier.claims import Claim, Interval, mentions, read_intervals, the_one_eps
+from dipc.verifier.clipped import limited
 from dipc.verifier.exchange import Product
 from dipc.verifier.functions import ONE
 from dipc.verifier.implication import Follows
@@ -370,7 +371,8 @@ _OLDER = tuple(f"dipc.certificate/{number}" for number in range(1, 4))
 #: The fields that a document may have in addition.
 _OPTIONAL = {
     Question.ROWS: ("product", "requires"),
-    **dict.fromkeys((Question.ALL_INPUTS, Question.ALL_PAIRS), ("requires",)),
+    Question.ALL_INPUTS: ("requires", "clipped"),
+    Question.ALL_PAIRS: ("requires",),
     Question.PAIRS: ("requires", "alike"),
 }
 
@@ -722,7 +724,8 @@ def _check_rows(
 def _check_inputs(document: Document, tree: Program, about: Subject, budget: Budget) -> Accepted:
     data = document.data
     positive = Positive(data["positive"], budget)
-    checked = check_inputs(data, tree, document.program.constants, positive, budget)
+    examined = tree if data.get("clipped") is None else _limited(document, tree)
+    checked = check_inputs(data, examined, document.program.constants, positive, budget)
     checked.tally.require(data["verdict"], "classes")
     numbers = data["numbers"]
     every = "" if numbers is None else f", for every {numbers['parameter']} >= {numbers['least']}"
@@ -749,6 +752,30 @@ def _check_inputs(document: Document, tree: Program, about: Subject, budget: Bud
         what="class",
         varying=varying,
     ).resting_on(checked.obligations)
+
+
+_RANGES = read.by_name(read.tuple_of(read.nullable(read.rational), read.nullable(read.rational)))
+
+
+def _limited(document: Document, tree: Program) -> Program:
+    """Return the program in which clipped inputs are limited to the ranges that a document states.
+
+    A claim about all inputs of the result is one about all inputs of the program, if it does not depend on distances of
+    inputs (FORMAT.md, lemma clipped claims). Raises Rejected for other claims, and for other ranges.
+    """
+    claim = document.data["claim"]
+    with in_step("clipped"):
+        if document.data["numbers"] is not None:
+            raise Rejected("a claim for every number is not about clipped inputs")
+        texts = [text for text in (claim["beta"], claim["gamma"]) if text is not None]
+        if claim["alpha"] != "0" or any(mentions(text, "dd") or mentions(text, "alpha") for text in texts):
+            raise Rejected("the claim depends on distances of inputs, which clipping changes")
+        stated = _RANGES(document.data["clipped"])
+        with must_be_derived():
+            box = limited(tree, document.program.constants)
+        if stated != box.ranges:
+            raise Rejected("its ranges are not those of the clamps of the program")
+    return box.tree
 
 
 def _check_privacy(
