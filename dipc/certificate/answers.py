@@ -67,8 +67,6 @@ _GRID = range(-4, 5)
 
 @dataclass(slots=True, eq=False)
 class _KnownPoint:
-    """A point, with the guards that it is known to satisfy, or not to, by their identity."""
-
     point: Point
     _known: dict[int, tuple[Guard, bool]] = field(default_factory=dict)
 
@@ -83,7 +81,7 @@ class Solved(Answers):
     """A solver for the questions that the checker asks while it runs, which collects the answers for the certificate.
 
     `stated` has the answers by the key of their question. `beside` has pairs (number of a class, index of one of its
-    half-spaces that move with alpha): the class ends at this half-space, beside inputs next to another answer.
+    half-spaces that move with alpha): inputs with another answer lie just beyond this half-space.
     """
 
     def __init__(self) -> None:
@@ -101,7 +99,10 @@ class Solved(Answers):
         self._left: tuple[Surroundings, int, list[Guard]] | None = None
 
     def find(self, key: str, question: object) -> object:
-        """Return the answer to `question`, or None if none is found. A question is solved at most once."""
+        """Return the answer to `question`, or None if none can be found.
+
+        `key` names the question: each key is solved once.
+        """
         assert isinstance(question, Question | Divided | Followed), "nothing else is asked"
         asked = key, not isinstance(question, Question) or question.exact
         if key not in self.stated and asked not in self._unanswered:
@@ -163,8 +164,7 @@ class Solved(Answers):
     def _point(self, guards: tuple[Guard, ...]) -> Point | Infeasible:
         """Return a point that satisfies `guards`, or the proof that there is none. Raises Undecided.
 
-        Multipliers are sought first among the half-spaces about the inputs of the last one, which is new, and of the
-        one that an input near is behind. A point of the former is put into the points found before.
+        For speed, a contradiction is first sought among the guards about the inputs of the last guard, which is new.
         """
         point = self._known_point(guards)
         if point is not None:
@@ -188,7 +188,6 @@ class Solved(Answers):
         return found
 
     def _known_point(self, guards: Sequence[Guard]) -> Point | None:
-        """Return a point found before that satisfies `guards`, or None. The guards added last are looked at first."""
         known = next((known for known in self._points if all(map(known.is_in, reversed(guards)))), None)
         if known is None:
             return None
@@ -200,10 +199,6 @@ class Solved(Answers):
         return not isinstance(self._point(guards), Infeasible)
 
     def _along_a_class(self, question: Divided, point: Point, *, empty: bool = False) -> Guard | None:
-        """Return a half-space of a class that cuts the cell, preferably one that does not move with alpha, or None.
-
-        The class must meet the cell, but not contain it. With `empty`, it is a class that claims nothing.
-        """
         cell = question.cell
         for candidate in question.classes:
             halves = sorted(candidate.halfspaces, key=lambda half: half.step > 0)
@@ -228,7 +223,7 @@ class Solved(Answers):
         return None
 
     def _next_of_a_class(self, question: Divided) -> Guard | None:
-        """Return the next half-space of the class along which the cell before this one was cut, or None."""
+        """Return the next half-space of the class along which the last cell was cut, or None."""
         left, self._left = self._left, None
         if left is None or left[0] is not question.known or left[1] != len(question.cell):
             return None
@@ -239,7 +234,6 @@ class Solved(Answers):
         return None
 
     def _answer(self, question: Question | Followed) -> dict[str, Any] | None:
-        """Return the answer to a question about half-spaces, or about shifts in a loop. Raises Undecided."""
         if isinstance(question, Followed):
             return {"shifts": _shifts(question)}
         if question.wanted is not None:
@@ -261,7 +255,6 @@ def _inputs_of_the_last(guards: Sequence[Guard]) -> Set[int]:
 
 
 def _guard_places(inputs: Set[int], guards: Sequence[Guard]) -> list[int]:
-    """Return the places of the guards that contain no other inputs than `inputs`."""
     return [place for place, guard in enumerate(guards) if all(i in inputs for i, _ in guard.form)]
 
 
@@ -274,7 +267,7 @@ def with_answers(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_classes_named(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the certificate `data` with its answers, and in each class the half-spaces next to other answers."""
+    """Return the certificate `data` with its answers; each class names its half-spaces next to other answers."""
     while True:
         solved = _solved(data)
         if not solved.beside:
@@ -307,7 +300,6 @@ def _ask(data: dict[str, Any], budget: Budget) -> None:
 
 
 def _shifts(question: Followed) -> list[Any]:
-    """Return, for each tuple of shifts carried into the next iteration, the cheapest shifts of a grid that give it."""
     grid = [shift * question.radius for shift in _GRID]
     best: dict[tuple[Fraction, ...], tuple[Fraction, Any]] = {}
     for before, fresh in product(question.costs, product(grid, repeat=len(question.drawn))):
@@ -318,10 +310,7 @@ def _shifts(question: Followed) -> list[Any]:
 
 
 def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
-    """Return a point at which the form is least, with the proof that no point has a lower value.
-
-    Return None if no point is found.
-    """
+    """Return a point of the question's guards at which `wanted` is least, with the proof; None if none is found."""
     system, form = list(map(halfspace, question.guards)), halfspace(wanted)
     if question.whole:
         nearest = None
@@ -338,10 +327,6 @@ def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
 
 
 def _cases(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) -> Any:
-    """Return multipliers that prove, by cases on integers, that `system` has no point with integers for `whole`.
-
-    Raises Undecided.
-    """
     left = MOST_CASES
 
     def multipliers(bounds: tuple[Halfspace, ...]) -> Any:
@@ -378,10 +363,10 @@ def _numbers(numbers: Mapping[int, Fraction]) -> list[list[Any]]:
 
 
 def asks_nothing(ideal: Ideal) -> bool:
-    """True only if det and dd can be computed at every input without answers stated in the certificate.
+    """True only if the checker computes det and dd at every input without an answer from the certificate.
 
-    This is so if the ideal compares each real or int input at most once, with a number. Then no two guards of a path
-    are about one input. A precondition may compare inputs in other ways.
+    This is the case if the ideal compares each real or int input at most once, with a number, so that no two guards of
+    a path are about one input. A precondition may compare inputs in other ways.
     """
     machine = ideal.machine
     if machine.requires:
@@ -394,7 +379,7 @@ def asks_nothing(ideal: Ideal) -> bool:
 
 
 def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tuple[int, bool]]:
-    """Yield (slot, compared) for each variable that `item` reads, where compared means: with a number."""
+    """Yield (slot, compared) for each variable that `item` reads; compared says that it is compared with a number."""
     match item:
         case Place(slots, _, index):
             yield from ((slot, compared and index is None) for slot in slots)
@@ -421,7 +406,6 @@ def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tu
 
 
 def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
-    """Return the class that is right on the whole cell, or a half-space that cuts the cell towards one, or None."""
     coverage, cell, known = question.coverage, question.cell, {*question.cell}
     for candidate in question.classes:
         # Most of many classes do not contain this point of the cell.
@@ -442,7 +426,7 @@ def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class _Merges:
-    """A chooser of pairs of paths to merge: the first mergeable pair, again and again, once `most` are left."""
+    """A rule for merging paths: again and again the first pair that can be merged, until `most` are left."""
 
     most: int
     pairs: list[list[int]] = field(default_factory=list)

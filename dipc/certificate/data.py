@@ -47,7 +47,10 @@ def rational(number: Fraction) -> str:
 
 
 def headed(question: Question, program: Program, tool: str, verdict: object) -> dict[str, Any]:
-    """Return the fields that every document about a program has: question, program, tool and verdict."""
+    """Return the fields that every document about a program has: question, program, tool and verdict.
+
+    `tool` names the writer of the document.
+    """
     return {
         "schema": SCHEMA,
         "question": question.value,
@@ -59,9 +62,9 @@ def headed(question: Question, program: Program, tool: str, verdict: object) -> 
 
 
 def _required(program: Program) -> dict[str, Any]:
-    """Return the field for the precondition and an input that satisfies it; empty without a precondition.
+    """Return the certificate's field that states the precondition with an input that satisfies it.
 
-    For a program whose clipped inputs are limited to ranges it is the field for these ranges.
+    For a program with clipped inputs, the field states their ranges. Without a precondition there is no field.
     """
     allowed, requires = program.allowed, program.core.requires
     if allowed is None or requires is None:
@@ -113,18 +116,17 @@ def table_data(program: Program, table: Table) -> dict[str, Any]:
 
 
 def expression_text(expression: ClaimExpression | None) -> str | None:
-    """Return the text of alpha, beta or gamma of a claim, or None if the claim does not give it."""
+    """Return the text of `expression`, the alpha, beta or gamma of a claim, or None if it is None."""
     return None if expression is None else print_expression(expression.tree)
 
 
 def own_cells(row: Row) -> dict[str, str]:
-    """Return the cells of a row that override the claim, by column."""
+    """Return {column: text} for the cells of `row` that override the claim."""
     cells = (("alpha", row.alpha), ("beta", row.beta), ("gamma", row.gamma))
     return {name: cell.text for name, cell in cells if cell is not None}
 
 
 def _file_hash(name: str) -> str | None:
-    """Return the SHA-256 of a file's bytes; None if there is no file of this name."""
     try:
         with Path(name).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -258,8 +260,8 @@ class RowTexts:
     def texts(self, shared: Callable[[Row, RowOutcome], dict[str, Any]]) -> Iterator[str]:
         """Yield each row as JSON text.
 
-        `shared` returns the JSON data of a row with an outcome, with placeholders for input, output and row number, in
-        this order. All rows with that outcome have this data.
+        `shared` returns the JSON data that all rows with an equal outcome have, with placeholders for the input, the
+        output and the number of the row, in this order.
         """
         outcomes, places = self._decided.outcomes
         columns = self._rows.columns
@@ -278,7 +280,6 @@ class RowTexts:
 
 
 def _lists(columns: Sequence[_Column]) -> Iterator[str]:
-    """Yield the cells of one row after the other, as a JSON list."""
     texts = [[encode(None if cell is None else cell.text) for cell in cells] for cells, _ in columns]
     result = [map(text.__getitem__, numbers) for text, (_, numbers) in zip(texts, columns, strict=True)]
     return map("[{}]".format, map(",".join, (zip(*result, strict=True) if result else repeat(()))))

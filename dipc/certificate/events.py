@@ -15,7 +15,7 @@ from dipc.verifier.trees import Center, Form, Spread, Tree
 
 
 def enclosed_data(value: Enclosed) -> list[Any]:
-    """Return the JSON data of Σ weight·Π Pr[star], in which a star is an event over connected noises."""
+    """Return the JSON data of the sum of weight·Π Pr[star]. A star is an event over connected noises."""
     return [
         [[[k, str(q), str(c)] for (k, q), c in sorted(above.items())], [star_data(star) for star in stars]]
         for stars, (above, _) in sorted(value.terms.items(), key=lambda term: [star_order(star) for star in term[0]])

@@ -149,7 +149,6 @@ class _Writer:
             return data | {"open": undecided.reason if self._is_enclosed else NOT_EXPANDED}
 
     def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
-        """Return the evidence for the verdict of `row`. Raises Undecided if a closed form that it needs is too long."""
         match None if row.evidence is None else row.evidence.ground:
             case EachInput():
                 return {"open": "its inputs were decided one by one"}
@@ -281,9 +280,10 @@ class _Writer:
     # --- what they refer to -----------------------------------------------------------------------------
 
     def _obligation(self, obligation: Obligation, read: Read | None) -> int:
-        """Return the index of an obligation in the certificate, with its beta as the checker reads it (`read`).
+        """Return the index of `obligation` in the certificate.
 
-        Raises Undecided if its bound is too long, or contains normal noise in a form that the checker cannot enclose.
+        `read` is its beta as the checker reads it. Raises Undecided if the obligation's bound is too long, or contains
+        normal noise in a form that the checker cannot enclose.
         """
         bound, intervals = obligation.bound, obligation.intervals
         measurer, limits = self._program.measurer, self._program.limits
@@ -307,7 +307,6 @@ class _Writer:
 
 
 def _half(event: Event, side: Halfspace) -> dict[str, Any]:
-    """Return the JSON data of one half-space of an event over noises with mean 0."""
     noises = [(event.noises[i], c) for i, c in side.coefficients]
     assert not any(noise.mean for noise, _ in noises), "they are centered"
     return {
@@ -321,7 +320,6 @@ def _worst(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _plain(obligation: Obligation) -> Read | None:
-    """Return the beta of an obligation as the checker reads it if it is one exponential polynomial, else None."""
     beta = obligation.beta.value
     if not isinstance(beta, ExpPoly):
         return None
@@ -349,5 +347,4 @@ def _slack(slack: SlackBound) -> dict[str, Any]:
 
 
 def _certified(row: ClassResult) -> Verdict:
-    """Return the verdict of a class, or undecided if there is no evidence for it."""
     return Verdict.UNDECIDED if row.evidence is None else row.verdict

@@ -44,10 +44,10 @@ MOST_CASES = 400
 
 @dataclass(frozen=True, slots=True)
 class NearInput:
-    """An input nearer than alpha to u, with another answer, stated for every u of a cell at once.
+    """An input with another answer than u and nearer to u than alpha, stated for every u of a cell at once.
 
-    `finite` is the index of its finite inputs. `moved` has the real and int inputs that differ from those of u, as
-    affine forms in u, alpha and the integers that the affine forms in `rounded` give when they are rounded up.
+    `finite` is the index of the combination of its finite inputs. `moved` has the real and int inputs that differ from
+    those of u: affine forms in u, alpha and integers. The integers are the forms in `rounded`, rounded up.
     """
 
     finite: int
@@ -62,7 +62,7 @@ class NearInput:
         }
 
     def is_near(self, norm: str, point: Mapping[int, Fraction]) -> bool:
-        """True if the stated input is nearer than alpha to u; `point` has the values of u and alpha."""
+        """True if this input is nearer than alpha to u in the norm `norm`. `point` has the values of u and alpha."""
         values = dict(point)
         for place, line in enumerate(self.rounded, start=1):
             values[ALPHA - place] = Fraction(ceil(_value_at(line, values)))
@@ -104,7 +104,6 @@ def find_near(question: Divided, inside: Point | Infeasible | None = None) -> Ne
 
 
 def _is_shown(question: Divided, stated: NearEvidence) -> bool:
-    """True if the checker accepts `stated` as evidence that nothing is claimed on the cell of `question`."""
     if isinstance(stated, Cut):
         return all(
             _is_shown(half, one)
@@ -153,7 +152,7 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[NearEvidence]:
-    """Yield an input of each path with another answer; in the discrete norm all of them have distance 1."""
+    """Yield an input of each path with another answer. In the discrete norm all of them have distance 1."""
     for number, finite in enumerate(known.ideal.combinations()):
         for other in known.ideal.paths(finite):
             if known.equal_numbers(other) is None:
@@ -172,15 +171,15 @@ def _own(slot: int) -> Affine:
 
 
 def _steps(here: int, direction: Mapping[int, Fraction], length: Line, rounded: tuple[Line, ...] = ()) -> NearInput:
-    """Return the input u + length·direction; `rounded` are the affine forms to round up."""
+    """Return the input u + length·direction, whose `length` is an affine form; forms in `rounded` are rounded up."""
     return NearInput(here, rounded, {slot: plus(_own(slot), scaled(length, d)) for slot, d in direction.items()})
 
 
 def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEvidence]:
-    """Yield inputs across the boundary of `guard`, a half-space of the path of u, in the direction of the shortest way.
+    """Yield inputs across the boundary of `guard`, a guard of the path of u, in the direction of the shortest way.
 
-    They are halfway between this boundary and distance alpha, or nearer if other paths may have the answer of u. If all
-    inputs in the guard are ints, it is the first input outside.
+    They are halfway between the boundary and the distance alpha, or nearer if paths beyond may have the answer of u. If
+    all inputs in the guard are ints, the first input outside is yielded.
     """
     width, direction = outwards(known.ideal.norm, guard)
     form = Affine(guard.constant, guard.form)
@@ -199,9 +198,10 @@ def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEviden
 
 
 def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Fraction | None:
-    """Return half the distance from the boundary of `guard` to the next path behind it that may have the answer of u.
+    """Return half the distance between the boundary of `guard` and the next path beyond it with the answer of u.
 
-    Return None if this distance is 0, or if there is no next path.
+    None if this distance is 0 or there is no such path. `direction`, of the length `width` in the guard's form, points
+    across the boundary.
     """
     beyond = 1 + len(known.ideal.machine.slots)
     depth = plus(scaled(Affine(guard.constant, guard.form), 1 / width), _own(beyond))
@@ -221,9 +221,9 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
 
 
 def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
-    """Yield moves of a single input, up and down, for each input on which the answer of the path depends.
+    """Yield evidence for each input on which the path's answer depends: this input moved up, and moved down.
 
-    A third candidate is cut at a point inside the path: above it moves down, below it moves up.
+    A third candidate cuts the cell at a point inside the path: above it the input moves down, below it up.
     """
     forms = (value for value in known.ideal.decisive_outputs(known.path.answer) if isinstance(value, Affine))
     for slot in sorted({slot for value in forms for slot, _ in value.terms}):
@@ -238,7 +238,7 @@ def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
 def _stepping(known: Surroundings, here: int, other: Path) -> Iterator[NearEvidence]:
     """Yield inputs of the path `other`, whose guards bound one form of ints from one side or from both.
 
-    For two bounds and the norm linf, the last step moves fewer inputs.
+    The form is approached in unit steps. For two bounds and the norm linf, the last step moves fewer inputs.
     """
     whole, norm = known.ideal.integer_inputs, known.ideal.norm
     forms = {guard.form for guard in other.guards}
@@ -279,7 +279,7 @@ class _Nearest:
     """A search for the nearest input that satisfies the guards of a path, by eliminating its coordinates in turn.
 
     `bounds` has for each coordinate the affine forms that bound it, in the order of elimination. A nearest input exists
-    where all `sides` are positive.
+    for every u at which all `sides` are positive.
     """
 
     slots: Sequence[int]
@@ -290,7 +290,6 @@ class _Nearest:
     cells: int = 0
 
     def eliminate(self, rows: list[Halfspace], own: Iterable[int]) -> None:
-        """Eliminate the coordinates `own` from the half-spaces `rows`. Raises Undecided if there are too many."""
         for v in own:
             above = [row for row in rows if row.coefficient(v) > 0]
             below = [row for row in rows if row.coefficient(v) < 0]
@@ -305,7 +304,7 @@ class _Nearest:
         self.sides = [replace(side, strict=True) for side in sides if side.coefficients]
 
     def is_around(self, system: Sequence[Halfspace], point: Mapping[int, Fraction]) -> bool:
-        """True if all `sides` are positive on the whole cell `system`, which contains `point`."""
+        """True if all `sides` are positive on the whole cell `system`, of which `point` is a point."""
         coordinates = {**dict.fromkeys(self.slots, _ZERO), **point}
         return all(side.value(coordinates) > 0 for side in self.sides) and all(
             implies(system, side) for side in self.sides
@@ -314,7 +313,7 @@ class _Nearest:
     def evidence(
         self, cell: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]
     ) -> NearEvidence:
-        """Return the evidence for a cell once the coordinates in `chosen` have values: an input for all of it or a cut.
+        """Return the evidence for a cell after the coordinates in `chosen` have got values: one near input, or a cut.
 
         `upper` has the chosen coordinates that are at an upper bound. Raises Undecided.
         """
@@ -360,9 +359,10 @@ class _Nearest:
 
 @lru_cache(maxsize=256)
 def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner: bool) -> _Nearest | None:
-    """Return a search for the nearest input that satisfies the guards of a path, or None if no input does.
+    """Return a search for the nearest input that satisfies the guards of a path, or None if it does not apply.
 
-    With `inner`, ints are rounded to the nearest integers, which may cost 1/2 of the distance; else away from u.
+    With `inner`, ints (the inputs in `whole`) are rounded to the nearest integer, which may cost 1/2 of the distance;
+    otherwise they are rounded away from u.
     """
     slots = sorted({slot for guard in guards for slot, _ in guard.form})
     of_ints = [guard for guard in guards if any(slot in whole for slot, _ in guard.form)]
@@ -385,7 +385,7 @@ def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner:
 
 
 def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterator[Halfspace]:
-    """Yield the half-spaces for a distance of at most alpha - slack - `rounding` from u in the norm `norm`.
+    """Yield half-spaces that state a distance of at most alpha - slack - `rounding` from u in the norm `norm`.
 
     `own` has the unknown of each input.
     """
@@ -404,7 +404,6 @@ def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterato
 
 
 def _needed(rows: Sequence[Halfspace]) -> list[Halfspace]:
-    """Return the half-spaces that are not implied by the others; all together must have a point."""
     kept = list(dict.fromkeys(rows))
     for row in tuple(kept):
         rest = [other for other in kept if other is not row]
@@ -418,7 +417,7 @@ def _side(terms: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
 
 
 def _cancelled(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
-    """Return the positive combination of two half-spaces in which variable `v` cancels."""
+    """Return the positive combination of the half-spaces `one` and `two` in which the variable `v` cancels."""
     left, right = dict(one.coefficients), dict(two.coefficients)
     first, second = -right[v], left[v]
     terms = {i: first * left.get(i, _ZERO) + second * right.get(i, _ZERO) for i in {**left, **right}}
@@ -426,13 +425,12 @@ def _cancelled(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
 
 
 def _bound(row: Halfspace, v: int) -> Line:
-    """Return the affine form that variable `v` has on the boundary of the half-space."""
+    """Return the affine form that the variable `v` equals on the boundary of `row`."""
     size = -row.coefficient(v)
     return plus(Affine(row.constant / size, tuple((i, c / size) for i, c in row.coefficients if i != v)), _ZERO)
 
 
 def _put(line: Line, chosen: Mapping[int, Line]) -> Line:
-    """Return the affine form `line` with those in `chosen` in place of their coordinates."""
     total: Line = _constant(line)
     for i, c in line.terms if isinstance(line, Affine) else ():
         total = plus(total, scaled(chosen.get(i, _own(i)), c))

@@ -118,12 +118,12 @@ def _closed(value: object) -> ReadClosed:
 
 
 def closed_value(value: object) -> ReadClosed | None:
-    """Convert a closed form of dipc to one of the checker; None if it has a denominator."""
+    """Convert a closed form of dipc to one of the checker; None if it is of another kind or has a denominator."""
     return _closed(value) if isinstance(value, ExpPoly) else None
 
 
 def _star(event: Event) -> Hub:
-    """Return `event`, whose noises are connected, in the checker's form. Raises NotDerived if there is none."""
+    """Return `event`, whose noises are connected, in the checker's form. Raises NotDerived if it has none."""
     laws: list[tuple[NoiseFamily, Fraction]] = []
     for noise in event.noises:
         if not _is_normal(noise):
@@ -146,8 +146,6 @@ def _star(event: Event) -> Hub:
 
 @cache
 def _square(unit: Real) -> Number:
-    """Return the square of `unit` as a number of the checker. Raises NotDerived."""
-
     def plain(tree: Expr) -> tuple[Fraction, tuple[int, ...]]:
         number = claims.evaluate(tree, {}, Steps()).constant()
         if number is None:
@@ -160,10 +158,10 @@ def _square(unit: Real) -> Number:
 
 @lru_cache(maxsize=100)
 def shown_in_cells(totals: tuple[Enclosed, ...], intervals: tuple[Interval, ...]) -> tuple[list[int], list[list[str]]]:
-    """Cut `intervals` of eps into cells on which the checker's enclosures show that each sum of `totals` is positive.
+    """Cut `intervals` of eps into cells on which the checker's enclosures show that every sum in `totals` is positive.
 
-    Return the pair [accuracy, Taylor terms] with which the checker computes, and for each interval the upper ends of
-    its cells. Raises Undecided if no cells are found.
+    Return ([accuracy, number of Taylor terms] with which the checker computes, the upper ends of the cells of each
+    interval). Raises Undecided if no cells are found.
     """
     budget = Steps()
     left = [total for total in totals if total.terms]
@@ -181,7 +179,6 @@ def shown_in_cells(totals: tuple[Enclosed, ...], intervals: tuple[Interval, ...]
 
 
 def _is_negative(total: Enclosed, eps: Fraction, budget: Steps) -> bool:
-    """True only if `total` is negative at `eps`."""
     try:
         return Cell(eps, Fraction(0), 1, _SIZES[0][0], budget).enclosure(total)[1] < 0
     except DERIVATION_ENDS:
@@ -189,14 +186,14 @@ def _is_negative(total: Enclosed, eps: Fraction, budget: Steps) -> bool:
 
 
 class _Cells:
-    """A search for cells on which all `totals` are positive, with one accuracy and one number of Taylor terms."""
+    """A search, with one accuracy and one number of Taylor terms, for cells on which several sums are all positive."""
 
     def __init__(self, totals: Sequence[Enclosed], accuracy: int, terms: int, budget: Steps) -> None:
         self._totals = totals
         self._accuracy, self._terms, self._budget = accuracy, terms, budget
 
     def ends(self, interval: Interval) -> list[str] | None:
-        """Return the upper ends of cells that cover the interval; None if no cells are found."""
+        """Return the upper ends of cells that cover `interval`; None if no cells are found."""
         if interval.is_point or all(map(is_number, self._totals)):
             return [] if self._hold(interval.lower or Fraction(1), Fraction(0), 1) else None
         upper = interval.upper
@@ -300,7 +297,10 @@ def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> li
 
 
 def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) -> list[tuple[Fraction, _End]]:
-    """Return intervals (low, high) where a function with `roots` and `signs` is nonnegative, except near roots."""
+    """Return intervals (low, high) on which a function is nonnegative, except near its `roots`.
+
+    `signs` has its sign before the first root, between two neighboring roots, and after the last one.
+    """
     result: list[tuple[Fraction, _End]] = []
     for gap, sign in enumerate(signs):
         if sign < 0:
@@ -316,10 +316,6 @@ def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) 
 def _greedy(
     interval: Interval, stretches: Sequence[Sequence[tuple[Fraction, _End]]]
 ) -> list[tuple[int, Fraction, _End]] | None:
-    """Return the fewest stretches that cover the interval, as (index of the function, low, high).
-
-    None if the stretches leave gaps.
-    """
     result: list[tuple[int, Fraction, _End]] = []
     position = interval.lower
     while True:
@@ -385,7 +381,7 @@ def _evidence(
 ) -> list[dict[str, Any]] | None:
     """Return the proof of one factor's sign: pieces of its interval, in order, each with the sign at its lower end.
 
-    Return None if the factor has a rational root. Ends are divided by `scale` to give eps; `upper` is the interval's
+    None if the factor has a rational root. `scale` divides the ends of pieces to give eps; `upper` is the interval's
     end.
     """
     if sign.rational_root is not None:
@@ -404,9 +400,9 @@ def _evidence(
 
 
 def _pieces(piece: CoverPiece | RootPiece, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
-    """Yield the JSON data of `piece`, cut in three around `root` if a narrower enclosure of its root is given.
+    """Yield the JSON data of `piece`; with a `root`, a narrower enclosure of the piece's root, cut in three around it.
 
-    Ends are divided by `scale` to give eps. The cut is right because the function is monotone on the piece.
+    `scale` divides ends to give eps. The cut is right because the function is monotone on the piece.
     """
     bits = {"bits": max(0, piece.bits)}
     match piece:
@@ -440,7 +436,7 @@ def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[s
 def cell_data(argument: int, interval: Interval, decision: SignDecision | None) -> dict[str, Any]:
     """Return the JSON data of a cell on which the function with index `argument` is nonnegative, with the proof.
 
-    There is no proof for the function 0 and for a single eps, where the checker finds the sign itself.
+    `decision` has the proof. The function 0 and a single eps need none: the checker finds their sign.
     """
     match decision:
         case Holds(proof=Analysis() as analysis):
@@ -493,7 +489,7 @@ class ObligationWriter:
     def __init__(
         self, functions: FunctionData, limits: Limits, kept: Kept = lambda _, __: None, intervals: Intervals = ()
     ) -> None:
-        """Start an empty list. If `intervals` are given, every obligation is about these.
+        """Start an empty list. If `intervals` are given, every obligation is about them.
 
         `kept` returns the decision, with its proof, that was kept for a probability and a beta, or None.
         """
@@ -558,9 +554,10 @@ class ObligationWriter:
         besides: Mapping[str, Any] = MappingProxyType({}),
         read: Read | None = None,
     ) -> int:
-        """Return the index of the obligation `probability` >= 1 - `beta`; append it, with fields `besides`, if new.
+        """Return the index of the obligation `probability` >= 1 - `beta`; append it, with `besides`, if it is new.
 
-        For a probability over normal noise, the proof uses the beta that the checker has `read`.
+        `besides` are further fields, and `result` is the decision. For a probability over normal noise, the proof uses
+        the beta that the checker has `read`.
         """
         number = self.probability(probability)
         key = (number, beta, intervals)
@@ -590,10 +587,10 @@ class ObligationWriter:
         vacuous: bool,
         nothing: bool,
     ) -> dict[str, Any]:
-        """Return the JSON fields of a row with this `probability`, or None for one without a closed form.
+        """Return the JSON fields of a row for its obligation `probability` >= 1 - `beta`, with the proof in `decision`.
 
-        A `vacuous` row has no obligation. With `nothing`, beta is at least 1 on the intervals, and the obligation is 0
-        >= 1 - beta.
+        `probability` is None if it has no closed form. A `vacuous` row has no obligation. With `nothing`, beta is at
+        least 1 on the intervals, and the obligation is 0 >= 1 - beta.
         """
         data: dict[str, Any] = {
             "probability": None if probability is None else self.probability(probability),
@@ -632,10 +629,6 @@ class ObligationWriter:
         return [None if one is None else one.cells[0].decision for one in decision.proof]
 
     def _proved(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
-        """Return the evidence for the verdict in `result`, or the reason why there is none.
-
-        `least` is beta as a minimum of maxima.
-        """
         if result.verdict is Verdict.UNDECIDED:
             return {"reason": result.reason or IN_PIECES}
         if result.verdict is Verdict.INACCURATE:
@@ -657,7 +650,6 @@ class ObligationWriter:
         return data
 
     def _part(self, probability: ClosedForm, arms: tuple[ClosedForm, ...], intervals: Intervals) -> dict[str, Any]:
-        """Return the evidence that `probability` >= 1 - max(`arms`). Raises Undecided."""
         slacks = [probability.value + arm.value - 1 for arm in arms]
         if len(arms) > 1:
             cells = [[cell_data(*cell) for cell in cover(slacks, whole, self._limits)] for whole in intervals]

@@ -118,9 +118,9 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
 
 
 def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> str:
-    """Return the certificate by shifts that cost more than the budget, if delta covers the excess of one noise.
+    """Return the certificate by shifts that cost more than the budget; delta has to cover the excess of one noise.
 
-    Raises Uncertified if delta does not cover the excess.
+    Raises Uncertified if the checker does not accept it.
     """
     if isinstance(question.adjacency, Neighborhood):
         text = sealed(_aligned(question, report, tool))
@@ -170,7 +170,6 @@ def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounte
 
 
 def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dict[str, Any]:
-    """Return the certificate, unsealed, with the shifts of the noises for each exit and each move of the inputs."""
     head = headed(Question.ALL_PAIRS, question.program, tool, report.verdict)
     return {
         **head,
@@ -218,10 +217,7 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
 
 
 def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int, Fraction] | None:
-    """Return the cheapest shift of noises after which an exit gives the same outputs despite `move`.
-
-    None without any.
-    """
+    """Return the cheapest shift of noises by which the exit gives equal outputs in spite of `move`, or None."""
 
     def halfspace(change: Change) -> Halfspace:
         kept = {i: c for i, c in change.noises.items() if i in aligned.rates}
@@ -243,7 +239,6 @@ def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int
 
 
 def _for_every_number(question: EveryNumber, report: PrivacyReport, tool: str) -> dict[str, Any]:
-    """Return the certificate, unsealed, of a privacy proof for every m."""
     return {
         **headed(Question.ALL_PAIRS_EVERY_NUMBER, question.program, tool, report.verdict),
         "claim": _claim_data(report.claim, FunctionData().data(report.claim.delta.value)),
@@ -261,7 +256,7 @@ def _claim_data(claim: PrivacyClaim, delta: Any) -> dict[str, Any]:
 
 
 def _refuting(question: PrivacyQuestion, report: PrivacyReport) -> Pairs:
-    """Return the two inputs of the counterexample, as pairs to certify."""
+    """Return the pair of inputs of the counterexample, as the only pair to certify."""
     assert report.counterexample is not None
     one, two = (
         tuple([Fraction(cell or 0) for cell in inputs.values()])
@@ -274,7 +269,10 @@ T = TypeVar("T")
 
 
 class _Writer(Generic[T]):
-    """A writer of certificates about pairs of inputs; T is how it has probabilities. Shared data is written once."""
+    """A writer of certificates about pairs of inputs.
+
+    Its probabilities have the type T; shared data is written once.
+    """
 
     def __init__(self, question: PrivacyQuestion, report: PrivacyReport) -> None:
         self._question = question
@@ -284,7 +282,6 @@ class _Writer(Generic[T]):
         self._obligations = ObligationWriter(self._functions, question.program.limits, self._kept)
 
     def document(self, pairs: Pairs, tool: str) -> dict[str, Any]:
-        """Return the certificate about listed outputs, unsealed. Raises Uncertified."""
         report, table = self._report, self._question.table(pairs).table
         alike: dict[str, Any] = {}
         if isinstance(pairs, MultisetPairs) and report.counterexample is None and (groups := self._exchanged(pairs)):
@@ -337,10 +334,6 @@ class _Writer(Generic[T]):
         )
 
     def _exchanged(self, pairs: MultisetPairs) -> list[list[int]] | None:
-        """Return the groups of inputs that the checker sees to be interchangeable.
-
-        None if it does not see all of them.
-        """
         assert pairs.groups is not None
         groups = [list(group.places) for group in pairs.groups.groups if len(group.places) > 1]
         program = self._question.program
@@ -367,14 +360,14 @@ class _Writer(Generic[T]):
         }
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision | None:  # noqa: ARG002
-        """Return the decision of 1 - `rest` <= `allowed` if this writer keeps decisions; None here."""
+        """Return the decision that was kept for 1 - `rest` <= `allowed`; None in this class, which keeps none."""
         return None
 
     def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
         """Return (couples with excess <= 0, couples with excess >= 0, sets of outputs to check at each pair).
 
         A couple is the two probabilities of an output at adjacent inputs. A set has all outputs with a nonnegative
-        excess, and some of those whose excess changes sign over eps. Raises Uncertified if there are too many sets.
+        excess, and some of those whose excess changes its sign over eps. Raises Uncertified if there are too many sets.
         """
         signs: dict[tuple[int, int], int] = {}
         never_more: list[list[Any]] = []
@@ -416,7 +409,6 @@ class _Writer(Generic[T]):
         return never_more, excess, sets
 
     def _obligation(self, first: Sequence[T], second: Sequence[T]) -> int:
-        """Return the index of the obligation Σ `first` <= e^(budget·eps)·Σ `second` + delta."""
         return self._at_most(self._total(first), self._allowed(self._total(second)))
 
     # --- functions ------------------------------------------------------------------------------------
@@ -425,26 +417,21 @@ class _Writer(Generic[T]):
         raise NotImplementedError
 
     def _law(self, value: T) -> int:
-        """Return the index of a probability in the certificate."""
         raise NotImplementedError
 
     def _total(self, values: Sequence[T]) -> T:
         raise NotImplementedError
 
     def _scaled(self, value: T) -> T:
-        """Return `value` times e^(budget·eps)."""
         raise NotImplementedError
 
     def _allowed(self, value: T) -> T:
-        """Return `value` times e^(budget·eps), plus delta."""
         raise NotImplementedError
 
     def _never_more(self, likely: T, most: T) -> bool:
-        """True only if `likely` is at most `most`."""
         raise NotImplementedError
 
     def _at_most(self, likely: T, most: T) -> int:
-        """Return the index of the obligation `likely` <= `most` in the certificate."""
         raise NotImplementedError
 
 
@@ -454,7 +441,7 @@ class _OfClosedForms(_Writer[Closed]):
     def of_an_event(self, counterexample: PrivacyCounterexample, tool: str) -> dict[str, Any]:
         """Return the certificate, unsealed, of a refutation by one event.
 
-        Numeric outputs are in intervals, finite ones have a value.
+        The event states an interval for each numeric output, and a value for each finite one.
         """
         assert counterexample.balls, "an event is about intervals"
         sizes = {(high - low) / 2 for low, high in counterexample.balls.values()}
@@ -502,7 +489,6 @@ class _OfClosedForms(_Writer[Closed]):
         return self._obligations.obligation(allowed, rest, self._claim.intervals, self._kept(allowed, rest))
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision:
-        """Decide 1 - `rest` <= `allowed` for the claim's eps, and keep the last decision."""
         if self._last is not None and self._last[0] is allowed and self._last[1] is rest:
             return self._last[2]  # it is asked for again by whoever writes its proof
         decision = self._question.engine.decide(at_most(1 - rest.value, allowed.value, self._claim.intervals))
@@ -511,9 +497,9 @@ class _OfClosedForms(_Writer[Closed]):
 
 
 class _OfStars(_Writer[Probability]):
-    """The writer for probabilities over normal noises, as the checker's sums of products.
+    """The writer for probabilities over normal noises, which the checker reads as sums of products.
 
-    Obligations that the checker cannot prove are left open.
+    Obligations that the checker cannot prove are written without a proof.
     """
 
     def _value(self, table: LawTable, number: int) -> Probability:

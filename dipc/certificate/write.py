@@ -108,7 +108,6 @@ class _Writer:
         self.reader = ClaimReader.read(self.stated, dict(self.evidence.program.core.constants))
 
     def encoded_fields(self, tool: str) -> dict[str, str | list[str]]:
-        """Return the fields of the certificate as JSON text, without the digest."""
         named, table = self.evidence.program, self.evidence.table
         columns = packed(table.rows, len(named.inputs), len(named.outputs))
         rows = list(RowTexts(columns, self.evidence.rows, len(named.inputs), len(named.outputs)).texts(self._shared))
@@ -132,9 +131,9 @@ class _Writer:
     # --- rows -------------------------------------------------------------------------------------
 
     def _shared(self, row: Row, outcome: RowOutcome) -> dict[str, Any]:
-        """Return the JSON data that `row` shares with all rows of equal outcome, dd, and columns of the claim.
+        """Return the JSON data that `row` shares with all rows whose outcome, dd and claim columns are equal.
 
-        Input, output and row number are placeholders, in this order.
+        Placeholders replace the input, the output and the row's number, in this order.
         """
         terms, probability, settled = outcome.terms, outcome.probability, outcome.settled
         beta = self._certified(row, terms)
@@ -152,7 +151,7 @@ class _Writer:
         return data | {name: value for name, value in entry.items() if value is not None or name != "open"}
 
     def _over_normal_noise(self, row: Row, outcome: RowOutcome, beta: Beta) -> dict[str, Any]:
-        """Return the JSON entry of a row whose probability is over normal noise, without a closed form."""
+        """Return the JSON fields of a row whose probability is over normal noise; empty for another row."""
         try:
             bound = self.evidence.probabilities.bound(row.inputs, row.outputs, outcome.terms.gamma)
             if not has_normal(bound):
@@ -168,7 +167,6 @@ class _Writer:
         return self.reader.terms(own_cells(row), None if row.dd is None else row.dd.text, Budget())[2]
 
     def _certified(self, row: Row, terms: Terms) -> Beta:
-        """Return the beta of a row as the checker reads it in the claim, or as text if it cannot."""
         beta, own = terms.beta, own_cells(row)
         expression = own.get("beta", self.stated["beta"])
         pieces = any(name in expression and mentions(expression, name) for name in ("min", "max", "abs"))
@@ -178,15 +176,14 @@ class _Writer:
 
 
 def _cells_of_claim(row: Row) -> dict[str, Any]:
-    """Return the cells of `row` besides inputs and outputs: its dd, and its own alpha, beta and gamma."""
     own = own_cells(row)
     return {**({} if row.dd is None else {"dd": row.dd.text}), **({"own": own} if own else {})}
 
 
 def _with_product(document: dict[str, Any], product: Product | None) -> dict[str, Any]:
-    """Return the document with the inputs that its rows represent (`product`), and the exchanges that lead to them.
+    """Return `document` with the inputs that its rows represent (`product`), and the exchanges that show this.
 
-    If the checker does not see that the rows represent the inputs, the reason is stated instead.
+    If the checker does not accept that the rows represent the inputs, the reason is stated instead.
     """
     if product is None:
         return document
@@ -200,7 +197,7 @@ def _with_product(document: dict[str, Any], product: Product | None) -> dict[str
 
 
 def _doubt(document: dict[str, Any]) -> str | None:
-    """Return the reason why the checker does not see that the rows represent all inputs, or None if it does."""
+    """Return the reason why the checker does not accept that the rows represent all inputs; None if it does."""
     known, budget = document_of(document), Budget(answers=Answers(document["answers"]))
     tree, machine, _ = program_in(known, budget)
     try:
@@ -265,7 +262,6 @@ class _RangeWriter:
         return data | {"verdict": str(result.verdict)}
 
     def _claimed(self, terms: Terms, result: RowResult, read: Read | None) -> dict[str, Any]:
-        """Return the JSON data of the claim for one gamma, or one range of gammas, with its decision."""
         beta = certified(terms.beta, read, ())
         form, intervals = result.closed_form, self._question.intervals
         decision = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
@@ -334,8 +330,8 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
 def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant | Loss, tool: str = "dipc") -> str:
     """Return the certificate of a least privacy constant K, or of the largest loss at one eps.
 
-    It proves the program private with the constant as budget, and refutes a smaller budget, if that refutation has a
-    certificate; for every m, it refutes one m. Raises Uncertified.
+    It proves the program private with the constant as its budget, and refutes a smaller budget if this refutation has a
+    certificate; a claim for every m is refuted for one m. Raises Uncertified.
     """
     low, high = _budgets(constant)
     eps = Interval(constant.eps, constant.eps, True, True) if isinstance(constant, Loss) else constant.eps
@@ -364,7 +360,7 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
 
 
 def _budgets(constant: Constant | Loss) -> tuple[Fraction, Fraction]:
-    """Return (a multiple of eps that is refuted, one that is proved); the first is at most 0 if none is refuted."""
+    """Return (a refuted budget, a proved one), as multiples of eps; the first is <= 0 if none is refuted."""
     match constant:
         case Constant(proved=Fraction() as proved, refuted_below=refuted):
             return (_ZERO if refuted is None else refuted - _STEP), proved
@@ -389,7 +385,6 @@ def _of_eps(solution: EpsSolution, low: Fraction, high: Fraction, tool: str) -> 
 
 
 def _part_from(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
-    """Return the part of the intervals from `start` on."""
     remaining = []
     for interval in intervals:
         upper = interval.upper
@@ -404,9 +399,9 @@ def _texts(intervals: Sequence[Interval]) -> str:
 
 
 def _bracket_ends(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
-    """Return a lower and an upper bound of the least number.
+    """Return a lower and an upper bound of a least number that is enclosed by `cell`.
 
-    The lower bound of an exact number is smaller by a unit of digit `digits`.
+    If the number is exact, the lower bound is smaller by a unit of digit `digits`.
     """
     low, high = cell
     return (low - Fraction(10) ** (magnitude(high) - digits) if low == high != 0 else low), high
@@ -440,7 +435,10 @@ def _bracket(
 
 
 def _proof(question: Question, verdict: Verdict, tool: str) -> dict[str, Any]:
-    """Return the certificate of `question`, decided anew. Raises Uncertified if the verdict is not `verdict`."""
+    """Return the certificate of `question`, decided anew, which names `tool` as its writer.
+
+    Raises Uncertified if the verdict of the new decision is not `verdict`.
+    """
     program = question.program
     engine = Engine(program.measurer, program.limits, keep_proofs=True)
     report = answer(replace(question, engine=engine).source(), engine)

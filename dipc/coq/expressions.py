@@ -55,7 +55,6 @@ def _sum(terms: Ring, variable: str) -> Expression:
 
 
 def _product(c: Fraction, k: int, q: Fraction, variable: str) -> Expression:
-    """Return c * variable^k * exp (q * variable), for c > 0."""
     factors: list[Expression] = []
     if c != 1 or not (k or q):
         factors.append(_positive(c))

@@ -39,9 +39,10 @@ Term = str
 
 @dataclass
 class CoqProgram:
-    """The definition of a program as a function of its inputs, and of events of its outputs.
+    """The definition in Coq of a program, as a function of its inputs, and of events of its outputs.
 
-    A finite variable holds a rational number: a truth value is 1 or 0, and a word is its place in its domain.
+    A finite variable holds a rational number: a truth value is 1 or 0, and a word is its place in its domain. `machine`
+    is the program as the checker reads it, and `name` its name in Coq.
     """
 
     machine: Machine
@@ -52,7 +53,6 @@ class CoqProgram:
     noisy: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Number the words of all domains, and find the variables that noise reaches."""
         for slot in self.machine.slots:
             if isinstance(slot.type, frozenset):
                 for word in sorted(value for value in slot.type if isinstance(value, str)):
@@ -67,18 +67,16 @@ class CoqProgram:
     # --- names -----------------------------------------------------------------------------------
 
     def _name(self, slot: int) -> str:
-        """Return the Coq name of a variable or an input."""
         return f"v{slot}_{re.sub(r'[^A-Za-z0-9]+', '_', self.machine.slots[slot].name).strip('_')}"
 
     def _is_input(self, slot: int) -> bool:
         return self.machine.slots[slot].role == "input"
 
     def _is_real(self, slot: int) -> bool:
-        """Return True for a variable that holds a real number; inputs are rational constants of a row."""
         return self.machine.slots[slot].type in ("real", "int") and not self._is_input(slot)
 
     def constant(self, value: Value) -> Term:
-        """Return the rational number of a value."""
+        """Return the rational for `value` as a Coq term: 1 or 0 for a truth value, a word's place in its domain."""
         if isinstance(value, bool):
             return _rational(int(value))
         return self._word(value) if isinstance(value, str) else _rational(value)
@@ -113,7 +111,6 @@ class CoqProgram:
         return lines
 
     def _require_few_ways(self) -> None:
-        """Raise NotStatedError if there are too many ways through the program, or too many comparisons on one."""
         code = self.machine.code
         ways, comparisons = [1] * (len(code) + 1), [0] * (len(code) + 1)
         for here in reversed(range(len(code))):
@@ -149,7 +146,6 @@ class CoqProgram:
                 return False
 
     def _block(self, start: int, end: int) -> list[Term]:
-        """Return the statements of the instructions from `start` to before `end`."""
         code, body, here = self.machine.code, list[Term](), start
         while here < end:
             match code[here]:
@@ -224,7 +220,7 @@ class CoqProgram:
                 return False
 
     def _real(self, code: Code) -> Term:
-        """Return an expression of Programs.v, the sum of at most one noise and a number."""
+        """Return an expression of Programs.v for `code`, which must be the sum of at most one noise and a number."""
         if not self._reads_real(code):
             return f"Finite ({self._finite(code)})"
         match code:
@@ -252,7 +248,6 @@ class CoqProgram:
                 raise NotStatedError("its program computes with real variables other than by sums and multiples")
 
     def _finite(self, code: Code) -> Term:
-        """Return a finite expression of Programs.v."""
         match code:
             case Literal(value):
                 return f"FNum {self.constant(value)}"
@@ -279,7 +274,6 @@ class CoqProgram:
                 raise NotStatedError("its program computes with finite values in a way that Programs.v does not have")
 
     def _condition(self, code: Code) -> Term:
-        """Return a condition of Programs.v, in parentheses."""
         match code:
             case Literal(bool() as value):
                 return f"(FGe (FNum {_rational(value)}) (FNum {_rational(1)}))"
@@ -312,12 +306,15 @@ class CoqProgram:
     # --- rows ------------------------------------------------------------------------------------
 
     def applied(self, inputs: Mapping[int, Value]) -> Term:
-        """Return the program at these values of its inputs, by slot."""
+        """Return the Coq term of the program applied to `inputs`, the values of its inputs by slot."""
         values = " ".join(self.constant(inputs[slot]) for slot in self.machine.numbered("input"))
         return f"({self.name} {values})" if values else self.name
 
     def event(self, answers: Sequence[Mapping[int, Value]], gamma: Fraction) -> Term:
-        """Return the condition that the outputs are one of `answers`, by slot, where numbers may be off by `gamma`."""
+        """Return the Coq condition that the outputs are one of `answers`, which are values by slot.
+
+        A number may differ from the answer's by at most `gamma`.
+        """
         texts = [self._answer(answer, gamma) for answer in answers]
         return texts[0] if len(texts) == 1 else f"(any_of [{'; '.join(texts)}])"
 
@@ -345,7 +342,6 @@ _FINITE = {"+": "FPlus", "*": "FTimes", "min": "FMin", "max": "FMax"}
 
 
 def _rational(value: Fraction | int) -> Term:
-    """Return a number of the type Q, where Coq expects one."""
     above, below = value.as_integer_ratio()
     text = str(above) if below == 1 else f"{above}#{below}"
     return text if text.isdigit() else f"({text})"
@@ -367,7 +363,6 @@ def _weight(weight: Closed) -> Fraction:
 
 
 def _laid_out(head: str, body: Sequence[Term], indentation: int) -> Term:
-    """Return the list `body` after `head`, one item a line; a single short item is on the same line."""
     if len(body) <= 1 and all("\n" not in item for item in body):
         return f"{head} [{''.join(body)}]"
     margin = " " * indentation

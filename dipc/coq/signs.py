@@ -38,7 +38,7 @@ def unit_of(exponents: Iterable[Fraction]) -> Fraction:
 
 @dataclass(frozen=True)
 class CoqRange:
-    """An interval of t or eps within (0, inf). An `upper` that is None stands for infinity."""
+    """An interval of t or eps within (0, inf). If `upper` is None, the interval is unbounded."""
 
     lower: Fraction
     upper: Fraction | None
@@ -55,7 +55,7 @@ class CoqRange:
         return f"{below} {'<=' if self.upper_closed else '<'} {number(self.upper)}"
 
     def scaled(self, factor: Fraction) -> CoqRange:
-        """Return the range of factor * x for the x of this range."""
+        """Return the range of all factor·x with x in this range."""
         upper = None if self.upper is None else self.upper * factor
         return CoqRange(self.lower * factor, upper, self.lower_closed, self.upper_closed)
 
@@ -67,7 +67,7 @@ class CoqRange:
 
 @dataclass(frozen=True)
 class CoqSum:
-    """The function Σ c * t^k * exp (-(j * t)) of t, over the items (k, j) -> c.
+    """The function Σ c * t^k * exp (-(j * t)) of t, where `items` lists the pairs ((k, j), c).
 
     The least j is 0, and all c are whole and coprime.
     """
@@ -96,22 +96,22 @@ class CoqSum:
 
     @property
     def is_positive(self) -> bool:
-        """True if every coefficient is positive."""
+        """True if every coefficient is positive, so that the sum is positive for t > 0."""
         return all(c > 0 for _, c in self.items)
 
     @property
     def is_line(self) -> bool:
-        """True if the sum is linear in t."""
+        """True if the sum is a linear function of t."""
         return all(not j and k <= 1 for (k, j), _ in self.items)
 
     @property
     def at_zero(self) -> int:
-        """The value at t = 0."""
+        """The value of the sum at t = 0."""
         return sum(c for (k, _), c in self.items if not k)
 
     @property
     def derivative(self) -> CoqSum:
-        """The derivative by t, without the terms that vanish."""
+        """The derivative of the sum by t, without terms that vanish."""
         result: dict[tuple[int, int], int] = {}
         for (k, j), c in self.items:
             if j:
@@ -125,7 +125,7 @@ class CoqSum:
         return sum((c * t**k for (k, _), c in self.items), Fraction(0))
 
     def clear_at(self, t: float, least: float) -> bool:
-        """True if the value at `t` seems to exceed `least` by more than the rounding error, in floating point."""
+        """Return True if the sum's floating-point value at `t` exceeds `least` by more than the rounding error."""
         try:
             terms = [c * t**k * exp(-j * t) for (k, j), c in self.items]
         except OverflowError:
@@ -141,9 +141,10 @@ class CoqSum:
 
 
 def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fraction]) -> list[str]:
-    """Return Coq lines that prove `NAME : forall t, where t -> 0 < ev NAME_l t`, for the sum NAME_l that they define.
+    """Return Coq lines that define the sum `value` as NAME_l and prove NAME : forall t, where t -> 0 < ev NAME_l t.
 
-    `hints` are values of t where the certificate cuts the range. Raises NotStatedError if no cuts are found.
+    NAME is the argument `name`, and `where` the range of t. `hints` are values of t at which the certificate cuts the
+    range. Raises NotStatedError if no cuts are found.
     """
     lines = [f"Definition {name}_l : list term := {value}."]
     goal = f"Lemma {name} : forall t, {where.text('t')} -> 0 < ev {name}_l t."
@@ -178,9 +179,10 @@ def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fr
 
 
 def _near_zero(value: CoqSum, hints: Sequence[Fraction], end: Fraction | None) -> tuple[int, Fraction]:
-    """Return the order n of the first derivative that is not 0 at 0, and an r: it seems positive on [0, r].
+    """Return (order n of the first derivative of `value` that is not 0 at t = 0, an r > 0).
 
-    Raises NotStatedError if there is none.
+    In floating point, the derivative seems positive on [0, r]. `hints` are cuts to try for r, and `end` is an upper
+    bound of r. Raises NotStatedError if there is no r.
     """
     order, derivative = 0, value
     while derivative.items and not derivative.at_zero and order < MOST_STEPS:
@@ -202,9 +204,9 @@ def _near_zero(value: CoqSum, hints: Sequence[Fraction], end: Fraction | None) -
 
 
 def _far(value: CoqSum, start: Fraction) -> tuple[list[str], Fraction]:
-    """Return a proof for t >= B, and this B >= `start`; the highest power without an exponential is the leading term.
+    """Return (Coq lines that prove `value` positive for t >= B, this B >= `start`).
 
-    Raises NotStatedError if no B is found.
+    The highest power of t without an exponential outweighs all other terms. Raises NotStatedError if no B is found.
     """
     powers = [k for (k, j), _ in value.items if not j]
     lead = max(powers)
@@ -225,7 +227,6 @@ def _far(value: CoqSum, start: Fraction) -> tuple[list[str], Fraction]:
 
 
 def _is_small(negative: Sequence[tuple[int, int, int]], lead: int, c: int, bound: float) -> bool:
-    """True if, in floating point, the `negative` terms at t = `bound` add up to less than the leading c·t^lead."""
     try:
         return sum(-d * bound ** (k - lead) * exp(-j * bound) for k, j, d in negative) < 0.98 * c
     except OverflowError:
@@ -233,7 +234,6 @@ def _is_small(negative: Sequence[tuple[int, int, int]], lead: int, c: int, bound
 
 
 def _cuts(start: Fraction, end: Fraction) -> list[Fraction]:
-    """Return points from `start` to `end`, each at most twice the one before. Raises NotStatedError for too many."""
     cuts = [start]
     while cuts[-1] < end and len(cuts) < MOST_STEPS:
         cuts.append(min(end, 2 * cuts[-1]))

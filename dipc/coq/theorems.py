@@ -40,15 +40,15 @@ CLAIMED = (
 
 
 class UnsupportedError(Exception):
-    """Raised for a certificate about a question whose inequalities are not written; the message says which are."""
+    """Raised for a certificate whose question has no theorems for Coq; the message says which questions have them."""
 
 
 @dataclass(frozen=True)
 class CoqFile:
-    """A Coq file: its `text`, and how many of its `obligations` are `stated` as theorems.
+    """A Coq file: its `text`, and how many of the certificate's `obligations` are `stated` as theorems.
 
-    `open_verdicts` counts rows and classes that claim something and rest on no obligation. `proved_rows` of the rows
-    that rest on an obligation are proved from the program, with `unproved_rows` left.
+    `open_verdicts` counts the rows and classes that claim something but rest on no obligation. Of the rows that rest on
+    one, `proved_rows` have a theorem about the program itself, and `unproved_rows` do not.
     """
 
     text: str
@@ -125,7 +125,6 @@ def write_theorems(document: Document, budget: Budget) -> CoqFile:
 
 
 def _open_verdicts(data: Mapping[str, Any]) -> int:
-    """Return the number of rows, ranges of gamma and classes that claim something and have no obligation."""
     verdicts = [one for row in data.get("rows", ()) for one in row.get("ranges") or (row,)]
     count = sum(one.get("obligation") is None and not one.get("vacuous") for one in verdicts)
     classes = [one for case in data.get("cases", ()) for one in case["classes"]]
@@ -133,7 +132,6 @@ def _open_verdicts(data: Mapping[str, Any]) -> int:
 
 
 def _kinds(document: Document) -> list[str]:
-    """Return the names of the certificates in a document: "certificate", or the parts "proved" and "refuted"."""
     if document.question is not Question.LEAST:
         return ["certificate"]
     return [name for name, part in (("proved", document.proved), ("refuted", document.refuted)) if part is not None]
@@ -145,18 +143,15 @@ def _claim(claim: Mapping[str, Any]) -> str:
 
 
 def _comment(text: str) -> str:
-    """Return `text` on one line, without characters that end a Coq comment or a string."""
     safe = plain(text).replace('"', "'").replace("*)", "* )").replace("(*", "( *")
     return safe if len(safe) <= 1000 else safe[:1000] + " ..."
 
 
 def _lines(text: str) -> str:
-    """Return the lines of a program, each without characters that end a Coq comment or a string."""
     return "\n".join(f"   {_comment(line)}".rstrip() for line in text.splitlines())
 
 
 def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
-    """Return the rows, or the classes, that rest on each obligation, by the obligation's index."""
     uses: dict[int, list[str]] = {}
 
     def add(places: object, words: str) -> None:
@@ -187,9 +182,9 @@ def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """The program of a certificate, and a theorem for each of its rows that is `proved` from it.
+    """The Coq text (`blocks`) about the rows of a certificate: the program, and a theorem for each row proved from it.
 
-    `unproved` rows rest on an obligation and have no theorem; their blocks say why.
+    `proved` and `unproved` count the rows with an obligation. The blocks of an unproved row say why it has no theorem.
     """
 
     blocks: tuple[str, ...]
@@ -198,7 +193,10 @@ class _Rows:
 
     @staticmethod
     def write(part: Document, prefix: str, known: Mapping[int, _Obligation], budget: Budget) -> _Rows:
-        """Write the rows of `part` that rest on the obligations `known`, by place. Names begin with `prefix`."""
+        """Write the rows of `part` that rest on an obligation in `known`, which is keyed by the obligation's index.
+
+        All names begin with `prefix`.
+        """
         rows = [row for row in part.data.get("rows", ()) if row.get("obligation") is not None]
         ranged = sum("ranges" in row for row in part.data.get("rows", ()))
         if not rows or part.table is None:
@@ -231,10 +229,10 @@ class _Rows:
 def _row(
     name: str, row: Mapping[str, Any], program: CoqProgram, theorem: Theorem, known: Mapping[int, _Obligation]
 ) -> list[str]:
-    """Return the theorem `name` about the probability of a row's right answer, which rests on an obligation.
+    """Return the theorem `name` about the probability of a row's right answer.
 
-    `known` has the obligations with theorems. Where the obligation is not about this probability, it says that
-    1 - beta is at most 0, and the theorem says what the probability is. Raises NotStatedError or NotDerived.
+    The theorem uses the obligation that the row refers to, which has to be in `known`. If this obligation states only
+    that 1 - beta <= 0, the theorem states the value of the probability. Raises NotStatedError or NotDerived.
     """
     obligation = known.get(row["obligation"])
     if obligation is None:
@@ -250,10 +248,10 @@ def _row(
 
 
 def _equation(name: str, program: str, event: str, value: Closed, written: str | None = None) -> list[str]:
-    """Return the lemma or theorem `name` that the probability of `event` of `program` is the closed form `value`.
+    """Return the lemma or theorem `name` that the probability of `event` under `program` is the closed form `value`.
 
-    The right side is the Coq term `written`, by default the closed form as people read it: then it is a theorem.
-    Raises NotStatedError if the closed form is a quotient.
+    The right side of the equation is the Coq term `written`; by default it is the closed form as people read it, and
+    then the result is a theorem. Raises NotStatedError if the closed form is a quotient.
     """
     if value[1] != ONE:
         raise NotStatedError("its probability is a quotient")
@@ -274,9 +272,10 @@ def _equation(name: str, program: str, event: str, value: Closed, written: str |
 
 @dataclass(frozen=True)
 class _Factor:
-    """A factor `function` of a numerator or a denominator, with its `multiplicity`.
+    """A factor `function` of a numerator or a denominator, which occurs `multiplicity` times.
 
-    `sign` is the stated sign, None if the certificate states none; `hints` are the ends of the pieces of its proof.
+    `sign` is its sign as the certificate states it, or None. `hints` are the ends of the pieces in the proof of the
+    sign.
     """
 
     function: Ring
@@ -295,8 +294,6 @@ class _Factor:
 
 @dataclass(frozen=True)
 class _Context:
-    """The functions and proofs in one certificate to which its obligations refer by index."""
-
     data: Mapping[str, Any]
     intervals: tuple[Interval, ...]
 
@@ -320,11 +317,6 @@ class _Context:
         ]
 
     def denominator(self, ring: Ring, interval: int) -> list[_Factor]:
-        """Return the factors of the denominator `ring`, each with its proved sign on the given interval.
-
-        `interval` is the index of the interval. Raises NotStatedError if the certificate does not prove the denominator
-        positive there.
-        """
         for entry in self.data["positive"]:
             if read_ring(entry["function"]) != ring:
                 continue
@@ -342,7 +334,7 @@ class _Context:
 
 @dataclass
 class _Obligation:
-    """The theorem for one entry of `obligations`, with its lemmas in the order in which Coq reads them."""
+    """The theorem for one entry of a certificate's `obligations`, with its lemmas in the order that Coq needs."""
 
     name: str
     entry: Mapping[str, Any]
@@ -353,7 +345,6 @@ class _Obligation:
     count: int = 0
 
     def lines(self) -> list[str]:
-        """Return definitions, lemmas and the theorem. Raises NotStatedError."""
         if "reason" in self.entry:
             raise NotStatedError(self.entry["reason"])
         self.value = self.context.probability(self.entry["probability"])
@@ -379,9 +370,10 @@ class _Obligation:
     # --- rows ------------------------------------------------------------------------------------
 
     def from_program(self, name: str, program: str, event: str) -> list[str]:
-        """Return the lemma that Pr is the probability of `event` of `program`, and the theorem `name` about that.
+        """Return the theorem `name` about the probability of `event` under `program`, and a lemma before it.
 
-        Raises NotStatedError if Pr is no sum of powers of eps and of e^eps.
+        The lemma says that Pr, the probability in the obligation, is this probability. Raises NotStatedError if Pr is
+        not a sum of powers of eps and of e^eps.
         """
         lines = _equation(f"{name}_Pr", program, event, self.value, f"{self.name}_Pr eps")
         pr = f"Pr {program}\n    {event}"
@@ -423,7 +415,7 @@ class _Obligation:
         parts: list[str] = []
         for interval, whole in enumerate(ranges):
             part = name if len(ranges) == 1 else f"{name}_interval{interval}"
-            script = self._script(interval, whole)
+            script = self._interval_proof(interval, whole)
             kind = "Theorem" if part == name else "Lemma"
             self.written += [f"{kind} {part} : forall {v}, {whole.text(v)} -> {claim}.", "Proof.", *script, "Qed."]
             parts.append(part)
@@ -436,8 +428,12 @@ class _Obligation:
                 f"Proof. intros {v} {cases}; [{applied}]; exact E. Qed.",
             ]
 
-    def _script(self, interval: int, whole: CoqRange) -> list[str]:
-        """Return the proof script for one interval: every argument of min is proved, cell by cell, by one of max."""
+    def _interval_proof(self, interval: int, whole: CoqRange) -> list[str]:
+        """Return the proof script for the range `whole`, the interval with index `interval`.
+
+        Beta is a minimum of maxima. The script proves the claim for every argument of the minimum; on each cell of the
+        range, one argument of its maximum suffices.
+        """
         equal = whole.lower == whole.upper
         lines = [f"intros {self.variable} {'->' if equal else 'E'}. unfold {self.name}_beta."]
         for place, part in enumerate(self.entry["parts"]):
@@ -447,7 +443,10 @@ class _Obligation:
         return [f"  {line}" for line in lines]
 
     def _part(self, interval: int, whole: CoqRange, place: int, part: Mapping[str, Any]) -> list[str]:
-        """Return the steps that prove the first goal, about the argument with index `place` of the `min` in beta."""
+        """Return the tactics that prove the first goal, about the argument with index `place` of the minimum in beta.
+
+        `part` is the certificate's evidence for this argument, with cells for the interval with index `interval`.
+        """
         cells = part["cells"][interval]
         lines: list[str] = []
         lower, lower_closed = whole.lower, whole.lower_closed
@@ -472,7 +471,7 @@ class _Obligation:
         return lines
 
     def _point(self, function: Closed, at: Fraction) -> list[str]:
-        """Return the Coq tactics that prove Pr + a - 1 >= 0 at the single eps `at`, where a is an argument of max."""
+        """Return the tactics that prove `function` >= 0 at the single eps `at`."""
         if function[0] and sign_of_ring(function[0], at, self.budget):
             return ["left", f"unfold {self.name}_Pr", "number"]
         return ["right", f"unfold {self.name}_Pr", "field; try (apply Rgt_not_eq; number)"]
@@ -480,7 +479,10 @@ class _Obligation:
     def _cell(
         self, lemma: str, interval: int, arm: tuple[int, int], stated: object, evidence: Any, where: CoqRange
     ) -> None:
-        """Write the lemma that Pr + a - 1 >= 0 on a cell, with the argument a = arms[arm[0]][arm[1]] of max."""
+        """Write the lemma that `stated`, which is Pr + a - 1, is >= 0 on the cell `where`.
+
+        The arm a is an argument of a maximum in beta, with the indices `arm`.
+        """
         place, number_of_arm = arm
         value, beta, function = self.value, self.arms[place][number_of_arm], read_closed(stated)
         written = self.betas[place][number_of_arm]
@@ -514,7 +516,6 @@ class _Obligation:
         ]
 
     def _factors(self, factors: Sequence[_Factor], where: CoqRange, unit: Fraction, *, strict: bool) -> tuple[str, str]:
-        """Return the factors as data for Coq, and the proof of their signs with holes for facts about the range."""
         texts: list[str] = []
         proofs: list[str] = []
         for factor in factors:
@@ -534,7 +535,6 @@ class _Obligation:
         return f"[{'; '.join(texts)}]", proof
 
     def _sign(self, value: CoqSum, where: CoqRange, factor: _Factor, unit: Fraction) -> str:
-        """Return the name of the lemma that `value` is positive on the range; write the lemma if it is new."""
         known = self.signs.get((value, where))
         if known is None:
             known = self.signs[value, where] = f"{self.name}_s{len(self.signs)}"
@@ -542,7 +542,7 @@ class _Obligation:
         return known
 
     def _line(self, value: CoqSum, where: CoqRange) -> str:
-        """Return the name of the lemma that a linear sum is nonnegative on the range, where it may be 0 at an end."""
+        """Write a lemma that the linear sum `value` is >= 0 on the range `where`, and return the lemma's name."""
         self.count += 1
         name = f"{self.name}_line{self.count}"
         self.written += [
@@ -553,7 +553,7 @@ class _Obligation:
 
 
 def _signed(value: CoqSum, factor: _Factor, where: CoqRange) -> CoqSum:
-    """Return the sum, or its negative if the factor is stated to be negative, or seen to be so on the range."""
+    """Return `value`, or its negative if the factor is stated to be negative or is seen to be negative on the range."""
     sign = factor.sign
     if len(value.items) == 1:
         sign = value.items[0][1]
@@ -574,7 +574,7 @@ def _fold(operator: str, texts: Sequence[str]) -> str:
 
 
 def theorem_names(theorems: CoqFile) -> Iterator[str]:
-    """Yield the names of the theorems, in order."""
+    """Yield the names of the theorems in `theorems`, in order."""
     for line in theorems.text.splitlines():
         if line.startswith("Theorem "):
             yield line.split()[1]

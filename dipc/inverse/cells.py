@@ -92,7 +92,6 @@ class AffineRates:
     """The rates of all noises, as affine functions of the constants that vary."""
 
     def __init__(self, known: Sequence[tuple[Values, Rates]]) -> None:
-        """Interpolate the rates in `known`: at the first values, and at values with one constant changed each."""
         (self._base, self.own), *others = known
         self._slopes = [
             [(rate - own) / (values[n] - self._base[n]) for own, rate in zip(self.own, rates, strict=True)]
@@ -111,7 +110,7 @@ class AffineRates:
 
     @property
     def are_distinguishable(self) -> bool:
-        """Whether two noises with equal rates at the first values have equal rates at all values of the constants."""
+        """True if two noises with equal rates at the first values have equal rates at all values of the constants."""
         functions = set(zip(self.own, *self._slopes, strict=True))
         return len(functions) == len(set(self.own))
 
@@ -134,10 +133,10 @@ class ThresholdBounds(Protocol):
         """Prepare for guesses at rates close to `rates`."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """A lower bound of the threshold t for all rates s_i·rates_i, where each s_i is between those of `shares`.
+        """A lower bound of the threshold t over all rates s_i·rates[i], where each s_i is between values of share[i].
 
-        More precisely, log s is at least a convex combination of the logarithms of `shares`, which are all at most 1.
-        The search for a better bound ends at `enough`.
+        The shares range over `shares`, all at most 1; more precisely, log s is at least a convex combination of the
+        logarithms of `shares`. The search for a better bound ends once it reaches `enough`.
         """
 
 
@@ -177,7 +176,6 @@ class Thresholds:
         self._chosen: set[int] = set()
 
     def _is_open(self, posed: ProofStep) -> bool:
-        """Whether the bound of the proof step `posed` is known for all rates."""
         obligation = posed.obligation
         noises = [noise for share in obligation.bound.shares for event in share.events for noise in event.noises]
         return (
@@ -187,20 +185,19 @@ class Thresholds:
         )
 
     def guess(self, rates: Rates) -> Fraction:
-        """An approximation of the least t with which all inequalities hold for these rates."""
+        """An approximation of the least t with which all inequalities hold for the noises' `rates`."""
         numbers = self._chosen or range(len(self._posed))
         return max(self._begin(number, self._form(number, rates), _ONE) for number in numbers)
 
     def learn(self, rates: Rates) -> None:
-        """Examine all inequalities at these rates; later guesses at rates close to them examine only few."""
         begins = [self._begin(number, self._form(number, rates), _ONE) for number in range(len(self._posed))]
         self._chosen |= {number for number, begin in enumerate(begins) if begin >= max(begins) * _LIKELY}
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """A lower bound of t for all rates s_i·rates_i, where each factor s_i is between those of `shares`.
+        """A lower bound of the threshold t over all rates s_i·rates[i], where each s_i is between values of share[i].
 
-        The base class says how exactly. For each inequality, only the noises that can make its answer wrong matter. The
-        search ends at `enough`.
+        The shares range over `shares`. For each inequality, only the noises that can make its answer wrong matter. The
+        search ends once the bound reaches `enough`.
         """
         best = _ZERO
         for number in sorted(range(len(self._posed)), key=lambda number: -self._last.get(number, _MOST))[:_TRIED]:
@@ -219,7 +216,6 @@ class Thresholds:
         return best
 
     def _form(self, number: int, rates: Rates) -> ClosedForm:
-        """The probability in the inequality with index `number`, in closed form for these rates."""
         bound = self._posed[number][0]
 
         def new_rate(own: Fraction) -> Fraction:
@@ -242,7 +238,7 @@ class Thresholds:
         return self._bounds.measure(Bound(tuple(shares), bound.constant))
 
     def _begin(self, number: int, form: ClosedForm, factor: Fraction) -> Fraction:
-        """An approximate t from which on `form` >= 1 - `factor`·beta in the inequality with index `number`."""
+        """An approximate t from which on `form` >= 1 - `factor`·beta, where beta is that of the inequality `number`."""
         missing = _Approximation([(-_ONE, form.value), (-factor, self._posed[number][1].value)])
         last = self._last.get(number, _ONE)
         low, high = last * Fraction(31, 32), last * Fraction(33, 32)
@@ -271,7 +267,6 @@ class Thresholds:
         return low
 
     def _fails_up_to(self, end: Fraction, form: ClosedForm, beta: Closed) -> bool:
-        """Whether `form` <= 1 - `beta` is proved on the interval (0, end]."""
         interval = Interval(_ZERO, end, False, True)
         try:
             return holds_in_cells((1 - form).value, PiecewiseForm(ExpPoly.ONE - beta), interval, self._limits)
@@ -350,7 +345,7 @@ class Objective:
     ) -> None:
         """Take lower bounds of t from `thresholds` and of K from `costs`, or K = 1 if `costs` is None.
 
-        Only values with every rate at least its `least` count.
+        Values of the constants are excluded unless every rate is at least its `least`.
         """
         self._thresholds = thresholds
         self._rates = rates
@@ -371,7 +366,10 @@ class Objective:
                 self._candidates.append(candidate)
 
     def guess(self, values: Values) -> float:
-        """The approximate objective at `values`, from the recorded pairs; infinite if a rate is too small."""
+        """The approximate objective at `values`; infinite if a rate is too small.
+
+        The constant of privacy is approximated from the recorded pairs of inputs alone.
+        """
         rates = self._rates.evaluate(values)
         if any(rate < least for rate, least in zip(rates, self._least, strict=True)):
             return float("inf")
@@ -384,7 +382,7 @@ class Objective:
     def at_least(self, cell: ConstantBox, enough: Fraction | None = None) -> Fraction | None:
         """A lower bound of the objective in the box `cell`, or None if a rate is too small everywhere in it.
 
-        The search for a better bound ends at `enough`. Raises Undecided.
+        The search for a better bound ends once it reaches `enough`. Raises Undecided.
         """
         corners = [self._rates.evaluate(corner) for corner in cell.corners]
         most = [max(column) for column in zip(*corners, strict=True)]
@@ -415,10 +413,11 @@ class Objective:
         return best
 
     def _constants(self, far: Sequence[Rates], near: Sequence[Rates], center: Rates) -> list[list[Fraction]]:
-        """Lower bounds κ of the constant of privacy at the corners of a cell, a list for each recorded pair of inputs.
+        """Lower bounds of the privacy constant: for each recorded pair of inputs (u, u'), one for each cell corner.
 
-        For a pair (u, u'), κ is the cost of the output at u' with the rates `far`, less the cost of noises at u with
-        the rates `near`. These noises cost the least with the rates `center`, or with a member of `near`.
+        A bound is the cost of the output at u' with the corner's rates (`far`), less the cost of the noises at u with
+        its rates in `near`. The noises are those that cost the least with the rates `center`, or with a member of
+        `near`.
         """
         if self._costs is None:
             return [[_ONE] * len(far)]
@@ -446,7 +445,7 @@ class Objective:
         return dict(zip(self._rates.own, rates, strict=True))
 
     def widest(self, cell: ConstantBox) -> int:
-        """The index of the constant along which rates change the most in the box `cell`."""
+        """The index of the constant whose range in the box `cell` changes the rates the most."""
         middle = self._rates.evaluate(cell.middle)
 
         def change(constant: int) -> Fraction:
@@ -474,10 +473,10 @@ def _rounded_up(value: Fraction) -> Fraction:
 
 
 class BoxSearch:
-    """A branch-and-bound search: it splits the box with the least lower bound until all bounds reach a given value.
+    """A branch-and-bound search for a lower bound of an objective over a box of values of the constants.
 
-    Invariant: the open boxes contain all values where no rate is too small, and each has a proved lower bound of the
-    objective.
+    It splits the box with the least lower bound until all bounds reach a given value. Invariant: the open boxes contain
+    all values where no rate is too small, and each has a proved lower bound of the objective.
     """
 
     def __init__(self, objective: Objective, whole: ConstantBox) -> None:
@@ -509,7 +508,6 @@ class BoxSearch:
                 heappush(self._heap, one)
 
     def _count(self, cell: ConstantBox, bound: float, enough: float) -> int:
-        """The number of parts into which `cell`, with lower bound `bound`, is split for the parts to reach `enough`."""
         middle = self._objective.guess(cell.middle)
         if not bound or isinf(middle):
             return 4

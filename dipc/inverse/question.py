@@ -92,7 +92,7 @@ class Question:
         """Two questions with a stronger and a weaker claim, in which rationals replace logarithms and powers of e.
 
         The rationals have `digits` digits. The two questions are equal if all logarithms and powers of e in the claim
-        are rational. None for a claim without logarithms and powers of e.
+        are rational. The result is None for a claim without logarithms and powers of e.
         """
         columns = () if self.table is None else self.table.columns
         core = self.program.core
@@ -111,7 +111,7 @@ class Question:
 
     @property
     def exact(self) -> Question:
-        """The question with rationals in place of logarithms and powers of e; itself if one of them is irrational."""
+        """The question with rationals for logarithms and powers of e, if all of these are rational; else itself."""
         both = None if self.free else self.enclosing(_NUMBER_DIGITS)
         return both[0] if both is not None and both[0].options == both[1].options else self
 
@@ -137,7 +137,7 @@ class Question:
         return replace(self, options=replace(self.options, **changes))
 
     def claim(self) -> Claim:
-        """The claim of the question, about its table or about no rows. Raises DiagnosticError."""
+        """The claim of the question, about the rows of its table or about no rows. Raises DiagnosticError."""
         table = _NO_TABLE if self.table is None else self.table
         return resolve_claim(self.program.core, table, replace(self.options, gamma="0") if self.free else self.options)
 
@@ -147,7 +147,7 @@ class Question:
         return AllNumbers(self.program, self.parameter, self.least, self.options).least
 
     def undecided_row(self, number: int) -> RowResult:
-        """The row of a report for the case with this number, without an answer."""
+        """The row of a report for the case with this `number`, without an answer."""
         return next(case for case in self.source().cases() if case.number == number).undecided_row()
 
     def source(self) -> Source:
@@ -223,11 +223,9 @@ def holds(obligation: Obligation, engine: Engine) -> bool:
 class Inequality:
     """The inequality `bound` >= 1 - `beta` for all values of `variable` in `intervals`.
 
-    `rows` are the cases that need it.
-
-    If `exact`, `bound` is the probability itself, so the claim fails wherever the inequality does. Otherwise only a
-    proof counts. A union bound for every m is a polynomial in m - `start`; its inequalities carry the `power` of m -
-    start that their coefficient belongs to.
+    `rows` are the cases that need it. If `exact`, the bound is the probability itself, so the claim fails wherever the
+    inequality does; otherwise only a proof counts. For every m, a union bound is a polynomial in m - `start`. Each of
+    its inequalities is about one coefficient, that of the given `power` of m - start.
     """
 
     bound: Probability
@@ -275,7 +273,7 @@ class Inequality:
 
 @frozen(eq=False)
 class UnknownCases:
-    """The cases `rows` for which no answer is known, for one `reason`."""
+    """The cases for which no answer is known, for one `reason`; `rows` has their numbers."""
 
     reason: str
     rows: tuple[int, ...]
@@ -293,8 +291,8 @@ class Stopped(KeyboardInterrupt):
 class Claims:
     """The claims of a question: its `distinct` inequalities, measured, and the `unknown` cases past a limit.
 
-    `vacuous` is the number of cases, out of `cases`, that claim nothing. `intervals` are the eps of the claim.
-    `warnings` point out where the claim may not mean what it seems to.
+    `vacuous` is the number of cases, out of `cases`, that claim nothing. `every` has all cases, and `intervals` the eps
+    of the claim. `warnings` point out where the claim may not mean what it seems to.
     """
 
     question: Question
@@ -307,7 +305,7 @@ class Claims:
     warnings: tuple[Diagnostic, ...] = ()
 
     def undecided_row(self, number: int) -> RowResult:
-        """The row of a report for the case with this number, without an answer."""
+        """The row of a report for the case with this `number`, without an answer."""
         return self.every[number - 1].undecided_row()
 
     @property
@@ -317,7 +315,7 @@ class Claims:
         return alpha is None or (isinstance(alpha.tree, Name) and alpha.tree.name == "dd")
 
     def scopes(self, factor: Fraction = Fraction(1)) -> Mapping[str, ClaimScope]:
-        """For each variable, the values at which some case claims something with beta multiplied by `factor`."""
+        """For each variable, the values at which the claim of some case is not vacuous, with beta times `factor`."""
         by_variable: dict[str, list[ClaimScope]] = {}
         for claimed in self.distinct:
             if claimed.summand is not None:
@@ -330,7 +328,6 @@ class Claims:
         return {variable: join_scopes(all_of) for variable, all_of in by_variable.items()}
 
     def _scope_of(self, summand: BetaSummand, factor: Fraction) -> ClaimScope:
-        """The values at which a claim whose beta has `summand` is not vacuous, with beta multiplied by `factor`."""
         if summand.least is None:
             return ClaimScope((), "it is not known where beta is the least")
         return claim_scope(_scaled(summand.least, factor), self.intervals, self.question.program.limits)
@@ -376,10 +373,10 @@ def claims_of(
 ) -> Claims:
     """The inequalities of `question`, or only of its cases with the numbers in `among`.
 
-    If the first rule gives a bound that is not exact, a case takes the `best` bounds of all rules, and the claim at
-    some of its inputs. With `first`, a case about every integer distance that cannot be decided for all of them gets
-    the inequalities of the first distances. Raises DiagnosticError for a claim that makes no sense, before anything is
-    measured.
+    If the first rule gives a case a bound that is not exact, the case gets the `best` bounds of all rules, and the
+    claim at some of its inputs. With `first`, a case about every integer distance that cannot be decided for all of
+    them gets the inequalities of the first distances. Raises DiagnosticError for a claim that makes no sense, before
+    anything is measured.
     """
     source = question.source()
     engine = question.engine
@@ -426,7 +423,7 @@ FIRST_DISTANCES = range(1, 7)
 
 
 def has_integer_distances(case: Case) -> bool:
-    """Whether the case is about every distance alpha = dd(u), and all distances are integers."""
+    """True if `case` is about every distance alpha = dd(u), and all distances are integers."""
     try:
         return isinstance(case, ClassCase) and case.has_integer_distances
     except Undecided:
@@ -434,9 +431,9 @@ def has_integer_distances(case: Case) -> bool:
 
 
 def proved_by_check(claims: Claims, numbers: Sequence[int], factor: Fraction) -> bool:
-    """Whether `dipc check` proves the claim with beta multiplied by `factor`, for each case in `numbers`.
+    """True if `dipc check` proves the claim with beta multiplied by `factor`, for each case in `numbers`.
 
-    Ctrl-C is passed on; a question that makes no sense with this factor proves nothing.
+    Ctrl-C is passed on. The result is False for a question that makes no sense with this factor.
     """
     question = claims.question
     cases = [claims.every[number - 1] for number in numbers]
@@ -463,16 +460,16 @@ _SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
 
 
 def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
-    """Yield the claim at the first integer distances, where the least probability itself is known."""
+    """Yield the claim at the first integer distances for which the least probability itself is known."""
     for distance in FIRST_DISTANCES:
         with suppress(Undecided):
             yield from case.least_at_distance(distance, lambda _: None)[0]
 
 
 def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> Sequence[ProofStep]:
-    """The proof steps of the rules that come nearest to proving the claim, and the claim at some inputs.
+    """The proof steps of the rules that come nearest to proving the case's claim, and the claim at some inputs.
 
-    `first` are the steps of the first rule, returned if no rule is comparable. Raises Undecided.
+    `first` are the steps of the first rule, returned if no rule can be compared. Raises Undecided.
     """
 
     def needed(proof: Proof) -> Fraction | None:
@@ -492,7 +489,7 @@ def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> 
 
 
 def _shortfall(proof: Proof, engine: Engine) -> Fraction:
-    """A measure of how much the obligations of `proof` fail, to compare proofs; 0 only if they hold.
+    """A measure of how much the obligations of `proof` fail, to compare proofs; 0 only if all of them hold.
 
     Raises Undecided.
     """
@@ -506,10 +503,6 @@ def _shortfall(proof: Proof, engine: Engine) -> Fraction:
 
 
 def _missing_at(bound: Probability, obligation: Obligation, point: Fraction) -> Fraction:
-    """The approximate amount by which `bound` at `point` is below the 1 - beta of `obligation`.
-
-    The result is 0 if the bound is not below 1 - beta, or if `point` is outside the intervals of the obligation.
-    """
     if not any(point in interval for interval in obligation.intervals):
         return Fraction(0)
     missing = 1 - obligation.beta.enclosure(point, _DIGITS)[0] - bound.enclosure(point, _DIGITS)[0]
@@ -519,7 +512,7 @@ def _missing_at(bound: Probability, obligation: Obligation, point: Fraction) -> 
 def measure_inequalities(
     posed: Sequence[tuple[int, ProofStep]], engine: Engine, progress: Progress | None = None
 ) -> tuple[tuple[Inequality, ...], Mapping[str, list[int]]]:
-    """The distinct inequalities of the proof steps, with bounds measured; and the cases that could not be, by reason.
+    """The distinct inequalities of the proof steps, with bounds measured; and {reason: cases that cannot be measured}.
 
     `posed` has pairs (number of the case, proof step).
     """
@@ -589,10 +582,10 @@ _END = "(eps=enclosure:ends included)"
 
 @frozen
 class EpsSpan(Record):
-    """A maximal interval of eps; a single point if both ends are equal.
+    """A maximal interval of eps; a single point if `start` and `end` are equal.
 
-    An irrational end is enclosed: it is cut off after the requested digits, and one unit of the last digit is added.
-    Ends get more digits if different ends would look equal.
+    An irrational end is enclosed by a decimal, cut off after the requested digits, and a decimal one unit of its last
+    digit greater. Ends get more digits if different ends would look equal.
     """
 
     FIELDS = f"start=start{_END} end=end{_END}"
@@ -641,12 +634,10 @@ class Solution(Record):
     interrupted: bool = field(default=False, kw_only=True)
 
     def __str__(self) -> str:
-        """The answer in one sentence."""
         text: str = above("solution").headline(self)
         return text
 
     def __repr__(self) -> str:
-        """Return the first line of the answer, whose numbers are decimals."""
         return f"<dipc solution: {str(self).partition(chr(10))[0]}>"
 
     def __bool__(self) -> bool:
@@ -702,7 +693,7 @@ class EpsSolution(Solution):
 
     @property
     def least(self) -> EndPoint | None:
-        """The infimum of the eps at which the claim holds, and whether it is attained."""
+        """The infimum of the eps at which the claim holds, with a flag: the claim holds there too."""
         return self.holds[0].start if self.holds else None
 
     @property
@@ -742,13 +733,12 @@ class GammaSolution(Solution):
 class AlphaSolution(Solution):
     """The least alpha: `value` is the least alpha such that the claim holds at all rows with dd(u) > alpha.
 
-    `claims` counts the rows with dd(u) > alpha.
+    `claims` counts the rows with dd(u) > alpha. For every real input, `product` encloses the least t such that the
+    claim holds with alpha = t/eps. Its ends are those of a cell or, if the answer is undecided, a refuted and a proved
+    t (None if no t is proved). `holds` are the t for which the claim holds, or may hold.
 
-    For every real input, `product` encloses the least t such that the claim holds with alpha = t/eps. The ends are
-    those of a cell or, if the answer is undecided, a refuted and a proved t (None if no t is proved). `holds` are the t
-    for which the claim holds, or may hold. `cell` encloses the least alpha if the claim is about a single eps. A `cell`
-    without a `product` is like the `value` of gamma: the claim is refuted with its lower end, and proved with its upper
-    end.
+    `cell` encloses the least alpha if the claim is about a single eps. If there is no `product`, the claim is refuted
+    with the cell's lower end and proved with its upper end.
     """
 
     DETAILS = "least claims ?(alpha*eps=product holds)"
@@ -771,8 +761,8 @@ class AlphaSolution(Solution):
 class EnvelopePiece(Record):
     """A piece of the least beta as a function of eps: on `span` it is 1 - Pr of the cases `rows`.
 
-    `beta` is its closed form, a function of `variable`, which is written `eps` in it. `value` is an enclosure if the
-    span is a single eps. Unless `exact`, the closed form is only an upper bound of the least beta.
+    `beta` is its closed form, a function of `variable`, which the text calls `eps`. `value` is an enclosure if the span
+    is a single eps. Unless `exact`, the closed form is only an upper bound of the least beta.
     """
 
     FIELDS = "*span beta rows value? variable=variable.product? bound?"
@@ -786,7 +776,7 @@ class EnvelopePiece(Record):
 
     @property
     def bound(self) -> str | None:
-        """The words for the report that the piece is only an upper bound; None if it is exact."""
+        """The words with which a report says that the piece is only an upper bound; None if it is exact."""
         return None if self.exact else "at most"
 
 
@@ -816,7 +806,7 @@ class BetaSolution(Solution):
 
 
 def check_request(question: Question, wanted: Wanted) -> Question:
-    """Return `question`, or, if gamma is `wanted`, the question without the statement that gamma is free.
+    """Return `question`; if gamma is `wanted`, without the statement that gamma is free.
 
     Raises DiagnosticError for a question that contradicts itself.
     """
@@ -840,7 +830,7 @@ def check_request(question: Question, wanted: Wanted) -> Question:
 
 
 def refuse_dependence(question: Question, claim: Claim, on: str, why: str) -> None:
-    """Raise DiagnosticError, with the reason `why`, if another part of `claim` depends on `on`, the wanted quantity."""
+    """Raise DiagnosticError, with the reason `why`, if a part of `claim` depends on the wanted quantity `on`."""
     expressions: list[ClaimExpression] = [
         claimed for claimed in (claim.alpha, claim.beta, claim.gamma) if claimed is not None
     ]

@@ -194,7 +194,6 @@ def _betas(rows: Sequence[Row], claim: Claim) -> list[ClaimExpression]:
 
 
 def _distance(row: Row) -> Fraction | None:
-    """The distance dd(u) of a row; None if it is infinite."""
     assert row.dd is not None
     return row.dd.value if isinstance(row.dd.value, Fraction) else None
 
@@ -209,7 +208,7 @@ _GREATEST_OF_INTS = 4
 def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
     """The least alpha for every real input: a multiple of 1/eps, from the claim about every distance.
 
-    If that claim is undecided and about one eps, the result is the least alpha among decimal numbers.
+    If the claim about every distance is undecided and about one eps, the result is the least decimal alpha.
     """
     claims = claims_of(question.with_claim(alpha="dd"))
     solution = _in_products(claims, digits)
@@ -242,7 +241,7 @@ def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
 
 
 def _failing_however_far(claims: Claims) -> tuple[int, ...]:
-    """The classes in which the claim fails at inputs with arbitrarily large dd, so that no alpha is enough."""
+    """The classes whose claim fails at inputs with arbitrarily large dd, so that no alpha is enough."""
     engine = claims.question.engine
     failing = []
     for case in claims.every:
@@ -254,10 +253,10 @@ def _failing_however_far(claims: Claims) -> tuple[int, ...]:
 
 
 def _whole_cell(claims: Claims, between: Cell) -> Cell:
-    """The exact least alpha if all distances are integers and beta does not depend on alpha; else `between` itself.
+    """The exact least alpha if all distances are integers and beta does not depend on alpha; else `between`.
 
-    The claim fails with alpha = `between[0]` and holds with `between[1]`. With integer distances, all alpha with the
-    same integer part make the same claim.
+    The claim fails with alpha = `between[0]` and holds with `between[1]`. With integer distances, all alpha with one
+    integer part make one claim.
     """
     beta = claims.question.claim().beta
     whole = all(isinstance(case, ClassCase) and case.convex.inputs.integral for case in claims.every)
@@ -274,8 +273,9 @@ _MOST_INTERVALS = 1_000
 def _may_hold_below(question: Question, low: Fraction) -> str | None:
     """The reason why a claim that fails with alpha = `low` may hold with a smaller alpha; None if it cannot.
 
-    If beta does not depend on alpha it cannot hold: a smaller alpha claims the same of more inputs. Otherwise beta
-    never grows with alpha: if dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha from a to b.
+    If beta does not depend on alpha it cannot hold, since a smaller alpha claims the same of more inputs. Otherwise
+    beta never grows with alpha: if dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha from a to
+    b.
     """
     beta = question.with_claim(alpha="dd").claim().beta
     if beta is None or not mentions(beta.tree, "alpha"):
@@ -386,7 +386,7 @@ def _answer(
 
 @frozen(eq=False)
 class _Missing:
-    """The function 1 - Pr of the cases `rows`, or, if not `exact`, an upper bound of it."""
+    """The function 1 - Pr of the cases `rows`, or, if not `exact`, an upper bound of this function."""
 
     value: Closed
     exact: bool
@@ -400,8 +400,6 @@ class _Missing:
 
 @frozen(eq=False)
 class _Envelope:
-    """The maximum of several functions of eps: its text and its pieces."""
-
     text: str
     pieces: tuple[EnvelopePiece, ...]
 
@@ -410,8 +408,8 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
     """The least beta such that every case that claims something holds, in closed form, piece by piece.
 
     The pieces are functions of eps, or of t = alpha*eps or gamma*eps if the claim is about every distance. If the
-    largest 1 - Pr is only an upper bound the answer is undecided: the least beta is at most that bound. For every m
-    there is an answer for each small m, and a bound for all others. Past a limit the answer is undecided, too.
+    largest 1 - Pr is only an upper bound, or a case is past a limit, the answer is undecided: the least beta is at most
+    that bound. For every m there is an answer for each small m, and a bound for all others.
     """
     question = claims.question
     unknown = list(claims.unknown)
@@ -458,8 +456,8 @@ def _without_form(
 ) -> _Envelope:
     """The least beta at each single eps of the claim, where some probability has no closed form.
 
-    If the greatest 1 - Pr consists of functions of the normal distribution, the envelope also has its text as a
-    function of eps. Raises Undecided.
+    If the greatest 1 - Pr consists of functions of the normal distribution, the text of the envelope is this function
+    of eps. Raises Undecided.
     """
     text = ""
     highest = inequalities
@@ -498,7 +496,6 @@ def _greatest(
 
 
 def _normal_text(claimed: Inequality) -> str | None:
-    """The text of the inequality's 1 - Pr as a sum of functions of the normal distribution; None if it is not one."""
     assert claimed.stated is not None
     assert isinstance(claimed.bound, EnclosedForm)
     functions = claimed.bound.bound.functions()
@@ -508,9 +505,9 @@ def _normal_text(claimed: Inequality) -> str | None:
 
 
 def _missing_at(claimed: Inequality, eps: Fraction, digits: int) -> Cell:
-    """An enclosure of the inequality's 1 - Pr at `eps`: cut off after `digits` digits, and one unit more.
+    """An enclosure of 1 - Pr at `eps`: the value cut off after `digits` digits, and one unit of the last digit more.
 
-    Raises LimitReached.
+    Pr is the probability in the inequality `claimed`. Raises LimitReached.
     """
     for more in (8, 64, 512):
         low, high = claimed.bound.enclosure(eps, digits + more)
@@ -522,13 +519,12 @@ def _missing_at(claimed: Inequality, eps: Fraction, digits: int) -> Cell:
 
 
 def _by_case(group: Sequence[Inequality]) -> list[list[Inequality]]:
-    """The inequalities grouped by case: each small m, and all other m together."""
+    """The inequalities grouped by case; the cases are each small m, and all other m together."""
     numbers = sorted({number for claimed in group for number in claimed.rows})
     return [[replace(claimed, rows=(number,)) for claimed in group if number in claimed.rows] for number in numbers]
 
 
 def _union(inequalities: Sequence[Inequality], question: Question, digits: int) -> EnvelopePiece:
-    """The piece of the least beta that a union bound gives for every other m. Raises Undecided."""
     first = inequalities[0]
     assert question.parameter is not None
     limits = question.program.limits
@@ -542,8 +538,8 @@ def _union(inequalities: Sequence[Inequality], question: Question, digits: int) 
 def union_text(inequalities: Sequence[Inequality], parameter: str, limits: Limits) -> str:
     """The text of a polynomial in m that is at least the error probability 1 - Pr for every m from some start on.
 
-    It is a union bound: a polynomial in m - start, each coefficient the largest of all `inequalities`. m is the value
-    of `parameter`. Raises Undecided.
+    m is the constant `parameter`. It is a union bound: a polynomial in m - start, each coefficient the largest of all
+    `inequalities`. Raises Undecided.
     """
     first = inequalities[0]
     terms = []
@@ -564,7 +560,6 @@ def _maximum(highest: Sequence[_Missing]) -> PiecewiseForm:
 def _envelope(
     missing: list[_Missing], intervals: tuple[Interval, ...], variable: Variable, digits: int, limits: Limits
 ) -> _Envelope:
-    """The maximum of the functions `missing`, all in closed form. Raises Undecided past a limit."""
     highest = _undominated(missing, intervals, limits)
     if len(highest) == 1:
         (only,) = highest
@@ -583,7 +578,6 @@ def _envelope(
 
 
 def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limits: Limits) -> list[_Missing]:
-    """The functions of `missing` without those that are proved to be at most another one at every eps."""
     kept: list[_Missing] = []
     # The likely maximum comes first, so that it excludes most others at once; the order is a guess. Among equal
     # functions the exact one comes first.
@@ -618,10 +612,6 @@ def _split(
     digits: int,
     limits: Limits,
 ) -> list[EnvelopePiece]:
-    """The pieces of the maximum `envelope` on `interval`, one for each part where one of `highest` is largest.
-
-    Neighboring pieces share the end between them.
-    """
     pieces = []
     for cell in envelope.cells(interval, limits):
         owner = next(missing for missing in highest if _is_owner(missing, cell.numerator, cell.denominator))
@@ -707,9 +697,9 @@ _MORE_DIGITS = 10
 
 
 def _enclosed_answer(stronger: Solution, weaker: Solution) -> Solution:
-    """Return the answer to a claim between two others, from the answers to these.
+    """Return the answer to a claim between two others, from their answers `stronger` and `weaker`.
 
-    It is undecided unless both have the same numbers to all digits.
+    It is undecided unless both have equal numbers to all digits.
     """
     eps = stronger.question.written_eps
     answer = stronger if eps is None else replace(stronger, eps=eps)
@@ -725,7 +715,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:/\d+)?")
 
 
 def _have_equal_digits(one: str, two: str, digits: int) -> bool:
-    """Return True if two texts are equal but for numbers that differ by less than a unit of the last of the digits."""
+    """Return True if two texts differ only in numbers, and there by less than a unit of the last of the `digits`."""
     if _NUMBER.sub("", one) != _NUMBER.sub("", two):
         return False
     pairs = zip(_NUMBER.findall(one), _NUMBER.findall(two), strict=True)
@@ -759,7 +749,7 @@ def _solved(question: Question, wanted: Wanted, digits: int, progress: Progress 
 
 
 def _with_whole_distances(claims: Claims, progress: Progress | None) -> Claims:
-    """Return the claims with alpha = 0 in place of alpha = dd(u) if all distances are integers; else `claims` itself.
+    """Return the claims with alpha = 0 in place of alpha = dd(u) if all distances are integers; else `claims`.
 
     If beta depends on eps alone, it suffices for all inputs with dd(u) >= 1 exactly if it suffices for every input.
     """
@@ -773,7 +763,7 @@ def _with_whole_distances(claims: Claims, progress: Progress | None) -> Claims:
 
 @frozen
 class WrittenForm:
-    """The text of a probability as a function of `variable`, which is written `eps` in it.
+    """The text of a probability as a function of `variable`, which the text calls `eps`.
 
     Unless `exact`, the function is only a lower bound of the probability.
     """
@@ -786,8 +776,8 @@ class WrittenForm:
 def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[WrittenForm]:
     """The probabilities of the case that `row` reports, as texts; empty if they are not known.
 
-    They are the probability for a class of inputs, or for each class at one m, or, for all m from some m on, the union
-    bound, which is a polynomial in m.
+    For a class of inputs it is the probability for the class; for one m, the probability for each class. For all m from
+    some m on it is the union bound, which is a polynomial in m.
     """
     try:
         match source, row:
@@ -908,10 +898,11 @@ def interval(program: ProgramGiven, table: TableGiven | None = None, **given: Un
     """Bound the distance of the exact answer from a release, with probability at least `confidence`, such as "95%".
 
     The bound holds for every eps and every input of the question. By default there are three intervals: with both ends,
-    with a lower end only and with an upper end only. `side` selects one: "both", "lower" or "upper".
+    with a lower end only and with an upper end only. `side` selects one: "both", "lower" or "upper". The other
+    parameters are those of `dipc.solve`.
 
-    The other parameters are those of `dipc.solve`. Raises DiagnosticError for programs without real or int outputs, and
-    for bad claims; ValueError for a confidence that is not between 0 and 1.
+    Raises DiagnosticError for programs without real or int outputs, and for bad claims; ValueError for a confidence
+    that is not between 0 and 1.
     """
     options = Options(**given)
     return release_intervals(as_program(program, options.limits, options.eps), table, options)

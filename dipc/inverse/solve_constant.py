@@ -66,7 +66,7 @@ _MOST, _MOST_POWER, DIGITS = 10_000, 12, 10
 
 @frozen
 class ConstantGrid:
-    """A constant by name, and the values of it to decide, increasing."""
+    """The values of the constant `name` to decide, increasing."""
 
     name: str
     values: tuple[Fraction, ...]
@@ -93,7 +93,6 @@ class ConstantGrid:
 
 
 def _values(text: str) -> tuple[Fraction, ...]:
-    """The values that `text`, such as "1..100", lists; empty if it does not list values."""
     try:
         if (listed := re.fullmatch(r"\{(.*)\}", text)) is not None:
             return tuple(sorted({parse_rational(number.strip()) for number in listed[1].split(",")}))
@@ -117,9 +116,9 @@ _VERDICTS = {
 class ConstantEdge:
     """The place where the values of a constant for which the claim is proved begin or end: two decimals around it.
 
-    They are one unit of the last digit apart. The claim is proved for the greater decimal and refuted for the smaller
-    if the values begin here (`begins`), else the other way round. `monotone` says that the claim is proved to change at
-    this one place only.
+    The decimals (`ends`) are one unit of the last digit apart. The claim is proved for the greater one and refuted for
+    the smaller if the values begin here (`begins`), else the other way round. `monotone` says that the claim is proved
+    to change at this one place only.
     """
 
     ends: tuple[Fraction, Fraction]
@@ -179,7 +178,7 @@ class ConstantSolution(Record):
 
     @property
     def grid(self) -> bool:
-        """Whether the values are those of a grid, not those tried in a search."""
+        """True if the values are those of a grid, and not those tried in a search."""
         return self.edge is None and not self.reason
 
     @property
@@ -244,7 +243,6 @@ class _Decided:
         return verdict is Verdict.ACCURATE
 
     def solution(self, edge: ConstantEdge | None = None, reason: str = "", *, interrupted: bool) -> ConstantSolution:
-        """The verdicts of the values decided so far, as a solution."""
         verdicts = dict(sorted(self.verdicts.items()))
         about = self._program.name, self._name, verdicts, self.refused, self.claim, self.eps
         return ConstantSolution(*about, interrupted, edge, reason)
@@ -255,9 +253,9 @@ def solve_constant(
 ) -> ConstantSolution:
     """Decide the claim for each value of a grid, or find where the values of a constant begin or end.
 
-    With `adjacent` the claim is about privacy. For the name of a constant alone, find where its positive values with a
-    proved claim begin or end. On Ctrl-C return the verdicts so far, `interrupted`. Raises DiagnosticError if the
-    question makes no sense for any value.
+    `wanted` is the grid, or the name of a constant: then the result is where its positive values with a proved claim
+    begin or end. With `adjacent` among the options the claim is about privacy. On Ctrl-C return the verdicts so far,
+    `interrupted`. Raises DiagnosticError if the question makes no sense for any value.
     """
     name = wanted if isinstance(wanted, str) else wanted.name
     decided = _Decided(program, table, name, options)
@@ -283,7 +281,7 @@ def solve_constant(
 def _edge(decided: _Decided, digits: int, *, monotone: bool) -> ConstantEdge | None:
     """The place where the values with a proved claim begin or end; None if the claim fails for all powers of ten tried.
 
-    It is found to `digits` digits; `monotone` says that there is no other. Raises Undecided.
+    The place is found to `digits` digits; `monotone` says that there is only one. Raises Undecided.
     """
     first = decided.holds(Fraction(1))
     for power in (sign * k for k in range(1, _MOST_POWER + 1) for sign in (1, -1)):
@@ -322,7 +320,6 @@ def _is_monotone(program: Program, name: str, options: Options) -> bool:
 
 
 def _is_positive_power(expr: Expr, name: str) -> bool:
-    """Whether `expr` is a positive power of the constant `name` times factors that do not depend on it."""
     match expr:
         case Name():
             return expr.name == name
@@ -369,9 +366,9 @@ _Exits = Sequence[tuple[_Output, int | None]]
 
 
 def is_threshold(program: Program, table: TableGiven | None, name: str, options: Options) -> bool:
-    """Whether it is proved that the claim, as the constant `name` grows, changes at most once.
+    """True if it is proved that the claim changes at most once as the constant `name` grows.
 
-    With `adjacent` the claim is about privacy.
+    With `adjacent` among the options the claim is about privacy.
     """
     tree = parse(program.core.source)
     if (
@@ -388,15 +385,19 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
             wanted = _required_outputs(program, table, name, options)
             return wanted is not None and opened.is_monotone(wanted)
         pairs = read_pairs(program, parse_adjacency(options.adjacent, program.core), options.inputs, program.limits)
-        return isinstance(pairs, Pairs) and all(not slot.is_symbolic for slot in inputs) and opened.is_private(pairs)
+        return (
+            isinstance(pairs, Pairs)
+            and all(not slot.is_symbolic for slot in inputs)
+            and opened.has_monotone_excess(pairs)
+        )
     except (DiagnosticError, Undecided):
         return False
 
 
 def _required_outputs(program: Program, table: TableGiven | None, name: str, options: Options) -> list[_Wanted] | None:
-    """The finite inputs, each with the answers that the claim requires whatever the constant is.
+    """The finite inputs, each with the answers that the claim requires whatever the value of the constant `name`.
 
-    None if they are not known. None if a metric defines the distance of answers, if rows have claims that mention this
+    None if they are not known: if a metric defines the distance of answers, if rows have claims that mention this
     constant, or if another constant is left open. Raises Undecided, DiagnosticError.
     """
     question = read_question(program, table, options)
@@ -430,7 +431,6 @@ def _required_outputs(program: Program, table: TableGiven | None, name: str, opt
 
 
 def _combinations(program: Program) -> Iterator[Mapping[int, Value]]:
-    """Yield each combination of values of the program's finite inputs, by slot. Raises LimitReached."""
     core = program.core
     slots = [slot for slot in core.inputs if not core.slots[slot].is_symbolic]
     for number, values in enumerate(product(*[finite_values(core.slots[slot]) for slot in slots])):
@@ -443,10 +443,6 @@ class _OpenConstant:
     """A program in which one constant, T, is made an input, to see how probabilities depend on T."""
 
     def __init__(self, program: Program, tree: Tree, name: str) -> None:
-        """Turn the constant `name` into an input.
-
-        Raises DiagnosticError if it must be a constant, Undecided past a limit.
-        """
         declarations = [
             replace(each, bindings=tuple([(bound, value) for bound, value in each.bindings if bound != name]))
             if isinstance(each, ConstDecl)
@@ -465,7 +461,6 @@ class _OpenConstant:
         self._known: dict[tuple[Value, ...], _Exits] = {}
 
     def _exits(self, inputs: Sequence[Value]) -> _Exits:
-        """The exits of the program for these finite inputs, with T and all other inputs left open. Raises Undecided."""
         key = tuple(inputs)
         if key not in self._known:
             core = self._program.core
@@ -491,7 +486,7 @@ class _OpenConstant:
         return None if len(signs) > 1 else next(iter(signs), 0)
 
     def is_monotone(self, wanted: Iterable[_Wanted]) -> bool:
-        """Whether the probabilities of all `wanted` outputs are nondecreasing in T, or all are nonincreasing."""
+        """True if the probabilities of all `wanted` outputs are nondecreasing in the constant, or nonincreasing."""
         known = [(self._exits(inputs), outputs) for inputs, outputs in wanted]
         return any(
             all(
@@ -501,8 +496,8 @@ class _OpenConstant:
             for sign in (1, -1)
         )
 
-    def is_private(self, pairs: Pairs) -> bool:
-        """Whether the privacy excess of every output at these pairs is monotone in T, in one direction.
+    def has_monotone_excess(self, pairs: Pairs) -> bool:
+        """True if the privacy excess of every output at `pairs` is monotone in the constant, all in one direction.
 
         Raises Undecided.
         """
@@ -511,9 +506,9 @@ class _OpenConstant:
 
 
 def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
-    """Whether max(0, Pr[o; u] - e^budget·Pr[o; u']) is monotone in the constant T, for each output o.
+    """True if max(0, Pr[o; u] - e^budget·Pr[o; u']) is monotone in the constant T, for each output o.
 
-    It must not decrease for `sign` 1, and not increase for -1. `one` and `other` are the exits for the inputs u and u'.
+    It must not decrease for `sign` 1, and not increase for -1. `one` and `other` are the exits at the inputs u and u'.
     """
     return all(
         (_slacks_are_monotone(one, sign, output) and _slacks_are_monotone(other, -sign, output))
@@ -523,9 +518,9 @@ def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
 
 
 def _slacks_are_monotone(exits: _Exits, sign: int, outputs: _Output, *, others: bool = False) -> bool:
-    """Whether no slack of the exits with these `outputs` decreases with T for `sign` 1, or increases for -1.
+    """True if no slack of the exits with these `outputs` decreases with T for `sign` 1, or increases with T for -1.
 
-    With `others`, the exits with all other outputs are examined instead.
+    T is the constant. With `others`, the exits with all other outputs are examined instead.
     """
     return all(moved in (0, sign) for given, moved in exits if _fits(given, outputs) is not others)
 

@@ -57,7 +57,7 @@ def uncovered_parts(failing: Iterable[Stretch], interval: Interval, limits: Limi
 
 
 class CutOrder:
-    """The exact order of cuts on the line of eps, which are right before or right after a number: -1, 0 or 1."""
+    """The exact order of cuts of the line of eps, each right before or right after a number, as -1, 0 or 1."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -109,9 +109,9 @@ class CutOrder:
 
 
 def span_between(start: EpsCut, end: EpsCut, digits: int, limits: Limits) -> EpsSpan:
-    """The interval between two cuts, with ends to `digits` digits. Raises LimitReached.
+    """The interval between the cuts `start` and `end`, with ends to `digits` digits. Raises LimitReached.
 
-    The ends get more digits if they differ and would look equal.
+    Ends that differ but would look equal get more digits.
     """
     first, last = end_of(start, digits, limits), end_of(end, digits, limits)
     span = EpsSpan(replace(first, included=not start.after), replace(last, included=end.after))
@@ -132,10 +132,9 @@ Failing = Sequence[list[tuple[Stretch, Inequality]]]
 def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     """The exact set of eps of the question at which every case that claims something holds.
 
-    The answer is undecided if cases are past a limit, unless the other cases exclude every eps. It is also undecided
-    where only bounds that are not exact fail. Then the claim holds at least on the proved part.
-
-    Raises DiagnosticError for a claim about every value of a product with eps.
+    The answer is undecided if cases are past a limit, unless the other cases exclude every eps. It is also undecided if
+    at some eps only bounds that are not exact fail; then the claim holds at least on the proved part. Raises
+    DiagnosticError for a claim about every value of a product with eps.
     """
     limits = claims.question.program.limits
     intervals = claims.intervals
@@ -151,7 +150,7 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     if left and not any(failing) and not interrupted and proved_by_check(claims, sorted(set(left)), Fraction(1)):
         unknown, unproved = [], [[] for _ in intervals]
     elif unknown and not interrupted:
-        unknown = _not_far_away(claims, unknown, held, digits)
+        unknown = _without_proved_far_away(claims, unknown, held, digits)
     certain = _holding_parts([[*a, *b] for a, b in zip(failing, unproved, strict=True)], intervals, limits)
     holds = [stretch for stretches in held for stretch in stretches]
     proved = [] if unknown else [stretch for stretches in certain for stretch in stretches]
@@ -191,13 +190,14 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     )
 
 
-def _not_far_away(
+def _without_proved_far_away(
     claims: Claims, unknown: Sequence[UnknownCases], held: Sequence[Sequence[Stretch]], digits: int
 ) -> list[UnknownCases]:
-    """The `unknown` cases, without those that hold at all integer distances wherever the first distances hold.
+    """Return the `unknown` cases except those that are proved at every eps in `held`.
 
-    `held` are the eps where the first distances hold, interval by interval. For the other distances the claim is proved
-    on an interval with rational ends around each.
+    `held` has, for each interval of the claim, the stretches of eps where the claim holds for the first integer
+    distances. A case is proved if its claim holds for all other integer distances, on an interval with rational ends
+    around each stretch.
     """
     limits, engine = claims.question.program.limits, claims.question.engine
     spans = [span_between(a, b, digits, limits) for stretches in held for a, b in stretches]
@@ -226,8 +226,8 @@ def failures_by_interval(
 ) -> tuple[Failing, Failing, list[UnknownCases]]:
     """Return (failures of exact inequalities, failures of other bounds, unknown cases).
 
-    Failures are lists of stretches with their inequality, one list for each interval. A case is unknown past a limit,
-    or if it was not examined before Ctrl-C.
+    Failures are stretches, each with its inequality: a list for each of the `intervals`. A case is unknown past a
+    limit, or if it was not examined before Ctrl-C.
     """
     failing: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
     unproved: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
@@ -273,7 +273,6 @@ def _same(first: Sequence[list[Stretch]], second: Sequence[list[Stretch]], limit
 
 
 def _is_about_products(claims: Claims) -> bool:
-    """Whether the claim is about every distance, and so about every product of a distance with eps."""
     return any(claimed.variable is not Variable.EPS for claimed in claims.distinct)
 
 
@@ -296,7 +295,6 @@ def _everywhere(claims: Claims, digits: int) -> EpsSolution:
 
 
 def _require_single(claims: Claims) -> None:
-    """Raise DiagnosticError if the claim is about every distance, and so about every product of a distance with eps."""
     scale = next((claimed.variable for claimed in claims.distinct if claimed.variable is not Variable.EPS), None)
     if scale is None:
         return
@@ -315,7 +313,7 @@ def _rows(of: Iterable[Inequality]) -> tuple[int, ...]:
 
 
 def _holds_from_least_on(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) -> bool:
-    """Whether the claim, which holds on `held`, holds for all eps of the question from the least one on."""
+    """True if a claim that holds exactly on `held` holds for all eps of the question from the least one on."""
     remaining = [(stretches, cuts(interval)) for stretches, interval in zip(held, intervals, strict=True)]
     while remaining and not remaining[0][0]:
         del remaining[0]
@@ -329,10 +327,7 @@ def preventing(
     holds: Sequence[Stretch],
     limits: Limits,
 ) -> tuple[int, ...]:
-    """The rows that fail right before the least eps in `holds`.
-
-    If there is none, rows that together exclude all eps.
-    """
+    """The rows that fail right before the least eps in `holds`; if there is no such eps, rows that exclude all eps."""
     every = [entry for failures in failing for entry in failures]
     result: Iterable[Inequality]
     if holds:

@@ -56,7 +56,7 @@ _WHY = "as the bound depends on gamma, a larger gamma may fail where a smaller o
 def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
     """The least gamma such that every case has Pr >= 1 - beta at all eps of the claim, enclosed to `digits` digits.
 
-    The result is exact if it is proved to be the least gamma. `claim` is the claim with gamma = 0. Pr never decreases
+    `claim` is the claim with gamma = 0. The result is exact if it is proved to be the least gamma. Pr never decreases
     as gamma grows, and neither alpha nor beta may depend on gamma, so all gammas from the least good one on are good.
     Raises DiagnosticError for a claim that depends on gamma.
     """
@@ -74,14 +74,12 @@ def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
 
 @dataclass(slots=True, eq=False)
 class _Claimed:
-    """A row with its beta."""
-
     row: Row
     beta: BetaForm
 
 
 class _Search:
-    """A search for the least gamma for which all rows hold; a row is dropped once another is known to need more."""
+    """A search for the least gamma with which all rows hold; a row is dropped once another is known to need more."""
 
     def __init__(self, question: Question, table: Table, claim: Claim, digits: int) -> None:
         self._question = question
@@ -99,7 +97,6 @@ class _Search:
     # --- the search --------------------------------------------------------------------------------
 
     def solve(self) -> GammaSolution:
-        """The least gamma of all rows."""
         if self._all_hold(Fraction(0)):
             remark = "" if self._open else "every row is vacuous"
             return self.answer(Status.SOLVED, (Fraction(0), Fraction(0)), (), remark)
@@ -119,9 +116,9 @@ class _Search:
         return self.answer(Status.SOLVED, (low, high), self.worst_rows(), "")
 
     def _all_hold(self, gamma: Fraction) -> bool:
-        """Whether all open rows hold at this `gamma`.
+        """True if all open rows hold at this `gamma`.
 
-        If not, the rows that hold are dropped, since they need less than a row that fails.
+        Otherwise drop the rows that hold, since they need less than a row that fails.
         """
         holding: list[_Claimed] = []
         for position, claimed in enumerate(self._open):
@@ -135,9 +132,9 @@ class _Search:
         return True
 
     def _holds(self, claimed: _Claimed, gamma: Fraction | None) -> bool:
-        """Whether Pr >= 1 - beta for this row at all eps of the claim.
+        """True if Pr >= 1 - beta for the row `claimed` at all eps of the claim.
 
-        With `gamma` None, every value of real and int outputs is right.
+        If `gamma` is None, every value of a real or int output is right.
         """
         bound = self._bound(claimed, gamma)
         intervals = self._claim.intervals
@@ -165,7 +162,6 @@ class _Search:
     # --- where there is none ------------------------------------------------------------------------
 
     def _hopeless(self) -> GammaSolution | None:
-        """A solution that says that no gamma suffices, if that is proved; else None."""
         for claimed in self._open:
             largest = largest_distance(self._probabilities, claimed.row)
             if not self._holds(claimed, largest):
@@ -183,7 +179,7 @@ class _Search:
         return None
 
     def _fails_at_zero(self, claimed: _Claimed, gamma: Fraction) -> bool:
-        """Whether Pr - 1 + beta, with this `gamma`, has a negative limit as eps goes to 0."""
+        """True if Pr - 1 + beta, with this `gamma`, has a negative limit as eps goes to 0."""
         cell = claimed.beta.cells(self._claim.intervals[0], self._limits)[0]
         bound = self._bound(claimed, gamma)
         if bound.is_without_form:
@@ -199,7 +195,7 @@ class _Search:
         return all(isinstance(course_of(self._probabilities, claimed.row), StepCourse) for claimed in self._open)
 
     def _on_steps(self, low: Fraction, high: Fraction) -> Fraction:
-        """The least gamma for which all rows hold, if Pr changes in steps only.
+        """The least gamma with which all rows hold, if Pr changes in steps only.
 
         Some row fails at `low`, and all rows hold at `high`.
         """
@@ -231,11 +227,11 @@ class _Search:
         return None
 
     def _holds_before(self, claimed: _Claimed, gamma: Fraction) -> bool:
-        """Whether the limit of Pr from below at this `gamma` is at least 1 - beta, for a row with a `SmoothCourse`.
+        """True if the limit of Pr from below at this `gamma` is at least 1 - beta, for a row with a `SmoothCourse`.
 
-        The limit is the probability of the exits whose outputs without noise are nearer than gamma, since continuous
-        parts have one limit on both sides. If it is not at least 1 - beta, every smaller gamma fails, since Pr never
-        decreases as gamma grows.
+        The limit is the probability of the exits whose outputs without noise are nearer than gamma, since the
+        probabilities of outputs with noise are continuous in gamma. If the result is False, every smaller gamma fails,
+        since Pr never decreases as gamma grows.
         """
         reals, answers = _numbers(self._probabilities.program, claimed.row)
         balls = {slot: Ball(answer, gamma) for slot, answer in answers.items()}
@@ -250,9 +246,9 @@ class _Search:
         )
 
     def _is_least(self, gamma: Fraction) -> bool:
-        """Whether `gamma`, at which all rows hold, is proved to be the least such gamma.
+        """True if `gamma`, at which all rows hold, is proved to be the least such gamma.
 
-        The proof: some row has Pr = 1 - beta at some eps, and Pr increases strictly up to this gamma.
+        The proof: some row has Pr = 1 - beta at some eps, and its Pr increases strictly up to this gamma.
         """
         for claimed in self._open:
             course = course_of(self._probabilities, claimed.row)
@@ -269,7 +265,7 @@ class _Search:
         return False
 
     def _touches(self, probability: ClosedForm, beta: BetaForm, interval: Interval) -> bool:
-        """Whether `probability` = 1 - `beta` is proved at some eps of the interval."""
+        """True if `probability` = 1 - `beta` is proved at some eps of the interval."""
         for cell in beta.cells(interval, self._limits):
             slack, _ = slack_of(probability.value, beta, cell.sample)
             # If an end is not rational, the hull is wider than the cell.
@@ -281,7 +277,6 @@ class _Search:
     # --- answers -----------------------------------------------------------------------------------
 
     def worst_rows(self) -> tuple[int, ...]:
-        """The number of the last row to fail in the search, which forces the gamma found; a tuple of at most one."""
         return () if self._failing is None else (self._failing.row.number,)
 
     def so_far(self) -> str:
@@ -354,7 +349,7 @@ class _Everywhere:
     # --- gamma = k/eps -----------------------------------------------------------------------------------------
 
     def _in_products(self) -> GammaSolution | None:
-        """The least gamma as a multiple of 1/eps, from the claim about every gamma; None if it is not of this form."""
+        """The least gamma as a multiple of 1/eps, from the claim about every gamma; None if it has another form."""
         if self._at_zero.at_distance:
             return None
         claims = claims_of(self._question.with_claim(gamma="free"))
@@ -432,7 +427,7 @@ class _Everywhere:
 
 @frozen
 class StepCourse:
-    """Dependence of Pr on gamma that is constant except at `jumps` and, with `integers`, at natural numbers.
+    """A dependence of Pr on gamma that is constant except at `jumps` and, with `integers`, at natural numbers.
 
     At a change the probability has the value that it keeps up to the next change. The jumps increase.
     """
@@ -443,10 +438,10 @@ class StepCourse:
 
 @frozen
 class SmoothCourse:
-    """Dependence of Pr on gamma that is continuous except at `jumps`, since no noise is discrete.
+    """A dependence of Pr on gamma that is continuous except at `jumps`, since no noise is discrete.
 
     At a jump an output without noise comes within gamma of its answer. `grows` says that there are no jumps, and that
-    every output required to be near an answer has noise; see `grows_up_to`.
+    every output required to be near an answer has noise.
     """
 
     grows: bool
@@ -454,7 +449,7 @@ class SmoothCourse:
 
 
 def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCourse | None:
-    """The kind of dependence of Pr on gamma for `row`; None if it is not known. Raises Undecided."""
+    """The dependence of Pr on gamma for `row`; None if its kind is not known. Raises Undecided."""
     program = probabilities.program
     if not program.has_product_distance:
         return StepCourse(False, Nearness(program).distances(row.inputs, row.outputs))
@@ -473,7 +468,7 @@ def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCour
 
 
 def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
-    """The gamma from which on Pr is constant, as a `metric` block defines the distance of answers; None without one."""
+    """The gamma from which on Pr is constant for `row`; None unless a `metric` defines the distance of answers."""
     program = probabilities.program
     if program.has_product_distance:
         return None
@@ -514,12 +509,11 @@ def _measure(probabilities: Probabilities, share: Share) -> Closed:
 
 
 def _balls(event: EventTemplate) -> set[int]:
-    """The outputs, by slot, that have noise and that `event` requires to be within gamma of the right answer."""
     return {slot for component in event.components for slot in component.balls}
 
 
 def _jumps(probabilities: Probabilities, row: Row, exits: Sequence[EventTemplate]) -> tuple[Fraction, ...]:
-    """The distances of outputs without noise from the right answers, increasing."""
+    """The distances of outputs without noise from the right answers at `row`, increasing."""
     reals, answers = _numbers(probabilities.program, row)
     return tuple(sorted({off for event in exits for off in _gaps_without_noise(event, reals, answers)}))
 
@@ -548,14 +542,14 @@ def _gaps_without_noise(
 
 
 def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
-    """A gamma from which on the limit of Pr, as eps tends to 0, is constant. Raises Undecided.
+    """A gamma from which on the limit of Pr at `row`, as eps tends to 0, is constant. Raises Undecided.
 
-    None if a `metric` block defines the distance of answers, or if some noise has no law near it that only scales.
+    None if a `metric` block defines the distance of answers, or if a noise has no nearby law that only scales with eps.
 
-    With X = eps·x the noises have a joint limit in distribution, of independent noises of the laws near theirs, where
-    these only scale with their rates. An exit's event is A·X <= eps·(b + gamma·g) with no row of A zero, so its
-    probability tends to that of A·X <= 0, since the boundary of that set has measure 0. Only for outputs without noise
-    does gamma decide alone, up to the largest of their distances from the answers.
+    Proof. With X = eps·x the noises have a joint limit in distribution, of independent noises with the nearby laws. An
+    exit's event is A·X <= eps·(b + gamma·g) with no row of A zero, so its probability tends to that of A·X <= 0, since
+    the boundary of that set has measure 0. Only for outputs without noise does gamma decide alone, up to the largest of
+    their distances from the answers. ∎
     """
     if not probabilities.program.has_product_distance:
         return None
@@ -594,11 +588,11 @@ def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
 
 @dataclass(slots=True, eq=False)
 class LeastNumber:
-    """A search for the least alpha or gamma (`name`) with which the claim holds; `claims` gives its inequalities.
+    """A search for the least alpha or gamma (`name`) with which the claim holds.
 
-    If the claim holds for a number, it must hold for all greater ones, or, with `ints`, for all greater integers. No
-    number above 10^`greatest` is tried. `blamed` are cases that are known to fail, and `refuted` is the greatest number
-    that is known to be refuted.
+    `claims` gives the inequalities of the claim with a number. If the claim holds for a number, it must hold for all
+    greater ones, or, with `ints`, for all greater integers. No number above 10^`greatest` is tried. `blamed` are cases
+    that are known to fail, and `refuted` is the greatest number that is known to be refuted.
     """
 
     name: str
@@ -655,7 +649,7 @@ _LEAST_POWER = -300
 
 
 def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fraction, Fraction]:
-    """The two powers of ten, neighbors, of which only the greater one has the monotone property `holds`.
+    """Two neighboring powers of ten of which only the greater has the monotone property `holds`.
 
     Raises LimitReached if there are none from 10^-300 to 10^greatest; `name` is the quantity in the message.
     """
@@ -683,7 +677,7 @@ def narrow(holds: Property, low: Fraction, high: Fraction, digits: int) -> tuple
 def bisect(holds: Callable[[int], bool], below: int, above: int) -> tuple[int, int]:
     """Two neighboring integers of which only the greater has the property `holds`.
 
-    It must not hold for `below`, and hold for `above`.
+    The property must not hold for `below`, and must hold for `above`.
     """
     while above - below > 1:
         middle = (above + below) // 2

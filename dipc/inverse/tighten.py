@@ -109,7 +109,7 @@ class EnclosedNumber(QuotientValue):
         raise LimitReached(None, "the enclosure of the factor is too wide to compare it")
 
     def recognize(self) -> None:
-        """Do nothing: an enclosure alone cannot show that the number is rational."""
+        pass
 
     def is_exactly(self, value: Fraction) -> bool:  # noqa: ARG002 - it is not known
         return False
@@ -127,8 +127,8 @@ def enclosed_peak(
 ) -> EnclosedPeak:
     """The maximum of (1 - Pr)/beta over all eps of the intervals, enclosed to more than `digits` digits.
 
-    `form` is Pr without a closed form, and `bound` its bound to decide. Raises Undecided if the maximum is not found,
-    or is not inside an interval.
+    Pr is `form`, which has no closed form, and `bound` is Pr as the engine decides it. Raises Undecided if the maximum
+    is not found, or is not inside an interval.
     """
     closed = beta.closed
     if closed is None or not isinstance(closed.value, ExpPoly):
@@ -149,14 +149,14 @@ def enclosed_peak(
 
 
 def _needed(form: EnclosedForm, beta: ExpPoly, eps: Fraction) -> flint.arb_series:
-    """The Taylor series of (1 - Pr)/beta around `eps`, where Pr is `form`. Raises Undecided if beta is 0."""
+    """The Taylor series of (1 - Pr)/beta around `eps`, where Pr is `form`. Raises Undecided if beta is 0 there."""
     if beta.value_is_zero(eps):
         raise OutsideFragment(f"beta is 0 at eps = {eps}, where the least factor is not known")
     return (1 - form.bound.series(eps)) / series_of(beta, eps)
 
 
 def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], bits: int) -> Fraction:
-    """The approximate eps in the intervals at which the function `needed`, given by its Taylor series, is largest.
+    """The approximate eps in the intervals at which the function with the Taylor series `needed` is largest.
 
     Raises Undecided if it is an end of an interval.
     """
@@ -196,7 +196,7 @@ def _candidates(intervals: Sequence[Interval]) -> Iterator[Fraction]:
 
 
 def suffices(factor: Fraction, beta: Closed, bound: Bound, intervals: Sequence[Interval], engine: Engine) -> bool:
-    """Whether it is proved that `bound` >= 1 - factor·beta on the intervals."""
+    """True if it is proved that `bound` >= 1 - factor·beta on the intervals."""
     obligation = Obligation(bound, PiecewiseForm(beta * factor), tuple(intervals))
     return engine.decide(obligation).verdict is Verdict.ACCURATE
 
@@ -204,7 +204,7 @@ def suffices(factor: Fraction, beta: Closed, bound: Bound, intervals: Sequence[I
 def _enclosing(
     eps: Fraction, low: Fraction, beta: ExpPoly, bound: Bound, intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Fraction, Fraction]:
-    """An interval around `eps` that contains all eps with (1 - Pr)/beta >= `low`."""
+    """An interval around `eps` that contains all eps with (1 - Pr)/beta >= `low`; Pr is `bound`."""
     for digits in _DIGITS:
         ends = decimal_cell(eps, digits)
         if suffices(low, beta, bound, _parts_outside(intervals, ends), engine):
@@ -276,12 +276,10 @@ class Tightest:
     upper_places: tuple[TightSpot, ...] = ()
 
     def __str__(self) -> str:
-        """The answer in one sentence."""
         text: str = above("factor").headline(self)
         return text
 
     def __repr__(self) -> str:
-        """Return the first line of the answer, whose numbers are decimals."""
         return f"<dipc factor: {str(self).partition(chr(10))[0]}>"
 
     @property
@@ -301,7 +299,7 @@ class Tightest:
 
     @property
     def at_most(self) -> Cell | None:
-        """An upper bound of the factor for all cases if only bounds are known, or None."""
+        """An upper bound of the factor for all cases if the factor is not known to all digits, or None."""
         return None if self.unknown and self.upper_places else self.upper
 
     @property
@@ -333,7 +331,7 @@ class Tightest:
 
     @property
     def attained(self) -> bool | None:
-        """Whether the factor itself is needed at some eps, not only as a limit; None if that is not known."""
+        """True if the factor itself is needed at some eps, not only as a limit; None if that is not known."""
         result = {spot.attained for spot in self.places}
         if self.proved or len(result) == 1:
             return True in result
@@ -373,8 +371,8 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
 def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
     """Return the answer for a beta between two others: `least` is for the greater beta, `most` for the smaller beta.
 
-    The factor is complete if the two factors differ by at most two units of the last digit. Otherwise they are its
-    lower and its upper bound.
+    The factor is complete if the two factors differ by at most two units of the last digit. Otherwise the two factors
+    are a lower and an upper bound.
     """
     if least.complete and least.factor is None:
         return least
@@ -396,9 +394,9 @@ def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
 
 
 def _with_approached_factor(answer: Tightest) -> Tightest:
-    """Return `answer` with its factor known, if `answer.upper` exceeds `answer.factor` by at most a last digit.
+    """Return `answer` with a complete factor if `answer.upper` exceeds `answer.factor` by at most a last digit.
 
-    Then inputs that approach another class need this factor. Any other answer is returned unchanged.
+    In that case inputs that approach another class need this factor. Any other answer is returned unchanged.
     """
     low, high = answer.factor, answer.upper
     if low is None or high is None or not low[0] or answer.unknown or not answer.upper_places:
@@ -425,7 +423,8 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
     """The least factor for a question whose beta has no irrational numbers, with the places that need this factor.
 
     Each case first uses its first rule. If a bound that is not exact then needs a larger factor than all exact
-    probabilities, its case also tries the other rules and single inputs. On Ctrl-C the remaining cases are unknown.
+    probabilities, the case with this bound also tries the other rules and single inputs. On Ctrl-C the remaining cases
+    are unknown.
     """
     claims = claims_of(replace(question, scaled=True), progress, best=False)
     limits = claims.question.program.limits
@@ -485,7 +484,7 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
 def _without_lesser(
     claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], peaks: _Peaks, digits: int
 ) -> list[UnknownCases]:
-    """The `unknown` cases, without those whose enclosures show that they need no greater factor than `known` ones."""
+    """The `unknown` cases without those proved, by enclosures, to need no greater factor than the `known` ones."""
     enough = peaks.greatest(known, digits) if known else None
     result = []
     for cases in unknown:
@@ -514,8 +513,8 @@ def _by_check(
 ) -> tuple[Cell | None, list[UnknownCases], _Greatest | None]:
     """Return (upper bound of the factor or None, cases still unknown, bounds still not exact) after a check.
 
-    A case that is unknown, or has only bounds, needs no more than `most` if a check proves its claim with that factor,
-    and no more than 1 if a check proves the claim itself.
+    A case that is unknown, or has only bounds, needs at most the factor of `most` if a check proves its claim with this
+    factor, and at most 1 if a check proves the claim itself.
     """
     open_cases = {number for cases in unknown for number in cases.rows}
     open_cases |= {number for claimed in known if upper is not None and not claimed.exact for number in claimed.rows}
@@ -538,10 +537,10 @@ _FEW = 3
 def _lesser_enclosed(every: Sequence[Inequality], peaks: _Peaks) -> set[int]:
     """Return the identities of inequalities without a closed form that are proved to need a lesser factor than another.
 
-    Their factors differ from the greatest in the digits that are compared. The inequality that seems to need most is
-    examined first. Then a factor a little below its own is proved to suffice for many others at a time, by the bound
-    with the least constants of all of them. Where that fails, each half is tried. On Ctrl-C the result has what is
-    proved so far.
+    The factors differ from the greatest one in the digits that are compared. The inequality that seems to need most is
+    examined first. Then one bound, with the least constants of many other inequalities, shows that a slightly smaller
+    factor suffices for all of them at a time. If this fails, each half of them is tried. On Ctrl-C the result has what
+    is proved so far.
     """
     posed: list[tuple[Inequality, Obligation]] = []
     for claimed in every:
@@ -580,7 +579,7 @@ def _little_less(peaks: Sequence[Peak], digits: int) -> Fraction | None:
 
 
 def _all_need_less(some: Sequence[tuple[Inequality, Obligation]], enough: Fraction, peaks: _Peaks) -> bool:
-    """Return True if it is proved that the factor `enough` suffices for all of these inequalities."""
+    """Return True if it is proved that the factor `enough` suffices for all inequalities in `some`."""
     betas = {scaled.beta for _, scaled in some}
     bound = with_least_constants([scaled.bound for _, scaled in some])
     if bound is None or len(betas) != 1:
@@ -599,11 +598,9 @@ class _Peaks:
         self._known: dict[int, tuple[Inequality, list[Peak], Fraction | None]] = {}
 
     def peaks_of(self, claimed: Inequality) -> list[Peak]:
-        """The maxima over eps of (1 - Pr)/beta, the factor that the inequality `claimed` needs. Raises Undecided."""
         return self._with_peaks(claimed)[1]
 
     def forbidding(self, claimed: Inequality) -> Fraction | None:
-        """An eps at which no factor but 0 suffices for the inequality, or None if there is none."""
         return self._with_peaks(claimed)[2]
 
     def _with_peaks(self, claimed: Inequality) -> tuple[Inequality, list[Peak], Fraction | None]:
@@ -621,7 +618,6 @@ class _Peaks:
         return result
 
     def candidates(self, every: Sequence[Inequality]) -> list[tuple[Peak, Inequality]]:
-        """All maxima of (1 - Pr)/beta, each with its inequality."""
         result = [(peak, claimed) for claimed in every for peak in self.peaks_of(claimed)]
         if result:
             # Some f > 0 is needed somewhere, and does not suffice where only f = 0 does.
@@ -636,8 +632,11 @@ class _Peaks:
             return Fraction(0)
         return None if best.is_infinite else best.enclosure(digits)[1]
 
-    def most(self, every: Sequence[Inequality], digits: int, enough: Fraction) -> bool:
-        """Whether `enough` is proved to suffice as a factor for all inequalities. Raises Undecided."""
+    def suffices_for_all(self, every: Sequence[Inequality], digits: int, enough: Fraction) -> bool:
+        """True if it is proved that the factor `enough` suffices for all inequalities. Raises Undecided.
+
+        `digits` is the number of digits to which factors are compared.
+        """
         needed = self.greatest(every, digits)
         return needed is not None and needed <= enough
 
@@ -684,9 +683,9 @@ def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits
 def _least_needing(
     case: ClassCase, first: list[Inequality], engine: Engine, peaks: _Peaks, enough: Fraction
 ) -> list[Inequality]:
-    """The inequalities that the rule that needs the least factor gives for `case`; `first` are those of its first rule.
+    """The inequalities of the rule that needs the least factor for `case`; `first` are those of its first rule.
 
-    The search ends at a factor of `enough`.
+    The search ends at a factor of at most `enough`.
     """
     choice = case.least_needing(partial(peaks.needed, case.number), enough)
     if choice.needed is None:
@@ -698,7 +697,7 @@ def _least_needing(
 
 
 def _at_inputs(case: ClassCase, needing: Sequence[Inequality], engine: Engine, peaks: _Peaks) -> list[Inequality]:
-    """The inequality that needs the greatest factor, at one of some inputs of the case.
+    """The inequality at an input of the case that needs the greatest factor, among some inputs that are tried.
 
     The inputs are chosen for the eps at which the inequalities `needing` are hardest.
     """
@@ -725,8 +724,8 @@ def _at_inputs(case: ClassCase, needing: Sequence[Inequality], engine: Engine, p
 class _AtDistances:
     """The inequalities of a case about every integer distance.
 
-    `small` has those at each of the first distances, or is None if one of them could not be measured. `exact` has those
-    that give lower bounds of the factor: those in `small`, and limits for large distances.
+    `small` has those at each of the first distances, or is None if one of them could not be measured. `exact` has the
+    inequalities that give lower bounds of the factor: those in `small`, and limits for large distances.
     """
 
     case: ClassCase
@@ -757,7 +756,7 @@ def _integer_inequalities(
         for number, each in every.items():
             if (
                 each.small is not None
-                and peaks.most(each.small, digits, high)
+                and peaks.suffices_for_all(each.small, digits, high)
                 and _suffices_far_away(each.case, engine, low)
             ):
                 inequalities += [claimed for claimed in each.small if not claimed.exact]
@@ -771,14 +770,13 @@ _MOST_DISTANCES = 24
 
 
 def _distances(case: ClassCase) -> range:
-    """The integer distances to examine singly: the first ones, or all those of a bounded class if they are few."""
     greatest = case.goal.greatest
     few = greatest is not None and FIRST_DISTANCES.stop <= greatest <= _MOST_DISTANCES
     return range(1, floor(greatest) + 1) if few and greatest is not None else FIRST_DISTANCES
 
 
 def _suffices_far_away(case: ClassCase, engine: Engine, factor: Fraction) -> bool:
-    """Whether `factor` is proved to suffice for all distances beyond the first ones."""
+    """True if `factor` is proved to suffice for all distances beyond the first ones."""
     try:
         return factor > 0 and engine.run(case.proved_from(_distances(case).stop, factor))
     except Undecided:
@@ -811,7 +809,7 @@ def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistance
 def _measured_inequalities(
     case: ClassCase, steps: Sequence[ProofStep], engine: Engine, peaks: _Peaks
 ) -> list[Inequality]:
-    """The inequalities of the proof steps; empty if the factor that one needs is not known."""
+    """The inequalities of the proof steps; empty if the factor that one of them needs is not known."""
     found, unknown = measure_inequalities([(case.number, one) for one in steps], engine)
     try:
         for claimed in found:
@@ -822,7 +820,6 @@ def _measured_inequalities(
 
 
 def _merge_cases(every: Mapping[int, Sequence[Inequality]]) -> list[Inequality]:
-    """The inequalities of several cases; equal inequalities become one, which lists all their cases."""
     result: dict[tuple[object, ...], Inequality] = {}
     for number, several in every.items():
         for claimed in several:
@@ -835,7 +832,7 @@ def _merge_cases(every: Mapping[int, Sequence[Inequality]]) -> list[Inequality]:
 
 @frozen(eq=False)
 class _Greatest:
-    """The greatest factor that any case needs; the fields have the meaning that they have in `Tightest`."""
+    """The greatest factor that any case needs; each field means what the field of this name means in `Tightest`."""
 
     factor: Cell | None
     kappa: int | None
@@ -943,9 +940,9 @@ class Factors:
                 met = self._joint(missing, cell)
 
     def forbids(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Fraction | None:
-        """An eps at which Pr = 1 on an interval around and beta < 0, so that only the factor 0 suffices.
+        """An eps at which only the factor 0 suffices, since Pr = 1 on an interval around it and beta < 0.
 
-        None if there is none. Raises LimitReached.
+        The result is None if there is none. Raises LimitReached.
         """
         above, below = fraction_of(probability.value)
         for interval in intervals:
@@ -956,7 +953,7 @@ class Factors:
         return None
 
     def _joint(self, missing: ExpPoly, cell: FormCell) -> Fraction | Root | None:
-        """The upper end of the cell, if (1 - Pr)/beta is continuous there; else None."""
+        """The upper end of `cell`, if (1 - Pr)/beta is continuous there; else None. `missing` is 1 - Pr."""
         end = cell.upper.value
         if end is None or all(vanishes_at(f, end, self._limits) for f in (cell.numerator, missing)):
             return None
@@ -965,7 +962,7 @@ class Factors:
     def _needs(
         self, numerator: ExpPoly, denominator: ExpPoly, cell: FormCell, sample: Fraction | None
     ) -> Iterator[Peak]:
-        """Yield the maxima of numerator/denominator, the factor that is needed, on `cell`.
+        """Yield the maxima over `cell` of `numerator`/`denominator`, the factor that is needed.
 
         `sample` is a rational of the cell; None if the cell is the whole interval.
         """
@@ -993,7 +990,6 @@ class Factors:
 
 
 def _is_certain(missing: ExpPoly, interval: Interval) -> bool:
-    """Whether the function `missing`, 1 - Pr, is 0 on the interval."""
     return missing.is_zero() or (interval.is_point and missing.value_is_zero(interval.lower))
 
 

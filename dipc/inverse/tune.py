@@ -90,7 +90,6 @@ class Varied:
         raise DiagnosticError(Diagnostic("E1026", f"`{text}` is not a range of a constant", notes=notes))
 
     def contains(self, value: Fraction) -> bool:
-        """Whether `value` is in the range."""
         above = value > self.low if self.low_open else value >= self.low
         return above and (value < self.high if self.high_open else value <= self.high)
 
@@ -298,7 +297,6 @@ class _Search:
         return Wanted.ALPHA if alpha is None or str(alpha).strip() == "dd" else Wanted.EPS
 
     def claim(self) -> dict[str, str]:
-        """The parts of the claim by name, as texts."""
         texts = {}
         for name in ("alpha", "beta", "gamma"):
             expression = claim_expression(self.program.core, name, getattr(self.options, name))
@@ -308,19 +306,16 @@ class _Search:
 
     @property
     def best(self) -> Evaluation | None:
-        """The evaluation with the least objective."""
         known = [one for one in self.known.values() if one.objective is not None]
         if not known:
             return None
         return min(known, key=lambda one: (one.objective or (_ZERO,))[0])
 
     def value(self, values: Values) -> float:
-        """The approximate objective at `values`; infinite if it is not known."""
         objective = self.evaluate(values).objective
         return inf if objective is None else float(objective[0])
 
     def evaluate(self, values: Values) -> Evaluation:
-        """The exact evaluation at `values`."""
         known = self.known.get(values)
         if known is None:
             known = self.known[values] = self._evaluated(values)
@@ -329,7 +324,6 @@ class _Search:
         return known
 
     def program_at(self, values: Values) -> Program:
-        """The program with `values` as its constants. Raises DiagnosticError."""
         return self.program.with_constants({each.name: value for each, value in zip(self.varied, values, strict=True)})
 
     def _evaluated(self, values: Values) -> Evaluation:
@@ -367,7 +361,7 @@ class _Search:
         return "all" if self.options.asks_for_all or self.options.inputs is None else None
 
     def threshold(self, program: Program, options: Options) -> tuple[tuple[Fraction, Fraction] | None, str | None]:
-        """An enclosure of the least t = alpha·eps for which the claim holds, or None and the reason for that."""
+        """Return (an enclosure of the least t = alpha·eps for which the claim holds, None), or (None, the reason)."""
         try:
             solution = solve_question(
                 read_question(program, self.table, options), self.wanted, self.options.digits or _DIGITS
@@ -421,9 +415,9 @@ class _Search:
         self._neighbours()
 
     def _propose(self, value: Callable[[Values], float], most: int) -> Values:
-        """The values with the least `value` found in at most `most` evaluations by a pattern search.
+        """The values with the least `value` found by a pattern search in at most `most` evaluations.
 
-        The steps change one constant, or increase one and decrease another, and become smaller.
+        Its steps change one constant, or increase one and decrease another, and become smaller.
         """
         known: dict[Values, float] = {}
 
@@ -450,7 +444,6 @@ class _Search:
         return min(known, key=ask)
 
     def _neighbours(self) -> None:
-        """Evaluate the values that differ from the best in one constant by 1/denominator."""
         best = min(self.known, key=self.value)
         for n, each in enumerate(self.varied):
             for step in (-1, 1):
@@ -503,7 +496,6 @@ class _Search:
             raise OutsideFragment("a bound is known only for noise with exponential tails")
 
     def _is_in_table(self, name: str) -> bool:
-        """Whether a row of the table overrides the claim with an expression that contains the constant `name`."""
         table = read_question(self.program, self.table, self.options).table
         own = () if table is None else ((row.alpha, row.beta, row.gamma) for row in table.rows)
         texts = {cell.text for cells in own for cell in cells if cell is not None}
@@ -532,7 +524,10 @@ class _Search:
 
     @staticmethod
     def _inner(whole: ConstantBox, rates: AffineRates, least: Sequence[Fraction]) -> ConstantBox:
-        """The box `whole`, cut back where a value of one constant makes a rate too small whatever the others are."""
+        """The box `whole` without values of one constant at which some rate is below its `least`.
+
+        Only values are cut off for which the rate is too small whatever the other constants are.
+        """
         low, high = list(whole.low), list(whole.high)
         corners = list(whole.corners)
         for n in range(len(low)):
@@ -551,7 +546,6 @@ class _Search:
         return ConstantBox(tuple(low), tuple(high))
 
     def _thresholds(self, base: Program, rates: AffineRates) -> ThresholdBounds:
-        """A source of lower bounds of t for all rates. Raises DiagnosticError for claims that make no sense."""
         question = read_question(base, self.table, self.options)
         try:
             match self.wanted:
@@ -577,16 +571,16 @@ class _Solved:
         self._beta = print_expression(beta.tree)
 
     def guess(self, rates: Rates) -> Fraction:
-        """The threshold t for these rates. Raises Undecided."""
+        """The threshold t for `rates`, computed anew. Raises Undecided."""
         return self.at_least(rates, [(_ONE,)], None)
 
     def learn(self, rates: Rates) -> None:
-        """Do nothing: every guess solves for t anew."""
+        pass
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """A lower bound of t for all rates s_i·rates_i, where each factor s_i is between those of `shares`.
+        """A lower bound of the threshold t over all rates s_i·rates[i], where each s_i is between values of share[i].
 
-        The base class says how exactly. The search ends at `enough`.
+        The shares range over `shares`. `enough` has no effect.
         """
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")
