@@ -376,9 +376,9 @@ def _eps_text(tightest: Tightest, spot: TightSpot) -> str:
     if tightest.factor is None:
         return _infinite_text(spot, name)
     if spot.eps is None:
-        return f"approached as {name} → ∞, and needed by no {name} itself"
+        return f"in the limit {name} → ∞: each single {name} needs less"
     if not any(spot.eps):
-        return f"approached as {name} → 0, and needed by no {name} itself"
+        return f"in the limit {name} → 0: each single {name} needs less"
     eps = _point_text(*spot.eps)
     if spot.by_inputs:
         return f"{eps}; inputs of the class approach the factor, and none is shown to need it"

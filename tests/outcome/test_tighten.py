@@ -42,7 +42,7 @@ def member(beta: str, eps: str = "(0, inf)", digits: int = 10) -> Member:
             "1",
             "(0, inf)",
             "least factor 1; beta holds, beta/2 does not; beta ≥ 1 everywhere, a vacuous claim",
-            "approached as eps → 0, and needed by no eps itself",
+            "in the limit eps → 0: each single eps needs less",
         ),
         ("1/3", "(1, 2]", "least factor 1.103638323…; beta itself fails", "approached as eps → 1"),
         ("1/3", "[1, 2]", "least factor 1.103638323…; beta itself fails", "eps     1"),
