@@ -59,7 +59,7 @@ def member(beta: str, eps: str = "(0, inf)", digits: int = 10) -> Member:
             "exp(-eps)*(1 + exp(-eps))",
             "(0, inf)",
             "least factor 1; beta holds, beta/2 does not",
-            "approached as eps → ∞",
+            "in the limit eps → ∞",
         ),
     ],
 )
