@@ -22,7 +22,7 @@ PARTS = {
     "Normal noise": ("noise", "reals", "normal", "trees", "messages", "kinked", "summed", "taylor"),
     "Right answers and distances": ("ideal", "linear"),
     "Every real and int input": ("surroundings", "bounds", "classes", "inputs"),
-    "Rows that stand for other inputs": ("exchange", "symmetry"),
+    "Rows that stand for other inputs": ("exchange", "symmetry", "transitions"),
     "Every number of queries": ("index_answers", "loops", "every_number"),
     "Privacy for all real inputs": ("clipped", "shifts"),
     "Claims": ("claims", "rounding", "rows"),
