@@ -295,11 +295,11 @@ class StateView:
 
 @frozen
 class EdgeView:
-    """A step of the chain for display, with the probability measure of `joint` / measure of `condition`.
+    """A step of the chain for display; its probability is the measure of `joint` divided by that of `condition`.
 
-    The measure of several events is their product. Both are empty for a step that is `certain`, and if the inputs are
-    left open. `outcome` is the text of a comparison's outcome or of the chosen value, and empty for other steps. The
-    probability of a choice is its `weight`.
+    The measure of several events is the product of their measures. Both are empty for a step that is `certain`, and if
+    the inputs are left open. `outcome` is the text of a comparison's outcome or of the chosen value, and empty for
+    other steps. The probability of a choice is its `weight`.
     """
 
     source: int
@@ -363,7 +363,6 @@ def _leaving(chain: Chain, source: int, inputs: Mapping[int, Fraction] | None) -
 def _comparison(
     program: CoreProgram, state: State, source: int, goal: int, edge: Comparison, inputs: Mapping[int, Fraction] | None
 ) -> EdgeView | None:
-    """Return the step from `source` to `goal` by an outcome of a comparison; None if the inputs exclude the outcome."""
     names = _names(program, state)
     outcome = comparison_text(edge.difference, edge.known[0].op.value, *names)
     if inputs is None:

@@ -299,9 +299,9 @@ _Bounds = dict[tuple[int, int], int | Fraction]
 
 
 def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
-    """Return which position of the (upper, lower) `pairs` takes fewer different values, and these values.
+    """Return (0 or 1, values): whether the upper or the lower members of `pairs` take fewer values, and these values.
 
-    A maximum has one upper variable, a minimum one lower variable.
+    For a maximum there is one upper variable, for a minimum one lower variable.
     """
     uppers, lowers = {upper for upper, _ in pairs}, {lower for _, lower in pairs}
     return (_UPPER, uppers) if len(uppers) < len(lowers) else (_LOWER, lowers)
@@ -459,7 +459,7 @@ class GuardUniter:
 
 
 class _Member:
-    """The inputs that satisfy the guards of one state, not none, prepared for tests of what the guards imply."""
+    """The nonempty set of inputs that satisfy the guards of one state, prepared for tests of what the guards imply."""
 
     def __init__(self, guards: ConstraintSet, row: _Row) -> None:
         self._guards = guards
@@ -469,7 +469,6 @@ class _Member:
         self.uppers = None if row.others else set(row.graphs[_UPPER])
 
     def items_from(self, uppers: set[int] | None) -> Iterable[Constraint]:
-        """Return the guards, without the differences x - y whose x is not in `uppers`; all guards for None."""
         if uppers is None:
             return self._guards.items
         if not self.row.others:
@@ -678,7 +677,6 @@ class _Explorer:
             self._connect(node, self._arrived(state.label, after), (edge,))
 
     def _arrived(self, label: int, after: State) -> int:
-        """Return the node of `after`, the state after the instruction at `label`, or of the next state that is kept."""
         for left in range(_MOST_SKIPPED if self.skips else 0, -1, -1):
             goal = after.label
             dying = (self.live[label] | self.flow.writes[label]) & ~self.live[goal]
@@ -740,7 +738,6 @@ class _Explorer:
         return result
 
     def _unite_guards(self, batch: list[int]) -> list[int]:
-        """Unite states of the batch that differ only in guards, without noise; return the nodes afterwards."""
         result: list[int] = []
         for group in alike_in_values(batch, self.states):
             rest = dict.fromkeys(group)
@@ -772,7 +769,6 @@ class _Explorer:
 
 
 def _leads_along(edge: Edge, along: Mapping[int, Fraction]) -> bool:
-    """Return True if the input `along` satisfies the new constraints of the step `edge`."""
     if not isinstance(edge, Comparison):
         return True
     return all(item.form.noises or item.holds_at(along) for item in edge.known)

@@ -312,7 +312,11 @@ def _written_by_chance(
     reads: Sequence[int],
     writes: Sequence[int],
 ) -> int:
-    """Return the slots written between `last` and `label`, or none if only inputs decide the way between them."""
+    """Return, as bits, the slots written between `last` and `label`; 0 if only inputs decide the path between them.
+
+    `before` has the predecessors of each label. `decided`, `reads` and `writes` have, by label, the slots that depend
+    on inputs alone, that are read, and that are written.
+    """
     pending, seen, written = [*before[label]], {label}, 0
     by_chance = False
     while pending:
@@ -384,7 +388,6 @@ def _landing(instructions: tuple[Instruction, ...], label: int) -> int:
 
 
 def _joins(entry: int, successors: tuple[tuple[int, ...], ...]) -> frozenset[int]:
-    """Return the labels with several predecessors among the labels that can be reached from the entry."""
     arrivals = {entry: 0}
     pending = [entry]
     for label in pending:

@@ -772,7 +772,6 @@ class State:
         return state._drop_noises(loose)
 
     def _drop_noises(self, loose: set[int]) -> State:
-        """Return the state without those of the noises `loose` that no constraint or value mentions."""
         if loose:
             loose = {noise for noise in loose if 2 * noise not in self.constraints.variables}
         if not loose:

@@ -86,7 +86,10 @@ def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) 
 
 
 def evaluate_affine(expr: AffineExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Affine:
-    """Return the form of a real or int expression; raise Fault like `evaluate`."""
+    """Return the form of a real or int expression.
+
+    Raises Fault for an unassigned read, a division by zero, and an index out of range.
+    """
     terms: list[tuple[Fraction, Affine]] = []
     for coefficient, variable in expr.terms:
         factor = _number(evaluate(coefficient, values, slots))
@@ -107,7 +110,7 @@ def target_slot(target: Target, values: Sequence[SlotValue], slots: Sequence[Slo
 
 
 def read(expr: Read | ReadElement, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value | Affine:
-    """Return the content of a variable; raise Fault like `evaluate`."""
+    """Return the content of a variable; raise Fault for an unassigned variable, and for an index out of range."""
     match expr:
         case Read(slot=slot):
             pass
@@ -325,7 +328,6 @@ def _in_domain(flow: Flow, slot: int, value: Value, span: Span) -> Value:
 
 
 def _affine(flow: Flow, state: State, slot: int, expr: AffineExpr) -> Affine:
-    """Return the value of `expr` as a form for the real or int `slot`; raise Fault if an int is not an integer."""
     form = evaluate_affine(expr, state.values, flow.program.slots)
     if isinstance(flow.program.slots[slot].type, IntType):
         numbers = [form.constant, *(coefficient for _, coefficient in (*form.noises, *form.inputs))]

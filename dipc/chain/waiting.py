@@ -172,13 +172,11 @@ class Steps:
         return known
 
     def _finished(self, state: State, reached: Unfinished) -> tuple[Successor, ...]:
-        """Return the successors of a state once `reached` has the values of all expressions of its instruction."""
         values = iter(reached.stack)
         instruction = _mapped(self._flow.program.instructions[state.label], lambda _: Const(next(values)))
         return self._executed(state.assign(self._extra, Mark.FORGOTTEN, state.label), instruction)
 
     def _chosen(self, state: State, reached: Unfinished, slot: int, value: Value | Waiting) -> State:
-        """Return the state after the choice in `slot` became `value`, evaluated on up to the next choice."""
         label = state.label
         if isinstance(value, Waiting):
             return state.assign(slot, value, label).assign(self._extra, reached, label)
@@ -245,7 +243,6 @@ class Steps:
         return None
 
     def _waiting(self, runs: Sequence[State], label: int, drawn: Sequence[Successor]) -> State | None:
-        """Return the state whose waiting choice has the outcomes `runs`, if they differ in one variable; else None."""
         first = runs[0]
         if any(other.noises != first.noises or other.guards != first.guards for other in runs):
             return None
@@ -392,7 +389,6 @@ class _Code:
         return Unfinished(place, tuple(stack)), None
 
     def resumed(self, reached: Unfinished, value: Value) -> Unfinished:
-        """Return the evaluation `reached` after the variable that it was to load next is given this value."""
         part = self._parts[reached.place]
         assert isinstance(part, _Load)
         below = reached.stack if isinstance(part.read, Read) else reached.stack[:-1]

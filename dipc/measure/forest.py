@@ -351,7 +351,6 @@ def tree_shape(rates: Sequence[Fraction], members: Sequence[int], pairs: Iterabl
 
 
 def _centers(members: Sequence[int], adjacent: Sequence[Sequence[int]]) -> list[int]:
-    """Return the one or two middle nodes of the tree of `members`, found by removing leaves."""
     degree = {i: len(adjacent[i]) for i in members}
     left = len(members)
     layer = [i for i in members if degree[i] <= 1]

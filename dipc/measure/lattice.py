@@ -246,10 +246,7 @@ class LatticePiecewise:
         return LatticePiecewise(self.numerator.times(other.numerator, meter), _added(self.poles, other.poles))
 
     def to_power(self, exponent: int, meter: Meter) -> LatticePiecewise:
-        """Return this function to the power `exponent` >= 1.
-
-        Raises LimitReached like `times`.
-        """
+        """Return this function to the power `exponent` >= 1. Raises LimitReached."""
         return LatticePiecewise(
             self.numerator.to_power(exponent, meter), {d: m * exponent for d, m in self.poles.items()}
         )
@@ -278,7 +275,8 @@ class LatticePiecewise:
         """Return the function x -> Σ_c f(c)·Pr[N = x - c], where f is this function and N is noise of `rate`.
 
         N is discrete Laplace noise with mean 0, and this function must be bounded. If it has the masses of a variable
-        C, the result has the masses of C + N. Raises LimitReached and OutsideFragment like `window_integral`.
+        C, the result has the masses of C + N. Raises LimitReached, and OutsideFragment if the common denominator has a
+        degree beyond `MOST_DEGREE`.
         """
         upward = self.weighed_below(rate, 0, meter)
         downward = self.reflected().weighed_below(rate, -1, meter).reflected()
@@ -301,7 +299,7 @@ class LatticePiecewise:
         """Return the function x -> Σ f(z) over x + `low` <= z <= x + `high`, where f is this function.
 
         An end that is None is unbounded; else `low` <= `high`. This function must decay at both ends. Raises
-        LimitReached like `times`, and OutsideFragment like `integral`.
+        LimitReached, and OutsideFragment if the common denominator has a degree beyond `MOST_DEGREE`.
         """
         grown, (*constants, total) = self._indefinite_sums()
         more = _poles_of(grown)
@@ -317,8 +315,7 @@ class LatticePiecewise:
     def integral(self, meter: Meter) -> Quotient:
         """Return the sum over all integers of this function, which must decay at both ends.
 
-        Raises LimitReached like `times`, and OutsideFragment if the degree of the common denominator exceeds
-        `MOST_DEGREE`.
+        Raises LimitReached, and OutsideFragment if the degree of the common denominator exceeds `MOST_DEGREE`.
         """
         total = self._sum_of_all()
         more = _poles_of([total])
@@ -330,10 +327,6 @@ class LatticePiecewise:
         return Quotient.coprime(above, below)
 
     def _sum_of_all(self) -> _Sum:
-        """Return the sum of this function, which must decay, over all integers.
-
-        Short pieces are added value by value.
-        """
         breaks = self.numerator.breaks
         total: _Sum = {}
         for piece, low, high in zip(self.numerator.pieces, (None, *breaks), (*breaks, None), strict=True):
@@ -383,12 +376,10 @@ def _poles_of(sums: list[_Sum]) -> Powers:
 
 
 def _cofactor(poles: Powers, own: Powers) -> flint.fmpz_poly:
-    """Return Π Φ_d^m over the powers in `poles` that are not in `own`; `own` must be contained in `poles`."""
     return _product({d: m - own.get(d, 0) for d, m in poles.items()})
 
 
 def _times(function: Piecewise, factor: flint.fmpz_poly, meter: Meter) -> Piecewise:
-    """Return the product of `function`, a function of x, and the polynomial `factor` in y = e^eps."""
     constant = _in_y(factor)
     return Piecewise(function.breaks, tuple([piece.times(constant, meter) for piece in function.pieces]))
 
@@ -483,7 +474,6 @@ def _shifted(function: Piecewise, offset: int) -> Piecewise:
 
 
 def _reduced(numerator: Piecewise, poles: Powers) -> LatticePiecewise:
-    """Return `numerator` over `poles` without the divisors that all pieces have in common with `poles`."""
     pieces, left = numerator.pieces, dict[int, int]()
     for d, m in poles.items():
         divisor = _in_y(_cyclotomic(d))
@@ -517,7 +507,6 @@ def _merge_points(function: Piecewise) -> Piecewise:
 
 
 def _value(piece: Piece, x: int) -> Terms:
-    """Return the terms of the value of `piece` at `x`, a function of y = e^eps."""
     total: _Sum = {}
     _add_value(total, {(0, 0): piece.terms()}, x, 1)
     return Piece.of_terms(total[0, 0]).terms()
@@ -534,7 +523,6 @@ def _cyclotomic(d: int) -> flint.fmpz_poly:
 
 
 def _product(powers: Powers) -> flint.fmpz_poly:
-    """Return Π Φ_d(y)^m over the items d: m of `powers`, where Φ_d is the cyclotomic polynomial."""
     total = flint.fmpz_poly([1])
     for d, m in powers.items():
         total *= _cyclotomic(d) ** m
@@ -546,7 +534,6 @@ def _coefficients(poly: flint.fmpz_poly) -> dict[int, flint.fmpq]:
 
 
 def _in_y(poly: flint.fmpz_poly) -> Piece:
-    """Return `poly`(y) with y = e^eps, as a function that is constant in x."""
     return Piece.of_terms({(0, q, 0, 0): c for q, c in _coefficients(poly).items()})
 
 

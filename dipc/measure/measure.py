@@ -92,7 +92,6 @@ class _Budget:
     limit: int
 
     def spend(self, depth: int) -> None:
-        """Count one more system, split `depth` times; raise LimitReached if none is left, or the depth is too large."""
         self.left -= 1
         if self.left < 0 or depth > _DEEPEST_SPLIT:
             raise LimitReached("trees", f"the constraints split into more than {self.limit} orderings of the noises")
@@ -221,7 +220,6 @@ class Measurer:
             raise stopped from None
 
     def _general(self, event: Event) -> Closed:
-        """Return the measure of an event that is not a difference system, as the product over its independent parts."""
         components = _independent(event)
         measure: Closed = ExpPoly.ONE
         for component in components:
@@ -229,7 +227,6 @@ class Measurer:
         return measure
 
     def _component(self, event: Event) -> Closed:
-        """Return the measure of an event whose noises share constraints, directly or indirectly."""
         known = self._parts_measured.get(event)
         if known is None:
             try:
@@ -241,7 +238,6 @@ class Measurer:
         return known
 
     def _differences(self, event: Event) -> Closed:
-        """Return the measure of a difference system; raise OutsideFragment for other events."""
         noises = event.noises
         key = (
             tuple([n.law for n in noises]),
@@ -318,7 +314,6 @@ class Measurer:
         return result
 
     def _times(self, left: Closed, right: Closed) -> Closed:
-        """Return the product of `left` and `right`; raise LimitReached if it is too long to be expanded."""
         (above, below), (other, under) = fraction_of(left), fraction_of(right)
         self._watch(above, other)
         self._watch(below, under)
@@ -361,7 +356,6 @@ class Measurer:
         return measure
 
     def _count(self, terms: int) -> None:
-        """Count a result of `terms` terms as remembered, and forget all earlier results if there are too many."""
         self._remembered += terms + 1
         if self._remembered > self.remembered:
             self._trees.clear()
@@ -382,7 +376,6 @@ def _summed(event: Event) -> list[Factor] | None:
 
 
 def _independent(event: Event) -> list[Event]:
-    """Return the parts of `event` that share no noise; constraints without noises must hold."""
     return polyhedral.independent_parts(Event(event.noises, tuple(c for c in event.constraints if c.coefficients)))
 
 
@@ -391,7 +384,6 @@ def _terms(value: Closed) -> int:
 
 
 def _restricted(system: DifferenceSystem, members: tuple[int, ...]) -> DifferenceSystem:
-    """Return the part of `system` on the noises `members`, renumbered in the order of `members`."""
     index = {noise: position for position, noise in enumerate(members)} | {-1: -1}
     lower: Inequalities = {(index[i], index[j]): w for (i, j), w in system.lower.items() if i in index and j in index}
     return DifferenceSystem(
@@ -404,10 +396,6 @@ def _order(measure: Measure) -> int:
 
 
 def _over_normal_noise(event: Event) -> normal.NormalMeasure | normal_tree.TreeMeasure:
-    """Return an object that encloses the measure of an event with normal noise.
-
-    Raises OutsideFragment or LimitReached if no method covers the event.
-    """
     try:
         return normal.normal_measure(event)
     except OutsideFragment:

@@ -320,9 +320,10 @@ class NormalMeasure:
         return series_in_unit(self._series, center, self.unit, fixed=self.fixed)
 
     def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series of the probability around `center`, where `eps` is the series of eps/`unit`.
+        """Return the Taylor series of the probability around `center`.
 
-        `near` are rationals around the first coefficient of `eps`.
+        `eps` is the series of eps/unit for the unit of the deviations; `near` are rationals below and above its
+        constant term.
         """
         if self.center is None:
             return self.pieces[0].conditional_probability(flint.arb_series([0]), eps)
@@ -608,7 +609,6 @@ class _Grid:
         return replace(grid, places=places, longer=longer)
 
     def twice(self) -> _Twice:
-        """Return a function that gives twice the probability of a bound at each node."""
         h, count = flint.arb(to_fmpq(self.step)), 2 * self.reach + 1
         columns = {}
         for (spread, a, s), longer in self.longer.items():

@@ -194,7 +194,7 @@ class TreeMeasure:
     def integrated(self, eps: flint.arb_series, near: normal.Ends, center: Fraction) -> flint.arb_series:
         """Return the Taylor series of the probability around `center`, where `eps` is the series of eps/`unit`.
 
-        `near` are rationals around the first coefficient of `eps`. Raises LimitReached.
+        `near` are rationals below and above the constant term of `eps`. Raises LimitReached.
         """
         try:
             rules = _Rules.choose(self, near, wide=flint.ctx.cap > 1)
@@ -234,7 +234,6 @@ class _Ends:
     handed: tuple[Fraction, ...]
 
     def piece(self, u: Fraction) -> int:
-        """Return the index of the interval between neighboring `still` ends that contains `u`."""
         return bisect_left(self.still, u)
 
     def number_in(self, piece: int) -> Fraction:
@@ -243,10 +242,6 @@ class _Ends:
 
 
 def _ends(centers: Sequence[Center]) -> list[_Ends]:
-    """Return the places where the integral over each center has to be cut.
-
-    Raises LimitReached if a center has too many.
-    """
     handed: list[set[Fraction]] = [set() for _ in centers]
     ends = []
     for place, center in enumerate(centers):
@@ -410,7 +405,6 @@ def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
 def _growths(
     centers: Sequence[Center], ends: Sequence[_Ends], moves: Sequence[set[tuple[Fraction, Fraction]]]
 ) -> list[_Growth]:
-    """Return the constants of the error bound for the integrand of each center, for real values of its parent."""
     handed: list[list[_Growth]] = [[] for _ in centers]
     growths = []
     for place, (center, each) in enumerate(zip(centers, ends, strict=True)):
@@ -807,7 +801,6 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
 
 
 def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[int]]:
-    """Return the connected components that contain some of `members`, where the members of each group are connected."""
     components = [{member} for member in members]
     for group in groups:
         if group:
@@ -846,7 +839,6 @@ class _Coordinates:
 
     @staticmethod
     def create(basis: Sequence[_Row], centers: Sequence[int], variances: Sequence[Fraction]) -> _Coordinates:
-        """Return the coordinates of `basis`, forms in the values `centers`; all other values are ignored."""
         size = len(centers)
         turned = flint.fmpq_mat([[to_fmpq(form.get(place, _ZERO)) for place in centers] for form in basis])
         inverse = turned.inv()

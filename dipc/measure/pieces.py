@@ -355,10 +355,7 @@ class Piece:
         return Piece(self.poly * other.poly, self.low_y + other.low_y, self.low_X + other.low_X, self.bits + other.bits)
 
     def to_power(self, exponent: int, meter: Meter) -> Piece:
-        """Return this function to the power `exponent` >= 1.
-
-        Raises LimitReached like `times`.
-        """
+        """Return this function to the power `exponent` >= 1. Raises LimitReached."""
         if exponent == 1:
             return self
         most = comb(exponent + len(self.poly) - 1, exponent)
@@ -534,10 +531,7 @@ class Piecewise:
         return product
 
     def to_power(self, exponent: int, meter: Meter) -> Piecewise:
-        """Return this function to the power `exponent` >= 1.
-
-        Raises LimitReached like `times`.
-        """
+        """Return this function to the power `exponent` >= 1. Raises LimitReached."""
         return Piecewise(self.breaks, tuple(piece.to_power(exponent, meter) for piece in self.pieces))
 
     def integral_below(self, meter: Meter) -> tuple[Piecewise, Piece]:
@@ -936,7 +930,6 @@ class SizedPiecewise:
 
 
 def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Size]]:
-    """Return the sizes of the values at X = eps·point of functions whose sizes, by exponent, are `terms`."""
     return [(0, size.shifted(l * point)) for l, size in terms]
 
 

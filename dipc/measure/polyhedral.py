@@ -114,7 +114,6 @@ def value_system(event: Event) -> ValueSystem:
 
 
 def _written_out(system: ValueSystem, coefficients: dict[int, Fraction]) -> dict[int, Fraction]:
-    """Return the row `coefficients`, over values of `system`, as a row over independent variables."""
     total: dict[int, Fraction] = {}
     for value, c in coefficients.items():
         position: int | None = value
@@ -276,7 +275,8 @@ def value_tree_measure(event: Event, limit: Limits) -> Closed:
 def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
     """Return the exact probability that all constraints over discrete Laplace noises hold.
 
-    Each constraint must mention a noise. Raises OutsideFragment and LimitReached like `value_tree_measure`.
+    Each constraint must mention a noise. Raises OutsideFragment if `event` does not reduce to a forest of values, and
+    LimitReached past the limit.
     """
     rows = tuple(map(_closed, event.constraints))
     tree = _Masses(value_system(Event(event.noises, rows)), limit)
@@ -392,13 +392,11 @@ class _Forest(ABC, Generic[_Function]):
         return None if x is None else int(x / self._length_unit)
 
     def _mean(self, i: int) -> int:
-        """Return the mean of value `i`, or of its difference from its parent, relative to the origins."""
         value = self._system.values[i]
         center = self._centers[i] - (0 if value.parent is None else self._centers[value.parent])
         return int(value.mean * self._scales[i] / self._length_unit) - center
 
     def _bound(self, i: int) -> tuple[int | None, int | None]:
-        """Return the least and the greatest outcome of value `i` allowed by its bounds, relative to its origin."""
         bound, center = self._bounds[i], self._centers[i]
         low, high = self._length(bound.low), self._length(bound.high)
         return None if low is None else low - center, None if high is None else high - center
@@ -504,8 +502,6 @@ class _Forest(ABC, Generic[_Function]):
 
 
 class _Densities(_Forest[Piecewise]):
-    """A forest of values made of continuous noises."""
-
     dense = True
 
     def constant(self, value: Piece) -> Piecewise:

@@ -121,7 +121,10 @@ def _sides(event: Event, i: int) -> _Sides:
 
 
 class _Arrangement:
-    """The hyperplanes of the constraints and of the means, perturbed by generic multiples of τ, and the rates by δ."""
+    """The hyperplanes of the constraints and of the means, moved by generic multiples of a small τ.
+
+    The rates are changed by multiples of a small δ, so that no vertex is degenerate and no edge has a constant density.
+    """
 
     def __init__(
         self,

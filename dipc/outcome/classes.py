@@ -85,7 +85,6 @@ def _methods(row: ClassResult) -> set[Method]:
 
 
 def _numbers_line(report: Report) -> str:
-    """Return the result about every m in one sentence."""
     counts = report.counts
     match report.verdict:
         case Verdict.ACCURATE:
@@ -302,7 +301,6 @@ def _proved(letter: str, sign: str, row: ClassResult) -> Iterator[Part]:
 
 
 def _written_out(letter: str, row: RowResult, forms: Sequence[WrittenForm]) -> Iterator[Part]:
-    """Yield probabilities in closed form, with each lower bound marked."""
     yield Line(f"class {row.row} in closed form: {row.verdict}", Tone.HEAD)
     pairs = list(class_fields(row))
     for form in forms:

@@ -139,7 +139,6 @@ class Curve:
         return replace(self, xs=tuple(map(float, grid)), bounds=bounds, required=required)
 
     def _points(self, span: Span) -> dict[Fraction, _Sides]:
-        """Return both sides at points of `span`, closer together where the curves bend more."""
         result = {eps: self._sides(eps) for eps in _grid(self.intervals, span, self.failing)}
         grid = sorted(result)
         waiting = list(pairwise(grid))
@@ -235,7 +234,6 @@ def _shortfall(row: RowResult) -> tuple[bool, Fraction, int]:
 
 
 def _of_enclosed(source: Source, report: Report, engine: Engine, most: int) -> tuple[Curve, ...]:
-    """Return the inequalities of rows without closed forms, failing ones first."""
     rows = {row.row: row for row in sorted(islice(report.rows, _MOST_ROWS), key=_shortfall)[:most]}
     claimed, _ = measure_inequalities(
         [
@@ -357,7 +355,6 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
 
 
 def _of_outputs(outcomes: Outcomes, most: int) -> tuple[Curve, ...]:
-    """Return the curves of the probabilities of outputs, without a second side."""
     nothing = PiecewiseForm(ExpPoly.ONE)
     eps = outcomes.only_at
     interval = Interval.POSITIVE if eps is None else Interval.closed(eps, eps)
@@ -443,7 +440,6 @@ def _grid(
 
 
 def _rational(value: float) -> Fraction:
-    """Return a short rational within a millionth of a positive number, relative to the number."""
     exponent = 22 - math.frexp(value)[1]
     return Fraction(round(math.ldexp(value, exponent)), 1) / Fraction(2) ** exponent
 
@@ -511,13 +507,11 @@ def new_figure() -> tuple[Figure, Axes]:
 
 
 def _line(axes: Axes, points: Iterable[tuple[Fraction | float, float | None]], **style: Any) -> None:
-    """Draw a line through the points whose second coordinate is known."""
     known = [(float(x), y) for x, y in points if y is not None]
     axes.plot([x for x, _ in known], [y for _, y in known], **style)
 
 
 def _legend(axes: Axes) -> None:
-    """Add the names of the lines below the axes, where they cross no line."""
     known = axes.get_legend_handles_labels()[1]
     if known:
         columns = 1 if max(map(len, known)) > 40 else 2
@@ -595,7 +589,6 @@ def draw(path: Path, outcome: Outcome) -> None:
 
 
 def _not_drawn(outcome: Outcome, curves: Sequence[Curve]) -> str:
-    """Return the end of a title that says which rows are in no curve."""
     if not isinstance(outcome.result, Report) or outcome.question.table is None:
         return ""
     drawn = {(curve.bound, curve.beta) for curve in curves}
@@ -624,7 +617,6 @@ def _limit(curve: Curve) -> object:
 
 
 def _draw_curves(axes: Axes, curves: Sequence[Curve], title: str) -> None:
-    """Draw the curves as `sentence` describes. A limit of several curves is drawn once, in the color of the text."""
     limits = Counter(map(_limit, curves))
     for color, curve in zip(_colors(curves), curves, strict=True):
         # The limit is drawn over the probability, so that both are visible where they agree.
@@ -690,7 +682,6 @@ def _draw_objective(axes: Axes, tuned: Tuned) -> None:
 
 
 def _draw_profile(axes: Axes, profile: Profile) -> None:
-    """Draw the least delta over the budget."""
     points = [(point.budget, float(point.delta[1])) for point in profile.points]
     _line(axes, points, color=COLORS[0], marker="o", markersize=3)
     axes.set_ylim(bottom=0)
@@ -698,7 +689,6 @@ def _draw_profile(axes: Axes, profile: Profile) -> None:
 
 
 def _draw_errors(axes: Axes, intervals: Sequence[Interval], report: ErrorReport) -> None:
-    """Draw the expected errors of the rows, the worst first, with the claimed bound dashed."""
     rows = sorted(report.rows, key=lambda row: row.row != report.worst)
     different = {row.error: row for row in reversed(rows) if row.error is not None}
     for color, (form, row) in zip(COLORS, reversed(different.items()), strict=False):
@@ -771,7 +761,6 @@ def check_plot(path: Path, family: Mapping[str, Sequence[Fraction]]) -> None:
 
 
 def _draw_factors(axes: Axes, members: Sequence[Member], outcome: Outcome) -> None:
-    """Draw the factor against eps for one member of a family, or against the constants for several members."""
     assert outcome.statement is not None
     program, beta = outcome.program, outcome.statement().beta
     if len(members) == 1:
@@ -826,7 +815,7 @@ def _mark_maximum(
 
 
 def _grid_of_factor(tightest: Tightest) -> list[Fraction]:
-    """Return rational eps from well before the first maximum to well after the last, evenly by their logarithms."""
+    """Return rational eps, evenly spaced by their logarithms, around all eps where `tightest` needs its factor."""
     peaks = [spot.eps[0] for spot in tightest.places if spot.eps is not None and any(spot.eps)]
     if not peaks:
         rates = [rate for one in tightest.claims.distinct for rate in _rates(one.bound)] or [Fraction(1)]

@@ -58,7 +58,6 @@ def interrupted(tally: Tally, total: int, confidence: Fraction) -> Outcome:
 
 
 def _simulation_parts(comparison: ComparedTally) -> Iterator[Part]:
-    """Yield a table with a line for each output, and the conclusion."""
     tally = comparison.tally
     yield GAP
     pairs = place_of_runs(tally.program.constants, tally.input, tally.eps)
@@ -121,7 +120,6 @@ def _chosen(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
 
 
 def _grid(comparison: ComparedTally, rows: Sequence[ComparedRow]) -> Grid:
-    """Return a table with a row for each output; without exact probabilities if none is known."""
     columns = 4 if all(row.enclosure is None for row in rows) else 6
     tones = [Tone.BAD if row.agreement is Agreement.MISMATCH else None for row in rows]
     cells = [_cells(comparison, row)[:columns] for row in rows]
@@ -186,7 +184,6 @@ def conformance(comparison: Conformance) -> Outcome:
 
 
 def _conformance_parts(comparison: Conformance) -> Iterator[Part]:
-    """Yield the compared event, the cell that deviates most, and the other cells."""
     yield GAP
     yield Fields(
         [

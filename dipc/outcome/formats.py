@@ -92,7 +92,6 @@ def _totals(cases: Sequence[SuiteCase]) -> dict[str, str]:
 
 
 def _clean(text: str) -> str:
-    """Return the text without the characters that XML cannot contain."""
     return _NOT_IN_XML.sub("\ufffd", text)
 
 

@@ -133,7 +133,6 @@ def _table(outcome: Outcome) -> str:
 
 
 def _of_classes(table: ShownTable, report: Report) -> ShownTable:
-    """Return the table of classes with a column for the conditions of each class before its hardest input."""
     described = [dict(class_fields(row))["inputs"] if isinstance(row, ClassResult) else "" for row in report.rows]
     at = table.columns.index("input")
     columns = (*table.columns[:at], "inputs", "hardest input, for example", *table.columns[at + 1 :])
@@ -176,7 +175,6 @@ def _listing(outcome: Outcome) -> str:
 
 
 def _colored(pieces: Iterable[tuple[str, str]]) -> str:
-    """Return the pieces of a line, each with its kind, as HTML with its words in colors."""
     return "".join(f'<span class="{kind}">{escape(piece)}</span>' if kind else escape(piece) for kind, piece in pieces)
 
 
@@ -256,7 +254,6 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 def _words(text: str) -> str:
-    """Return a text of the terminal as HTML, with the parts in backticks as code."""
     return _CODE.sub(r"<code>\1</code>", escape(text))
 
 
@@ -339,12 +336,10 @@ def _record(curve: Curve) -> dict[str, Any]:
 
 
 def _short(value: float | None) -> float | None:
-    """Return the value with as many digits as a screen can show."""
     return None if value is None else float(f"{value:.5g}")
 
 
 def _picture(curve: Curve) -> str:
-    """Return the plot as a still picture, for readers without JavaScript."""
     width, height = 640.0, 280.0
     low, high = math.log(curve.xs[0]), math.log(curve.xs[-1])
     span = high - low or 1.0

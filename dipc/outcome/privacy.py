@@ -275,7 +275,6 @@ _LONGEST_PAIR = 60
 
 
 def _failing_pair(report: PrivacyReport) -> str:
-    """Return the words for the adjacent inputs and the eps of the counterexample, if there is one."""
     found = report.counterexample
     if found is None:
         return ""
@@ -362,7 +361,6 @@ _METHODS = {
 
 
 def _estimated(estimate: LossEstimate) -> Iterable[tuple[str, str]]:
-    """Yield the fields with the estimate of the loss and its intervals, to follow the exact loss."""
     yield "estimate", f"{estimate.value:.6g} from {estimate.hits.runs} runs at each input, seed {estimate.seed}"
     for name, (low, high) in estimate.intervals.items():
         yield _METHODS[name], f"[{low:.6g}, {high:.6g}] with confidence {estimate.confidence:g}"
@@ -459,7 +457,6 @@ def _orders(divergences: Iterable[Renyi]) -> Iterator[tuple[Tone | None, tuple[s
 
 
 def _theorems(theorems: profiles.Theorems, delta: Fraction) -> Iterator[tuple[str, str]]:
-    """Yield the fields with the budgets that composition theorems give."""
     yield "basic", f"{exactly(theorems.basic)}, with delta 0: {theorems.runs} times the loss of one run"
     yield "advanced", f"{theorems.advanced(delta):.10g}, {_ADVANCED}"
 

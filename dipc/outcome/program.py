@@ -408,7 +408,6 @@ def outputs(outcomes: Outcomes) -> Outcome:
 
 
 def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
-    """Yield every output in the order of the program's domains, its probability, and the sum of all."""
     yield GAP
     pairs = [("constants", assignment_text(dict(outcomes.constants)))] if outcomes.constants else []
     pairs.append(("input", assignment_text(outcomes.input)))
@@ -441,7 +440,6 @@ def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
 
 
 def _equations(outcomes: Outcomes) -> tuple[str, list[tuple[str, ClosedForm]]]:
-    """Return the title, and one equation for each output. Raises Undecided if one has no closed form."""
     equations = []
     for outcome in outcomes.outcomes:
         if not isinstance(outcome.probability, ClosedForm):

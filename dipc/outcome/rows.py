@@ -66,7 +66,7 @@ def verdict_line(report: Report) -> str:
         )
 
     def in_classes(start: str, some: int | None = None) -> str:
-        """Return `start` and the number of classes; an empty text for rows that are not classes."""
+        """Return `start` and the number of classes, `some` of them if given; empty for rows that are not classes."""
         of = "" if some is None else f"{some} of "
         return "" if report.inputs is None else f"{start}in {of}{count(counts.rows, 'class')}"
 
@@ -170,7 +170,10 @@ def _certain(report: Report, done: int, word: str) -> Iterator[Part]:
 def row_parts(
     report: Report, statement: Statement, closed_form: int | None = None, times: bool = False
 ) -> Iterator[Part]:
-    """Yield the parts below the first line; `closed_form` and `times` are as for `outcome`."""
+    """Yield the parts below the first line.
+
+    `closed_form` is the number of a row whose probability is written out; with `times` the time is shown.
+    """
     yield GAP
     yield Fields(claim_fields(report, statement))
     yield from findings(report)

@@ -49,7 +49,6 @@ def runs_line(runs: Runs) -> str:
 
 
 def _runs_parts(runs: Runs, samples: Path | None) -> Iterator[Part]:
-    """Yield the program and input, a table of the first runs, and the number of random bits."""
     yield GAP
     pairs = place_of_runs(runs.program.constants, runs.input, runs.eps)
     if runs.grid is not None:
@@ -74,7 +73,6 @@ _MOST_DECIMALS = 9
 
 
 def _number(value: Value, grid: Fraction | None) -> str:
-    """Return the text of a value, as a decimal if the grid has few decimals."""
     if grid is not None and isinstance(value, Fraction) and 10**_MOST_DECIMALS % grid.denominator == 0:
         return decimal(value)
     return show_value(value)

@@ -226,7 +226,6 @@ def _scope_fields(solution: Solution) -> Iterable[tuple[str, str]]:
 
 
 def _vacuity(solution: Solution) -> str | None:
-    """Return why the claim with the answer put in is vacuous, or None if it is not."""
     return says_nothing(solution.scopes, _near_sign(solution)) if solution.claims_nothing else None
 
 
@@ -261,7 +260,6 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
 
 
 def _piece_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
-    """Return the range of the piece's variable, and the value of m in a question about every m, as a text."""
     name = "eps" if piece.variable is Variable.EPS else "t"
     where = f"{name} = {piece.span.start.low}" if piece.span.is_point else f"{name} in {_span(piece.span)}"
     note = getattr(solution.undecided_row(piece.rows[0]), "note", None) if solution.question.parameter else None
@@ -543,7 +541,6 @@ def _makes_no_difference(tuned: Tuned) -> bool:
 
 
 def _proved_for(tuned: Tuned) -> str:
-    """Return the ranges of values for which the proof holds."""
     ranges = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in tuned.proved_for.items())
     return ranges + (" with rates that are a fiftieth of the greatest, or more" if len(tuned.varied) > 1 else "")
 

@@ -121,7 +121,6 @@ def _table(members: Sequence[Member]) -> ShownTable:
 
 
 def _at_most_word(member: Member) -> str:
-    """Return the upper bound of the factor as a text, empty if it is not known."""
     tightest, upper = member.tightest, member.upper
     if upper is None:
         return str(_cell(tightest.factor)[1]) if tightest.complete and tightest.factor is not None else ""
@@ -164,7 +163,6 @@ def headline(tightest: Tightest, digits: int | None = None) -> str:
 
 
 def _enclosure_text(tightest: Tightest, digits: int | None = None) -> str:
-    """Return the lower and the upper bound of a factor, with at most `digits` digits, by default all known ones."""
     assert tightest.factor is not None
     low = f"at least {cell_text(*tightest.factor, digits)}"
     if tightest.at_most is not None:
@@ -212,7 +210,6 @@ def family(members: Sequence[Member], asked: UserQuestion) -> Outcome:
 
 
 def _outcome(members: Sequence[Member], name: str) -> Outcome:
-    """Return the outcome with the parts that answers about one program and about a family share."""
     warnings = dict.fromkeys(warning for member in members for warning in member.tightest.warnings)
     complete = all(member.tightest.complete for member in members)
     return Outcome(
@@ -350,7 +347,6 @@ def _place(tightest: Tightest, spot: TightSpot, does: str) -> Iterator[Part]:
 
 
 def _variable(spot: TightSpot) -> str:
-    """Return the name of the variable whose value `spot` gives: `eps`, or `t` with its meaning."""
     variable = spot.claimed.variable
     return "eps" if variable is Variable.EPS else f"t = {variable}"
 
@@ -406,7 +402,6 @@ def _infinite_text(spot: TightSpot, name: str) -> str:
 
 
 def _family_parts(members: Sequence[Member], beta: str) -> Iterator[Part]:
-    """Yield a line for each member, with ten digits of each known value."""
     yield Line(f"beta = {beta}; κ is the greatest whole number for which beta/κ holds", Tone.FAINT)
     yield GAP
     names = list(members[0].constants)

@@ -260,7 +260,7 @@ def near_sign(stated: Mapping[str, str | None]) -> str:
 
 
 def near_sign_of(question: Question) -> str:
-    """Return `near_sign` for the claim of an inverse question."""
+    """Return the relation of dd to alpha, `<` or `≤`, at inputs that the claim of an inverse question excludes."""
     core, options = question.program.core, question.options
     known = {name: claim_expression(core, name, getattr(options, name)) for name in ("alpha", "beta")}
     return near_sign({name: None if part is None else print_expression(part.tree) for name, part in known.items()})

@@ -57,7 +57,8 @@ class AllowedInputs:
     def gaps(self, finite: Mapping[int, Value]) -> tuple[Guards, ...]:
         """Return disjoint convex sets of the real and int inputs that violate the condition, for these finite inputs.
 
-        Raises as `sets` does.
+        Raises DiagnosticError where the condition has no value, LimitReached for too many sets, and Undecided for sets
+        of ints past a limit.
         """
         return self._divided(finite)[1]
 

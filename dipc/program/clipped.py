@@ -310,7 +310,6 @@ class _Finder:
         return _Finder(names, known, frozenset(name for name, alone in indexed.items() if alone))
 
     def find(self, node: object) -> None:
-        """Collect the clamps below `node`, and the inputs that `node` reads outside of clamps."""
         found = self.clamp(node)
         if found is not None:
             self.clamps.setdefault(found.key, []).append(found)
@@ -346,7 +345,7 @@ class _Finder:
         return None
 
     def _form(self, node: object) -> _Clamp | None:
-        """Return `node` as a form c*x + b of one input x, a clamp without ends; None if it is none."""
+        """Return `node` as a form c*x + b of one input x, a clamp without ends; None if it has another form."""
         key = self._key(node)
         if key is not None:
             assert isinstance(node, ast.Name | ast.Element)

@@ -90,7 +90,6 @@ class DeterministicRun:
     # --- instructions ----------------------------------------------------------------------------------
 
     def _step(self, label: int, instruction: Instruction) -> Callable[[_Values], int]:
-        """Return the function that executes `instruction` on the values in place and returns the next label."""
         landing = self._flow.landing
         follow = landing[label + 1]
         match instruction:

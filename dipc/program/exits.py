@@ -128,7 +128,7 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
-    """Return, for each exit with a single path, by node, the choices on the path, if finite noise is among them.
+    """Return {node: choices on its path} for the exits with a single path, if finite noise is drawn on it.
 
     The chain has no cycles.
     """
@@ -145,7 +145,6 @@ def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
 
 
 def _steps_to(reached: Reach) -> Mapping[int, list[Step]]:
-    """Return, by node, the steps that lead to that node, each with the node where the step starts."""
     before: dict[int, list[Step]] = {}
     for node, steps in reached.edges.items():
         for goal, chosen in steps:
@@ -496,10 +495,12 @@ class Exit:
 
 @frozen
 class Exits:
-    """All exits for given finite inputs, which exclude each other; real and int inputs are left open.
+    """All exits for given finite inputs; no two of them happen together. Real and int inputs are left open.
 
-    Exits that cannot give the wanted outputs may be missing. `weights` are by node, and empty for a program without
-    choices. Invariant: at any input the probability of an answer is the sum over its exits whose guards hold there.
+    Exits that cannot give the wanted outputs may be missing. `weights` and `intervals` are by the exit's node in the
+    chain: the weight of its choices, and the intervals into which finite noise falls, which are kept as events. Both
+    are empty for a program without choices. Invariant: at any input the probability of an answer is the sum over its
+    exits whose guards hold there.
     """
 
     program: CoreProgram
@@ -612,7 +613,6 @@ class ManyRuns:
     """The numbers of runs to each answer of a program, and the limits for exploring these runs."""
 
     def __init__(self, flow: Flow, steps: int, most: int) -> None:
-        """Prepare to count the runs of a program of `steps` steps, in at most `most` states."""
         self._flow = flow
         self._steps = steps
         self._most = most

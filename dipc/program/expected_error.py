@@ -132,7 +132,6 @@ class Erring(Program):
 
 
 def _about_errors(core: CoreProgram) -> CoreProgram:
-    """Return the program with its claim about `error` in place of its claim about beta."""
     claim = core.claim
     if claim is None:
         return core
@@ -167,7 +166,10 @@ class ExpectedErrors(Probabilities):
         return self._known[key]
 
     def expectation(self, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Bound:
-        """Return 1 - E[moment of Z] at these inputs, for Z = out - `outputs`. Raises as `bound` does."""
+        """Return 1 - E[moment of Z] at these inputs, for Z = out - `outputs`.
+
+        Raises Undecided if there is no closed form, and DiagnosticError for an answer with an empty output.
+        """
         index = self._error.place
         if index is None:
             shares = self._of_distance(inputs, outputs)

@@ -272,7 +272,6 @@ class _RunOfAll:
             yield (then if value else otherwise), there
 
     def assign(self, target: Target, values: _ByValue, inputs: int) -> None:
-        """Assign `values` to `target` at `inputs`. Raises TooMuch."""
         for slot, there in self._targets(target, inputs):
             keep = self._kept(slot)
             known = {value: rest for value, old in self.slots[slot].items() if (rest := old & ~there)}

@@ -166,7 +166,6 @@ class Ideal:
     """The right answer det of one program, and its `metric`; answers of one ideal share the cells of its `pool`."""
 
     def __init__(self, program: Program) -> None:
-        """Read the `ideal` block; raise DiagnosticError for a program without one."""
         self.program = program
         core = program.core
         lowered = None
@@ -273,7 +272,7 @@ class Ideal:
     def region_of(self, finite: Mapping[int, Value], point: Mapping[int, Fraction]) -> Region:
         """Return the region of the path that `point` follows; `point` has a value for every real and int input.
 
-        Raises as `regions` does.
+        Raises DiagnosticError if det is undefined there, LimitReached past the limits of the program.
         """
         along = {self._to_ideal[slot]: value for slot, value in point.items()}
         (region,) = self._regions_of(finite, None, self.program.limits.states, along=along)
@@ -284,7 +283,7 @@ class Ideal:
     ) -> tuple[Region, ...]:
         """Return the parts of the regions in which every real and int input is less than `radius` > 0 from the point.
 
-        Raises as `regions` does.
+        Raises DiagnosticError if det is undefined for some input, LimitReached past the limits of the program.
         """
         guards: list[Constraint] = []
         whole = frozenset(self.whole_inputs)
@@ -465,7 +464,10 @@ class Ideal:
         return None
 
     def answer(self, inputs: Sequence[Cell]) -> tuple[Cell, ...]:
-        """Return det at one input as cells of this ideal's pool; raise as `values` does."""
+        """Return det at one input as cells of this ideal's pool.
+
+        Raises DiagnosticError if det is undefined there, LimitReached for a run that is too long.
+        """
         return tuple(map(self.pool.cell, self.values([*map(value_of, inputs)])))
 
     def _region(
@@ -491,8 +493,6 @@ class Ideal:
         return replace(item, form=self._translate(item.form), difference=self._translate(item.difference))
 
     def _translate_back(self, item: Constraint) -> Constraint:
-        """Return the constraint `item`, over slots of the program, as a constraint over slots of the ideal."""
-
         def own(form: Affine) -> Affine:
             return Affine((), tuple(sorted((self._to_ideal[slot], c) for slot, c in form.inputs)), form.constant)
 
@@ -698,8 +698,8 @@ class Distances:
     ) -> tuple[tuple[Constraint, ...], tuple[tuple[Terms, Fraction], ...]] | None:
         """Return the constraints of the inputs with this answer, and affine functions with dd as their minimum there.
 
-        The functions are given by coefficients and a constant. None if the inputs are not known to be one convex set
-        of real inputs, behind at least one constraint. Raises as `dd` does.
+        The functions are given by coefficients and a constant. None if the inputs are not known to be one convex set of
+        real inputs, behind at least one constraint. Raises Undecided past a limit, and DiagnosticError.
         """
         ideal = self._ideal
         if not ideal.metric.is_plain or self._finite or self._whole_inputs or self._norm is Norm.DISCRETE:

@@ -214,7 +214,6 @@ def _product(texts: Sequence[str], program: CoreProgram, *notes: str) -> FiniteI
 
 
 def _unbounded(specification: Specification, slots: Sequence[Slot], notes: Sequence[str]) -> Iterator[Diagnostic]:
-    """Yield a diagnostic that names the real and int inputs without values, if there are any."""
     missing = [slot for slot in slots if slot.name not in specification.known and slot.is_symbolic]
     if missing:
         name = missing[0].name
@@ -305,7 +304,6 @@ def completed(program: Program, table: Table, progress: Progress | None = None) 
 
 
 def _rows(inputs: FiniteInputs | ListedInputs, ideal: ideals.Ideal) -> Iterator[tuple[Cell | None, ...]]:
-    """Yield the cells of each row: inputs, outputs, alpha, beta, gamma and dd."""
     distances = ideals.Distances(ideal)
     match inputs:
         case FiniteInputs():

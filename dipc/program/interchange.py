@@ -146,7 +146,6 @@ class _Exchanges:
 
     @cached_property
     def _groups(self) -> list[list[SymbolicDraw]]:
-        """The draws of each place in the text that makes several draws."""
         groups: dict[object, list[SymbolicDraw]] = {}
         for draw in self._symbolic.draws.values() if self._symbolic is not None else ():
             groups.setdefault(draw.place, []).append(draw)

@@ -258,7 +258,6 @@ class ConvexSet:
         return all(guard.form.evaluate(point) >= 0 for guard in self.guards)
 
     def _rounded(self, distance: Fraction) -> Fraction:
-        """Return the lower bound `distance`, rounded up for int sets, whose distances are integers."""
         return Fraction(ceil(distance)) if self.whole else distance
 
     def _exactly(self, norm: Norm, point: Point) -> Fraction:
@@ -414,5 +413,4 @@ def inner_point(
 
 
 def _slot(variable: int) -> int:
-    """Return the input slot of a variable of a difference graph, or ORIGIN."""
     return variable if variable == ORIGIN else variable // 2

@@ -53,7 +53,6 @@ class NearbyRun:
     """A run of a program without noise and choices at all inputs nearer than `radius` to one input."""
 
     def __init__(self, flow: Flow, norm: Norm, center: Point, radius: Fraction) -> None:
-        """Prepare the run; `center` has a value for each real and int input by slot, and `norm` is LINF or L1."""
         self._flow = flow
         self._norm = norm
         self._center = center
@@ -181,7 +180,6 @@ class NearbyRun:
             yield chosen
 
     def _outcomes(self, difference: AffineExpr, op: CompareOp, values: Sequence[SlotValue]) -> tuple[bool, ...]:
-        """Return the truth values that the comparison has near the center."""
         form = evaluate_affine(difference, values, self._flow.program.slots)
         known = self._signs.get((form, op))
         if known is None:

@@ -289,7 +289,7 @@ class Nearness:
     def accepted(
         self, inputs: Sequence[Cell], answer: Sequence[Cell | None], gamma: Fraction
     ) -> tuple[tuple[Cell, ...], ...]:
-        """Return all answers v with d'_u(v, answer) <= gamma.
+        """Return all answers whose distance from `answer` by the program's metric at `inputs` is at most `gamma`.
 
         Raises DiagnosticError if the program has real or int outputs, or if part of the answer is open; LimitReached
         for too many answers.
@@ -301,14 +301,20 @@ class Nearness:
         )
 
     def distances(self, inputs: Sequence[Cell], answer: Sequence[Cell | None]) -> tuple[Fraction, ...]:
-        """Return the finite values of d'_u(v, `answer`) over all answers v, increasing; raise as `accepted` does."""
+        """Return the finite distances of answers from `answer` by the program's metric at `inputs`, increasing.
+
+        Raises DiagnosticError if the program has real or int outputs, LimitReached for too many answers.
+        """
         result = {distance for _, distance in self._distances(inputs, answer)}
         return tuple(sorted(distance for distance in result if distance is not None))
 
     def all_distances(
         self, inputs: Sequence[Cell], answer: Sequence[Cell | None]
     ) -> Iterator[tuple[tuple[Value, ...], Fraction | None]]:
-        """Yield each answer v with d'_u(v, `answer`), None for infinity; raise as `accepted` does."""
+        """Yield each answer with its distance from `answer` by the program's metric at `inputs`, None for infinity.
+
+        Raises DiagnosticError if the program has real or int outputs, LimitReached for too many answers.
+        """
         yield from self._distances(inputs, answer)
 
     def distance(

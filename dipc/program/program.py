@@ -126,7 +126,6 @@ class Probabilities:
     """
 
     def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
-        """Prepare the engine; `measurer` can be shared by engines with the same limits."""
         program = flow.program
         self.program = program
         self.flow = flow
@@ -158,7 +157,7 @@ class Probabilities:
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
         """Return the probability that `probability` computes, as a bound that is not measured yet.
 
-        Equal bounds are the same object. Raises as `probability` does.
+        Equal bounds are the same object. Raises Undecided past a limit and DiagnosticError for programs that fail.
         """
         plan = self._plan(inputs, outputs)
         key = (gamma, *[inputs[position] for position in plan.inputs], *[outputs[position] for position in plan.balls])
@@ -172,7 +171,6 @@ class Probabilities:
         return bound
 
     def _forget(self) -> None:
-        """Drop all bounds and events of earlier rows, as most rows of a long table can be different."""
         self._interned.clear()
         for plan in self._plans.values():
             if isinstance(plan, _Plan):
@@ -181,7 +179,7 @@ class Probabilities:
                     component.events.clear()
 
     def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
-        """Return the shares of which `probability` is the sum, exit by exit. Raises as `probability` does."""
+        """Return the shares of which `probability` is the sum, exit by exit. Raises Undecided, DiagnosticError."""
         self.probability(inputs, outputs, gamma)
         return self._shares(inputs, outputs, gamma)
 
@@ -208,8 +206,8 @@ class Probabilities:
         """Return the exits that produce these finite outputs from these finite inputs, each with its weight.
 
         The weight is that of the exit's choices; None is 1. The exits hold for all values of the real and int inputs
-        and outputs: `probability` is the sum of their weights times the measures of their events. Raises as
-        `probability` does.
+        and outputs: `probability` is the sum of their weights times the measures of their events. Raises Undecided past
+        a limit and DiagnosticError for programs that fail.
         """
         plan = self._plan(inputs, outputs)
         if plan.graph is not None:
@@ -217,9 +215,10 @@ class Probabilities:
         return tuple((exit_.event, exit_.weight) for exit_ in plan.exits)
 
     def plan_exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[PlannedExit, ...] | None:
-        """Return the exits as `exits` does, with what is known of rows; None if runs are not listed, but a graph.
+        """Return the exits with these outputs, each with its events for known rows; None if the runs are a graph.
 
-        The same object for all rows with these finite inputs and outputs. Raises as `probability` does.
+        The same object for all rows with these finite inputs and outputs. Raises Undecided past a limit and
+        DiagnosticError for programs that fail.
         """
         plan = self._plan(inputs, outputs)
         return plan.exits if plan.graph is None else None
@@ -319,7 +318,6 @@ class Probabilities:
     def _substitution(
         self, plan: _Plan, inputs: Sequence[Cell], outputs: Cells, gamma: Cell
     ) -> tuple[dict[int, Fraction], Balls]:
-        """Return the real and int inputs of a row by slot, and the balls around its real and int outputs."""
         program = self.program
         radius = number_of(gamma)
         reals = {program.inputs[position]: number_of(inputs[position]) for position in self._real_inputs}
@@ -548,9 +546,10 @@ class Program:
         output: Mapping[str, object],
         gamma: Fraction | int | str = 0,
     ) -> ClosedForm:
-        """Return the probability that `probability` returns, in closed form; raise Undecided if it has none.
+        """Return the probability that `probability` returns, in closed form.
 
-        Raises as `probability` does.
+        Raises Undecided if it has none and past a limit, DiagnosticError for values that do not fit, TypeError for
+        floats.
         """
         return self._engine.measurer.measure(self._bound(input, output, gamma)).restricted_to(self.core.only_at)
 
@@ -562,7 +561,7 @@ class Program:
     ) -> Probability:
         """Return the function constant + Σ factor · Pr[output within gamma], over the terms (factor, output, gamma).
 
-        Raises as `probability` does.
+        Raises Undecided past a limit, DiagnosticError for values that do not fit, TypeError for floats.
         """
         bounds = [(factor, self._bound(input, output, gamma)) for factor, output, gamma in terms]
         combined = Bound.combined(bounds, Fraction(constant))
@@ -610,7 +609,8 @@ class Program:
     ) -> tuple[OutputProbability, ...]:
         """Return all values of the finite outputs that can occur, with their probabilities, which sum to exactly 1.
 
-        The order is that of the outputs' domains. Raises as `probability` does.
+        The order is that of the outputs' domains. Raises Undecided past a limit, DiagnosticError for values that do not
+        fit, TypeError for floats.
         """
         core = self.core
         values: dict[int, Value] = {}
@@ -814,7 +814,6 @@ def _source(path_or_text: str | os.PathLike[str]) -> SourceText:
 
 
 def _is_named(text: str) -> bool:
-    """Return True if the text ends like the path of a program file, or of a mechanism in a Python file."""
     return text.endswith((".dip", ".py")) or text.partition(SEPARATOR)[0].endswith(".py")
 
 

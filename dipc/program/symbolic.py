@@ -203,7 +203,6 @@ class ExpressionTable:
         return ValueRange(None, low, high, whole)
 
     def _bounds(self, node: Node) -> tuple[Fraction | None, Fraction | None, bool]:
-        """Return (least value, greatest value, whether it is an integer) of an expression; None if unbounded."""
         range_ = self.ranges[node]
         if range_.listed is None:
             return range_.low, range_.high, range_.whole
@@ -264,7 +263,6 @@ class ExpressionTable:
                 assert_never(op)
 
     def _flat(self, op: DomOp, arguments: Sequence[Node]) -> Node:
-        """Return a product, a minimum or a maximum, with nested operands merged and sorted."""
         operands: list[Node] = []
         for node in arguments:
             form = self.forms[node]

@@ -195,7 +195,6 @@ class Ranged:
         return rewritten(self.body, change)
 
     def _total(self, parts: list[Expr]) -> Expr:
-        """Return the sum as a tree of little height."""
         if len(parts) == 1:
             return parts[0]
         middle = len(parts) // 2
@@ -630,17 +629,12 @@ def rewritten(tree: _Tree, change: Callable[[Any], Any]) -> _Tree:
 
 @cache
 def _children(kind: Any) -> tuple[str, ...] | None:
-    """Return the fields of a node class that can contain nodes, or None for another class."""
     known = None if kind is Span else getattr(kind, "__dataclass_fields__", None)
     return None if known is None else tuple([name for name, field in known.items() if field.type not in _LEAVES])
 
 
 @cache
 def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
-    """Return a getter of the fields that can contain nodes, the last first.
-
-    The result is None for a class that is not a node's.
-    """
     match _children(kind):
         case None:
             return None

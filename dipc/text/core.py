@@ -203,7 +203,10 @@ class AffineExpr:
 
 @frozen
 class Target:
-    """The target of an assignment: one slot, or an element known only in a state (`index` is not None)."""
+    """The target of an assignment: the one slot of `slots`, or with an `index` an array element chosen in a state.
+
+    `low` is the least index of the array.
+    """
 
     slots: tuple[int, ...]
     low: int
@@ -687,7 +690,7 @@ def leaves(value: Concrete | Linear | Switch) -> int:
 def fold(op: DomOp, arguments: tuple[DomExpr, ...], span: Span) -> DomExpr:
     """Return the operation on `arguments`, computed if they are constants.
 
-    Raises ZeroDivisionError and ValueTooLarge as `evaluate` does, and ZeroDivisionError for division by a constant 0.
+    Raises ZeroDivisionError for a division by a constant 0, and ValueTooLarge for a number of more than MAX_BITS bits.
     """
     values = [argument.value for argument in arguments if isinstance(argument, Const)]
     if len(values) == len(arguments):

@@ -370,7 +370,6 @@ def _declare(
 
 
 def _bounds(declarator: ast.Declarator, elaborator: Elaborator) -> tuple[int, int] | None:
-    """Return the index bounds of an array, (0, 0) for a scalar, or None after reporting wrong ones."""
     if declarator.low is None or declarator.high is None:
         return 0, 0
     low = elaborator.integer(declarator.low, "an array bound")
@@ -557,7 +556,6 @@ def _made_of(allowed: frozenset[str]) -> str:
 
 
 def _check_circle(fields: dict[str, ast.ClaimField], elaborator: Elaborator) -> None:
-    """Report alpha and gamma if each is defined by the other."""
     if _uses(fields.get("alpha"), "gamma") and _uses(fields.get("gamma"), "alpha"):
         span = max(fields["alpha"].span, fields["gamma"].span, key=lambda span: span.start)
         notes = ("define one of the two without the other",)

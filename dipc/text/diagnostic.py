@@ -257,7 +257,6 @@ def _diagnostic(diagnostic: Diagnostic, paint: _Paint) -> Iterator[str]:
 
 
 def _places(places: list[_Place], margin: str, paint: _Paint) -> Iterator[str]:
-    """Yield the displayed lines of one file, in order, each with the marks of its places beneath."""
     bar = paint(BLUE, "|")
     above = 0
     for place in sorted(places, key=lambda place: (place.excerpt.line, not place.primary)):
@@ -289,7 +288,6 @@ def _picture(character: str) -> str:
 
 
 def _width(character: str) -> int:
-    """Return the columns that a printable character takes in a terminal."""
     if unicodedata.combining(character) or unicodedata.category(character) == "Me":
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
@@ -386,7 +384,6 @@ def unreadable(path: str | Path, error: OSError | ValueError, code: str, note: s
 
 
 def _similar(path: Path) -> str:
-    """Return a question about a similarly named program beside this path, or an empty text."""
     try:
         names = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".dip"]
     except (OSError, ValueError):

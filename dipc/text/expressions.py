@@ -112,7 +112,6 @@ class Elaborator(References):
     """The resolver of expressions, which returns the meaning of each, or Unknown after reporting a mistake."""
 
     def typed(self, expr: ast.Expr) -> Typed:
-        """Return the meaning of any expression of the program."""
         match expr:
             case ast.Name():
                 return self.name(expr)
@@ -181,7 +180,6 @@ class Elaborator(References):
         return values
 
     def _each(self, expr: ast.Ranged, values: range) -> list[Typed]:
-        """Return the meaning of the body of a sum or other range, for each value of its variable."""
         hidden = self.locals.get(expr.variable)
         result: list[Typed] = []
         for value in values or range(1):
@@ -394,7 +392,6 @@ class Elaborator(References):
     def _compared_by_cases(
         self, switch: Switch, span: Span, compare: Callable[[Concrete | Linear | Switch], Typed]
     ) -> Typed:
-        """Return the comparison, by `compare`, of each value that the switch may have, under its condition."""
         then, otherwise = compare(switch.then), compare(switch.otherwise)
         if not isinstance(then, Concrete | Relation | Junction) or not isinstance(
             otherwise, Concrete | Relation | Junction
@@ -465,7 +462,6 @@ class Elaborator(References):
             return self._too_large(expr.span)
 
     def _combined(self, op: BinaryOp, left: Concrete | Linear, right: Concrete | Linear, span: Span) -> Typed:
-        """Return left op right for operands of matching kinds; raise as `fold` does."""
         if isinstance(left, Concrete) and isinstance(right, Concrete):
             return Concrete(ValueKind.NUMBER, _folded(op, left.expr, right.expr, span))
         if op is BinaryOp.MULTIPLY:
@@ -563,7 +559,6 @@ class Elaborator(References):
     def _by_cases(
         self, value: Concrete | Linear | Switch, span: Span, change: Callable[[Concrete | Linear | Switch], Typed]
     ) -> Typed:
-        """Return the result of `change` for each value that the switches in `value` may have, under its condition."""
         if not isinstance(value, Switch):
             return change(value)
         then, otherwise = change(value.then), change(value.otherwise)
@@ -624,7 +619,6 @@ class Elaborator(References):
         return True
 
     def _not_a_function(self, expr: ast.Call) -> None:
-        """Report a known function that is used outside of the claims, weights or deviations where it may be used."""
         if expr.function in ("log", "sqrt", "erfc"):
             where = "`erfc` may stand only in the claim"
             if expr.function != "erfc":
@@ -638,7 +632,6 @@ class Elaborator(References):
         self.findings.report(ProgramCode.MISUSED_NAME, expr.span, message, notes=notes)
 
     def _rounded_logarithm(self, expr: ast.Call) -> str:
-        """Return the advice to replace a logarithm by a decimal: the two decimals nearest to it."""
         typed = self.typed(expr.arguments[0])
         value = typed.value if isinstance(typed, Concrete) else None
         if not isinstance(value, Fraction) or value <= 0 or value == 1:

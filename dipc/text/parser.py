@@ -208,7 +208,6 @@ def _made_of(
 
 
 def _distinct(children: Children, code: SyntaxCode, block: str) -> tuple[Any, ...]:
-    """Return the fields of a block, each of which can be given once."""
     fields: dict[str, Any] = {}
     for field in _nodes(children):
         if field.name in fields:
@@ -220,7 +219,6 @@ def _distinct(children: Children, code: SyntaxCode, block: str) -> tuple[Any, ..
 
 
 def _known_field(token: Token, name: str, known: tuple[str, ...], code: SyntaxCode, block: str) -> str:
-    """Return the name of a field that the block has; raise Problem for another name."""
     if name not in known:
         *most, last = (f"`{each}`" for each in known)
         notes = (*did_you_mean(name, known), f"a {block} has the fields {', '.join(most)} and {last}")
@@ -579,7 +577,7 @@ def parse(source: SourceText) -> ast.ProgramTree:
 
 
 def parse_as_written(source: SourceText) -> ast.ProgramTree:
-    """Return the program as written, with values drawn inside expressions. Raises as `parse` does."""
+    """Return the program as written, with values drawn inside expressions. Raises only DiagnosticError."""
     program = _read(source, "program")
     assert isinstance(program, ast.ProgramTree)
     return program

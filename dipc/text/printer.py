@@ -414,7 +414,6 @@ def _with_comment(line: str, comment: _Comment | None) -> str:
 
 
 def _blank_before(text: str, position: int) -> bool:
-    """Return True if the text has a blank line before the line whose first token is at `position`."""
     start = text.rfind("\n", 0, position) + 1
     above = text.rfind("\n", 0, max(start - 1, 0)) + 1
     return start > 0 and not text[start:position].strip(_BLANK) and not text[above:start].strip(_BLANK + "\n")

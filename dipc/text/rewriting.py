@@ -175,7 +175,6 @@ class _Hoisting:
         return ast.Name(name, span)
 
     def _varies(self, value: ast.Expr) -> bool:
-        """Return True if the value depends on a variable or a loop variable."""
         return any(
             isinstance(node, ast.Name | ast.Element) and (node.name in self.loops or node.name in self.types)
             for node in walk(value)
@@ -319,7 +318,6 @@ def has_no_mean(node: object) -> bool:
 
 
 def _number(expr: ast.Expr) -> Fraction | None:
-    """Return the value of a number written out; None for other expressions."""
     match expr:
         case ast.Number(value):
             return value

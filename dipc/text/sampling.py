@@ -138,7 +138,7 @@ def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.NoiseExpr | None = N
 
 
 def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fraction] | None:
-    """Return the law whose standard deviation `expr` is s/eps or s for a constant s > 0, and the law's rate.
+    """Return (law, rate) such that the standard deviation of the law is `expr`, s/eps or s for a constant s > 0.
 
     None after reporting that `expr` is not such a deviation.
     """
@@ -201,12 +201,10 @@ def _support_end(expr: ast.Expr, law: Law, elaborator: Elaborator) -> Fraction |
 
 
 def _usage(law: Law, elaborator: Elaborator) -> tuple[str, ...]:
-    """Return a note that shows how a law is written, in the language or in a Python mechanism."""
     return (law.usage,) if elaborator.findings.source.tree is None else ()
 
 
 def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
-    """Return the a > 0 such that a*eps is the rate at the single eps of the program."""
     slope = _over_fixed(expr, elaborator)
     if slope is not None and slope <= 0:
         point = elaborator.scope.eps.value
@@ -229,7 +227,6 @@ def _bad_rate(span: Span, message: str, elaborator: Elaborator, *notes: str) -> 
 
 
 def _inverted(expr: ast.Expr, wrong: Span, elaborator: Elaborator, noise: ast.NoiseExpr | None) -> list[str]:
-    """Return the advice for a scale c/eps given as a rate, or for eps given as a scale."""
     if not (isinstance(expr, ast.Binary) and expr.op is BinaryOp.DIVIDE and expr.span == wrong):
         return []  # the mistake is in a part of the expression
     scale, under = _linear(expr.left, elaborator), _linear(expr.right, elaborator)
@@ -455,7 +452,6 @@ class Sampling:
         return SampleNoise(place.target, law, slope, center, statement.span)
 
     def _suits(self, place: Place | None, wanted: type[Type] | UnionType, statement: ast.Sample, name: str) -> bool:
-        """Return True if the variable can hold the drawn value; an unknown variable is not reported again."""
         if place is None or place.type is None:
             return False
         if isinstance(place.type, wanted):
@@ -488,7 +484,6 @@ class Sampling:
         return SampleExponential(place.target, slope, domain.values, scores, statement.span)
 
     def _scores(self, distribution: ast.ExponentialMechanism, domain: DomType | None) -> tuple[DomExpr, ...] | None:
-        """Return the score at every value of the domain, or None after reporting a wrong one."""
         elaborator, name, score = self._elaborator, distribution.variable, distribution.score
         elaborator.check_local(name, distribution.span, "the variable of Exp", may_hide_variables=True)
         size = 0 if domain is None or elaborator.dead else len(domain.values)
@@ -536,7 +531,6 @@ class Sampling:
     def _all_fit(
         self, holder: BoolType | DomType, domain: DomType, place: Place, distribution: ast.ExponentialMechanism
     ) -> bool:
-        """Return True if the variable can hold every value that can be drawn."""
         name = place.target.name
         if isinstance(holder, BoolType) or kind_of(holder) is not kind_of(domain):
             self._findings.report(

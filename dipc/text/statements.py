@@ -151,7 +151,6 @@ class Assembler:
                 return instruction
 
     def _goal(self, label: int) -> int:
-        """Return the position that a jump to `label` reaches, following jumps to jumps."""
         position = self._positions[label]
         for _ in range(len(self._instructions)):
             instruction = self._instructions[position]
@@ -321,7 +320,6 @@ class StatementLowering:
             self._assume_assigned(place, statement.span)
 
     def _store(self, place: Place, typed: Typed, statement: ast.Assign) -> bool:
-        """Emit the assignment; return False after reporting that the value does not fit."""
         target, span, name = place.target, statement.span, place.target.name
         match place.type:
             case None:
@@ -392,7 +390,7 @@ class StatementLowering:
     ) -> bool:
         """Emit two alternatives, one of which is executed depending on the condition; return False for a mistake.
 
-        The second is left out if the first returns False, because it has a mistake.
+        `otherwise` is not called if `then` returns False, because it has a mistake.
         """
         assembler = self._assembler
         here, there, end = assembler.label(), assembler.label(), assembler.label()
@@ -510,7 +508,6 @@ class StatementLowering:
         return fits
 
     def _place(self, expr: ast.Name | ast.Element) -> Place | None:
-        """Return the place that a statement writes to, or None after reporting that it cannot."""
         variable = self._variable(expr)
         offset = self._elaborator.typed(expr.index) if isinstance(expr, ast.Element) else UNKNOWN
         if variable is None:
@@ -618,7 +615,10 @@ def _reached(instructions: Sequence[Instruction], initial: int) -> Iterator[tupl
 
 
 def _pass(instructions: Sequence[Instruction], joined: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield, in one pass, the labels that are reached, with the slots assigned before; `joined` can grow meanwhile."""
+    """Yield (label, bits of the slots that some path to it assigns) for the labels reached, in one pass.
+
+    `joined` has the slots known so far by label; the caller may add to it meanwhile.
+    """
     falling: int | None = None
     for label, instruction in enumerate(instructions):
         if label in joined:
@@ -674,7 +674,6 @@ def _report(read: Read | ReadElement, slot: Slot, findings: Findings) -> None:
 
 
 def _initialized(slot: Slot) -> str:
-    """Return the type of `slot` with a plausible initial value."""
     match slot.type:
         case BoolType():
             return "bool = false"
@@ -716,7 +715,7 @@ def lower_ideal(
     """Return the `ideal` block as a program of its own, or None if there is none.
 
     Its inputs and outputs are those of the mechanism in the same order, though in other slots. It draws nothing at
-    random. Raises DiagnosticError as `lower` does.
+    random. Raises DiagnosticError with all mistakes in the block.
     """
     _, ideal, _ = _lowered(program, source, overrides or {}, eps)
     return ideal

@@ -872,7 +872,6 @@ def _without_header(tokens: Sequence[Token], first: int, position: int) -> tuple
 
 
 def _ending(tokens: Sequence[Token], position: int, braces: int) -> int:
-    """Return the position of the first token after the statement or declaration that contains the token `position`."""
     blocks = 0
     for index in range(position, len(tokens)):
         kind = tokens[index].type

@@ -69,10 +69,7 @@ class Neighborhood:
         return 0 < apart <= self.radius
 
     def left_by(self, point: Sequence[Value], other: Sequence[Value]) -> Fraction | None:
-        """Return the part of the radius that the move from `point` to `other` leaves.
-
-        None if the move exceeds the radius.
-        """
+        """Return the part of the radius that the move from `point` to `other` leaves; None if it exceeds the radius."""
         moves = [self._move(one, two) for one, two in zip(point, other, strict=True)]
         if self.distance is Distance.LINF:
             return self.radius if all(move <= self.radius for move in moves) else None

@@ -243,7 +243,6 @@ def _aligned(program: Program, state: ExitState, weight: Closed | None) -> Align
     means = {noise.id: noise.mean for noise in state.noises}
 
     def halfspace(form: Affine) -> Halfspace:
-        """Return a form over the noises as a form over the noises with mean 0 and the inputs."""
         over = centered(form, means)
         terms = [*[(place[noise], c) for noise, c in over.noises], *[(at_input[slot], c) for slot, c in over.inputs]]
         return Halfspace(tuple(sorted(terms)), over.constant)
@@ -418,11 +417,11 @@ def pivot_cost(
     is_empty: Emptiness,
     joined: Sequence[Sequence[Halfspace]] = ((),),
 ) -> Fraction | None:
-    """Return the least bound of the loss, in multiples of eps, with a continuous noise as pivot.
+    """Return the least bound of the loss, in multiples of eps, with a continuous noise as pivot; None without a pivot.
 
-    None if no noise is one. A pivot is a noise whose shift depends on the other noises. The exits have one likeness and
-    `count` real inputs. The union of `joined` has the pairs of inputs to cover, over the keys of the inputs and of
-    their moves. Raises LimitReached, NotConfirmed.
+    A pivot is a noise whose shift depends on the other noises. The exits have one likeness and `count` real inputs. The
+    union of `joined` has the pairs of inputs to cover, over the keys of the inputs and of their moves. Raises
+    LimitReached, NotConfirmed.
     """
     first = exits[0].first_input + count
     moves = convex_moves(within, range(first, first + count))

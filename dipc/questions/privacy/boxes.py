@@ -89,7 +89,7 @@ def moves_of_exit(
 ) -> list[Move]:
     """Return moves between two inputs of the box, among them one whose shift costs the most for the exit `aligned`.
 
-    Raises as `extreme_moves` does.
+    Raises OutsideFragment if moves are unbounded or mix int and real inputs, LimitReached past a limit.
     """
 
     def of_inputs(form: Halfspace) -> Form:
@@ -223,9 +223,9 @@ def _groups(
 
 
 def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None]:
-    """Return the move of one input for each unit of the radius, and the units for its whole range.
+    """Return (the move of one input for each unit of the radius, the units for its whole range).
 
-    None if unbounded.
+    The units are None if the range `side` of the input is unbounded.
     """
     width = side.width
     match within.distance:

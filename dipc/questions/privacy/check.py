@@ -259,7 +259,7 @@ class PrivacyQuestion:
         return self._table
 
     def _tables(self, pairs: Pairs) -> list[tuple[LawTable, int]]:
-        """Return, for each program, the laws of one run and its number of runs. Raises as `table` does."""
+        """Return, for each program, the laws of one run and its number of runs. Raises Undecided past a limit."""
         if self._single is None or self._single[0] is not pairs:
             tables, inputs, progress = [], pairs.inputs, self.subject.progress
             for given, runs in self.parts:
@@ -471,10 +471,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _noisy_values(self) -> Laws | None:
-        """The laws of all values with Gaussian noise, if the outputs depend on nothing else that is random.
-
-        Else None.
-        """
+        """The laws of all values with Gaussian noise; None if the outputs depend on other random values."""
         if not isinstance(self.pairs, EveryPair) or self.runs > 1:
             return None
         with suppress(Undecided):
@@ -553,8 +550,8 @@ class PrivacyQuestion:
     def largest_loss(self, eps: Fraction, digits: int = DIGITS) -> Loss:
         """Return the largest privacy loss at `eps`, over all pairs and outputs.
 
-        Raises DiagnosticError for real inputs that are not enumerated, Undecided for outputs whose largest loss is not
-        known, and past a limit.
+        Raises DiagnosticError for real inputs that are not enumerated; Undecided past a limit, and for outputs whose
+        largest loss is not known.
         """
         self.require_meaning(eps)
         return self.laws().loss(eps, digits)
@@ -562,7 +559,7 @@ class PrivacyQuestion:
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
         """Return the largest Rényi divergence of `order` >= 2 at `eps`, over all pairs.
 
-        Raises as `largest_loss` does.
+        Raises DiagnosticError for real inputs that are not enumerated, Undecided if it is not known, and past a limit.
         """
         self.require_meaning(eps)
         if self.runs > 1 and len(self.parts) == 1 and not self.finite_outputs:
@@ -575,7 +572,8 @@ class PrivacyQuestion:
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
         """Return the least delta for the budget of `claim` on its intervals, and at the eps `point` if it is given.
 
-        Raises as `largest_loss` does, and DiagnosticError for a `point` outside of the intervals.
+        Raises DiagnosticError for real inputs that are not enumerated and for a `point` outside of the intervals;
+        Undecided if the least delta is not known, and past a limit.
         """
         self.require_meaning(claim.intervals)
         if point is not None and not any(point in interval for interval in claim.intervals):
@@ -597,7 +595,7 @@ class PrivacyQuestion:
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
         """Return an enclosure, about 10^-`digits` wide, of the least delta for the budget `budget`·eps at one `eps`.
 
-        Raises as `largest_loss` does.
+        Raises DiagnosticError for real inputs that are not enumerated; Undecided if it is not known, and past a limit.
         """
         self.require_meaning(eps)
         return self.laws().delta_at(budget, eps, digits)
@@ -620,7 +618,6 @@ _VERDICTS = {
 
 
 def _require_same_inputs(programs: Sequence[Program]) -> None:
-    """Raise ValueError if the names, types or requirements of inputs differ between `programs`."""
     first, *others = programs
     wanted = [(slot.name, slot.type) for slot in first.core.input_slots]
     for other in others:
@@ -637,7 +634,6 @@ def _require_same_inputs(programs: Sequence[Program]) -> None:
 
 
 def _required(program: Program) -> object:
-    """Return the `requires` condition of `program` as text, with the values of its constants; None without one."""
     requires = program.core.requires
     if requires is None:
         return None

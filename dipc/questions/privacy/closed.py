@@ -92,7 +92,7 @@ _SAMPLES = tuple(map(Fraction, ("1/10", "1", "10")))
 class Excess:
     """The excess Σ_S (p - e^budget·p') of the set S of `answers` at a pair, as a function of eps.
 
-    Empty for the function 0.
+    `answers` is empty for the function 0.
     """
 
     value: Closed
@@ -164,7 +164,6 @@ def supremum_of(
 
 
 def _greatest_at(every: Sequence[Excess], sample: Fraction, limits: Limits) -> Excess:
-    """Return the greatest of the excesses at the eps `sample`, the first of several that are equal there."""
     best, *others = every
     for each in others:
         numerator, _ = fraction_of(each.value - best.value)
@@ -229,7 +228,6 @@ class ClosedLaws(TableLaws):
         return reason
 
     def _excesses(self, pair: tuple[int, int], claim: PrivacyClaim) -> list[Closed]:
-        """Return the excess p - e^budget·p' of each single answer. Raises Undecided if a probability is not known."""
         scale = claim.scale
         return [
             self.table.closed(first) - scale * self.table.closed(second) for first, second in self.table.at_pair(pair)

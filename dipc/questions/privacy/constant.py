@@ -481,7 +481,7 @@ def _least_bound(
     """Return the largest cost of the exits `costly`, which come in decreasing order of cost; None is infinity.
 
     For exits with the same likeness, a pivot that serves them all may cost less than the worst of them; then its cost
-    counts. `joined` is as in `_pivoted`. Raises NotConfirmed.
+    counts. The union of `joined` has the pairs of inputs to cover. Raises NotConfirmed.
     """
     alike: dict[Hashable, list[Costly]] = {}
     for each in costly:
@@ -537,7 +537,6 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
     known: dict[Hashable, tuple[AlignedExit, ...]] = {}
 
     def exits_at(point: Input) -> tuple[AlignedExit, ...]:
-        """Return the exits for the finite inputs of `point`."""
         finite = {slot: point[position] for position, slot in places}
         key = tuple([(isinstance(value, bool), value) for value in finite.values()])
         if key not in known:
@@ -545,7 +544,6 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
         return known[key]
 
     def values(each: AlignedExit, point: Input) -> dict[int, Fraction]:
-        """Return the numbers of `point` by their keys in an exit, which follow the keys of its noises."""
         return {each.first_input + position: Fraction(point[position]) for position in numbers}
 
     for i, j in pairs.ordered:
@@ -719,9 +717,9 @@ def _choices(program: Program, among: Pairs | None) -> _Choices:
 
 
 def fitted(choices: _Choices, one: Input, two: Input) -> tuple[Input, Input] | None:
-    """Return two inputs that differ as `one` and `two` do, with allowed values as near as possible to them.
+    """Return two inputs that differ as `one` and `two` do, as near as possible to them; None if there are none.
 
-    Else None.
+    `choices` has the allowed values of each finite input, None for other inputs.
     """
     first, second = list(one), list(two)
     for position, values in enumerate(choices):
@@ -739,7 +737,6 @@ def fitted(choices: _Choices, one: Input, two: Input) -> tuple[Input, Input] | N
 
 
 def _numbers(program: Program, slot: int) -> tuple[Fraction, ...] | None:
-    """Return the values of the finite input `slot` if all of them are numbers, else None."""
     type_ = program.core.slots[slot].type
     values = type_.values if isinstance(type_, DomType) else ()
     numbers = tuple([value for value in values if isinstance(value, Fraction)])
@@ -810,10 +807,10 @@ def starting_pairs(
 def _allowed_starts(
     costly: Costly, choices: _Choices, moves: AllowedMoves, keys: Sequence[int]
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
-    """Yield (noises and inputs by key, input, adjacent input) for pairs of inputs that satisfy `requires`.
+    """Yield (noises and inputs by key, u, u') for pairs of inputs that differ by the move of `costly`, both ways.
 
-    They differ by the move of the costly exit, in both directions. `requires` is a union of convex sets; for each two
-    of them, the pair with the least cost of noises comes first.
+    Both inputs satisfy `requires`, a union of convex sets. For each two of the sets, the pair with the least cost of
+    noises comes first. `keys` are the keys of the inputs, and `choices` the allowed values of finite inputs.
     """
     move = {place: costly.move.get(key, _ZERO) for place, key in enumerate(keys)}
     if not any(move.values()):
@@ -1128,7 +1125,6 @@ def _has_a_pole(first: Closed, second: Closed, intervals: Sequence[Interval], li
 
 
 def _short(low: Fraction, high: Fraction) -> Fraction:
-    """Return a decimal with few digits near the middle between `low` and `high`."""
     unit = Fraction(1)
     while 4 * unit > high - low:
         unit /= 10
@@ -1138,7 +1134,6 @@ def _short(low: Fraction, high: Fraction) -> Fraction:
 def _failing(
     candidates: Sequence[Candidate], factor: Fraction, intervals: tuple[Interval, ...], engine: Engine
 ) -> list[Candidate]:
-    """Return the candidates that refute `factor`·eps-privacy. Raises Undecided."""
     refuting = []
     for candidate in candidates:
         decision = engine.decide(at_most(candidate.first, candidate.second * power(factor), intervals))

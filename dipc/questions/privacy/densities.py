@@ -278,7 +278,6 @@ class RealOutputs(Laws):
     """
 
     def __init__(self, subject: Subject, pairs: Pairs) -> None:
-        """Prepare questions about `pairs` of inputs; raise OutsideFragment for int outputs."""
         super().__init__(subject)
         self._program, self._pairs = subject.program, pairs
         self._slots = self._program.core.output_slots
@@ -304,7 +303,6 @@ class RealOutputs(Laws):
         return closed.ClosedLaws(self.subject, *self._table(self._losses)).loss(eps, digits)
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:
-        """Return bounds of the supremum of (greatest loss)/eps over the eps of the intervals."""
         return closed.ClosedLaws(self.subject, *self._table(self._losses)).constant(intervals, digits)
 
     def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
@@ -502,7 +500,6 @@ class RealOutputs(Laws):
     # --- densities ----------------------------------------------------------------------------------------
 
     def _densities(self, point: Input) -> Mapping[_Key, Sequence[_Density]]:
-        """Return the densities of all exits at the input `point`, by their finite outputs and outputs without noise."""
         if point not in self._known:
             core = self._program.core
             values = dict(zip(core.inputs, point, strict=True))
@@ -782,7 +779,6 @@ class _Alike:
         return tuple([said.get(next(dense), "any") if value is _DENSE else value for value in self.key])
 
     def names(self, slots: Sequence[Slot]) -> list[str]:
-        """Return the names of the outputs whose law differs between the inputs."""
         dense = [slot.name for slot, value in zip(slots, self.key, strict=True) if value is _DENSE]
         return [dense[position] for position in self.moving]
 

@@ -135,7 +135,6 @@ class SeveralDiscreteLaws(GaussianLaws):
     def of_mechanism(
         subject: Subject, mechanism: GaussianMechanism, pairs: Pairs | EveryPair, box: Clipped | None = None
     ) -> SeveralDiscreteLaws:
-        """Return the laws of `mechanism` for moves of the program's inputs. Raises Undecided past a limit."""
         assert box is None, "clipped inputs are not asked about here"
         found: dict[tuple[int, ...], _Move] = {}
         for one, two in _input_pairs(subject.program, pairs):
@@ -268,7 +267,6 @@ def _input_pairs(
 
 
 def _moves_of_ints(program: Program, adjacency: Neighborhood) -> Iterator[tuple[int, ...]]:
-    """Yield all moves between adjacent int inputs. Raises OutsideFragment if they are unbounded or too many."""
     if not all(isinstance(slot.type, IntType) for slot in program.core.input_slots):
         raise OutsideFragment("outputs with discrete Gaussian noise are decided for int inputs only")
     if adjacency.distance is Distance.HAMMING:

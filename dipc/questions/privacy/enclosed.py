@@ -409,7 +409,6 @@ def _series_at(value: Closed, place: flint.arb) -> flint.arb_series:
 
 
 def _quotient(above: flint.arb_series, below: flint.arb_series) -> flint.arb_series:
-    """Return the series `above`/`below`. Raises OutsideFragment if the enclosure of `below` contains 0."""
     if coefficients(below, 1)[0].contains(0):
         raise OutsideFragment("a divisor is not proved to be positive on an interval of eps")
     return above / below
@@ -510,7 +509,7 @@ _TINY = 20_000
 def _first_open(delta: Polynomial, functions: Sequence[Polynomial], halvings: int) -> Fraction | None:
     """Return a point of [-1, 1] at which it is not proved that `delta` >= Σ max(0, f) over `functions`.
 
-    None without any.
+    None if this is proved on all of [-1, 1].
     """
     total, slack = delta[0], -delta[1]
     for polynomial, error in functions:

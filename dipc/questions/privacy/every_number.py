@@ -117,10 +117,6 @@ class EveryNumber:
         engine: Engine,
         progress: Progress | None,
     ) -> None:
-        """Prepare the question.
-
-        Raises DiagnosticError for an unknown constant, and for an adjacency that is not a distance.
-        """
         if parameter not in program.core.constants:
             note = f"the constants are {', '.join(sorted(program.core.constants)) or 'none'}"
             raise DiagnosticError(Diagnostic("E1208", f"there is no constant `{parameter}`", notes=(note,)))

@@ -225,7 +225,6 @@ OF_NORMAL_OUTPUTS = (
 
 
 def _phi(x: flint.arb) -> flint.arb:
-    """Return Φ(`x`), the distribution function of the standard normal law."""
     result: flint.arb = (-x / flint.arb(2).sqrt()).erfc() / 2
     return result
 

@@ -263,7 +263,6 @@ class PathRuns(LoopRuns[State, LoopPath]):
     _keeps_means = False
 
     def __init__(self, program: Program, loop: ast.For, arrays: frozenset[str], count: int) -> None:
-        """Find the loop in the instructions; raise NotUniform if it is not found, or if an input is not real."""
         core = program.core
         if not core.has_real_inputs:
             raise NotUniform("an input has values that are not numbers")
@@ -322,7 +321,6 @@ class PathRuns(LoopRuns[State, LoopPath]):
                 yield from (replace(path, names=names, cells=(one, two)) for path in beside)
 
     def _of_names(self, half: Halfspace, names: Sequence[str], iteration: int | None) -> Halfspace:
-        """Return the half-space `half` with inputs numbered by their indices in `names`."""
         if any(not self._is_at(slot, iteration) for slot, _ in half.coefficients):
             raise NotUniform("a value that depends on the input of one iteration is used in another")
         terms = {names.index(self._name(slot)): c for slot, c in half.coefficients}
@@ -718,9 +716,10 @@ def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple
 
 
 def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[Move, bool]]:
-    """Yield extreme moves of the inputs of one iteration, each with whether the distance is spent.
+    """Yield (move, spent) for extreme moves of the inputs of one iteration.
 
-    For L1 one input moves. Raises NotUniform, NotConfirmed.
+    With L1 a single input of the whole run moves: `spent` says whether one has moved, before this iteration and after
+    the move. Raises NotUniform if changes are unbounded or differ at the boundary of two cells, and NotConfirmed.
     """
     ends = (within.radius, -within.radius)
     if within.distance is Distance.LINF:
@@ -822,7 +821,7 @@ class _Outline:
     period: int | None
 
     def numbers(self, low: int) -> tuple[int, int]:
-        """Return the (modulus, remainder) of the m for which there are such paths, in a loop that begins at `low`."""
+        """Return (modulus, remainder) of the m for which a path has this outline; the loop's first index is `low`."""
         modulus = self.period or 1
         return modulus, (self.count + low - 1) % modulus
 

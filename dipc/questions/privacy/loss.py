@@ -241,7 +241,6 @@ def _reached(program: Program, inputs: Sequence[Input]) -> Iterator[_Here]:
 
 
 def _value(state: ExitState, slot: Slot) -> Value:
-    """Return the value of the finite output `slot`. Raises Undecided for an output that was never assigned."""
     value = state.outputs[slot.index]
     if value is None:
         raise OutsideFragment(f"`{slot.name}` is not assigned on every path")

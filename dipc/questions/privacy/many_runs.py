@@ -119,7 +119,6 @@ class _Grid:
 
 
 def _sum(parts: Sequence[_Part], eps: Fraction, digits: int, limits: Limits) -> _Sum:
-    """Return the distribution of the loss of all runs of `parts` at `eps`. Raises LimitReached."""
     count = sum(part.runs for part in parts)
     with flint.ctx.workprec(128 + 8 * digits + 4 * count.bit_length()):
         runs = _runs(parts, eps, limits)
@@ -150,7 +149,6 @@ def _sum(parts: Sequence[_Part], eps: Fraction, digits: int, limits: Limits) -> 
 
 
 def _runs(parts: Sequence[_Part], eps: Fraction, limits: Limits) -> list[_Run]:
-    """Return one run of each of `parts` at `eps`. Raises LimitReached."""
     digits = int(flint.ctx.prec) // 3
     possible = [[(p, q) for p, q in part.couples if not vanishes(p, eps)] for part in parts]
     finite = [[(p, q) for p, q in couples if not vanishes(q, eps)] for couples in possible]

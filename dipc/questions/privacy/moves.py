@@ -92,7 +92,6 @@ def _eliminated(key: int, system: Sequence[Halfspace]) -> list[Halfspace]:
 
 
 def _sum(one: Halfspace, other: Halfspace, key: int) -> Halfspace:
-    """Return the sum of two half-spaces, with weights that cancel the coefficients of `key`."""
     first, second = -other.coefficient(key), one.coefficient(key)
     total: dict[int, Fraction] = {}
     for weight, item in ((first, one), (second, other)):
@@ -136,7 +135,6 @@ class AllowedMoves:
 
     @cached_property
     def _pairs(self) -> list[_PairSet]:
-        """All nonempty sets of pairs of inputs, with real numbers as inputs."""
         count = self._count
         every = [_PairSet((*both, *ball), count) for both in self.both_inside(0, count) for ball in self._balls()]
         return [pairs for pairs in every if pairs.inside is not None]
@@ -277,6 +275,5 @@ def _renamed(item: Halfspace, first: int) -> Halfspace:
 
 
 def _at_sum(item: Halfspace, first: int, moved: int) -> Halfspace:
-    """Return the half-space `item` at u + d; the keys of u begin at `first`, those of d at `moved`."""
     terms = {first + place: c for place, c in item.coefficients} | {moved + place: c for place, c in item.coefficients}
     return Halfspace(sorted_terms(terms), item.constant, item.strict)

@@ -23,9 +23,9 @@ OF_NOISY_VALUES = "post-processing: the answers depend on the noisy values alone
 
 
 def noisy_value_laws(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws | None:
-    """Return the laws of all values with Gaussian noise, if the outputs depend on nothing else that is random.
+    """Return the laws of all values with Gaussian noise; None if the outputs depend on other random values.
 
-    Else None. Raises Undecided for unbounded moves, and past a limit.
+    Raises Undecided for unbounded moves, and past a limit.
     """
     mechanism = _noisy_values(subject.program)
     if mechanism is None:

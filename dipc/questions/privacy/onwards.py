@@ -148,7 +148,7 @@ class _Word(PathRuns):
         return weights.possible(edge.weight) and exponent_of(weights.closed(edge.weight)) == 0
 
     def _by_slot(self, names: Iterable[str]) -> dict[int, str]:
-        """Return the candidate's `names` by slot; elements of its arrays are those of the loop's arrays, in order."""
+        """Return {slot: name}: the i-th element of a candidate's array has the slot of the i-th in the loop's array."""
         slots: dict[str, list[int]] = {}
         for slot in self._core.slots:
             slots.setdefault(slot.name.partition("[")[0], []).append(slot.index)
@@ -498,9 +498,9 @@ class LeastCosts:
         return min(candidates, key=lambda one: one.cost, default=None)
 
     def _system(self, each: AlignedExit, output: Candidate, values: Sequence[Fraction]) -> list[Halfspace] | None:
-        """Return half-spaces of the noises with which the exit `each` is reached and gives `output`.
+        """Return the half-spaces of the noises with which the exit `each` is reached and gives `output`.
 
-        None if it gives another.
+        None if it gives another output.
         """
         balls = self._balls(each, output)
         point = {each.first_input + position: value for position, value in enumerate(values)}

@@ -100,7 +100,6 @@ def _characteristic(choices: Sequence[_Choice], x: Fraction) -> Fraction:
 
 
 def _releasing(program: Program, form: Affine, rate: Fraction) -> Program:
-    """Return the program with the inputs and output of `program` that adds Laplace noise of this `rate` to `form`."""
     core = program.core
     names = {slot.index: slot.name for slot in core.slots}
     terms = [f"({c})*{names[slot]}" for slot, c in form.inputs]

@@ -235,7 +235,10 @@ def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits:
 
 
 def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digits: int = DIGITS) -> Profile:
-    """Return the least deltas at `eps` of `points` budgets at equal distances. Raises as `budget_at` does."""
+    """Return the least deltas at `eps` of `points` budgets at equal distances.
+
+    Raises DiagnosticError for real inputs that are not enumerated, Undecided past a limit.
+    """
     greatest = question.largest_loss(eps).value
     end = budget_at(question, _LEAST_DELTA, eps, 6).value if greatest is None else greatest
     # If some outputs are possible at one input only, delta does not tend to 0. Other outputs have a greatest loss.

@@ -67,7 +67,6 @@ class FactorBase:
         return Factored(c / k, q - r, tuple([e - f for e, f in zip(exponents, others, strict=True)]))
 
     def _divided(self, value: ExpPoly) -> tuple[ExpPoly, list[int]]:
-        """Return the unit and the exponents e with `value` = unit·Π b_j^(e_j)."""
         exponents = []
         for element in self.elements:
             times = 0
@@ -234,7 +233,7 @@ def _joint(
 def together(tables: Sequence[LawTable], limits: Limits) -> LawTable:
     """Return the laws of all outputs of one run of each of several programs at the same inputs.
 
-    Raises as `composed` does.
+    Raises Undecided if a probability has no closed form, and past the limit of answers.
     """
     result, *others = tables
     for other in others:
@@ -268,7 +267,6 @@ def _kinds(table: LawTable) -> list[_Kind]:
 
 
 def _table(name: str, said: Sequence[str], rows: Sequence[Sequence[Closed]]) -> LawTable:
-    """Return the table with the probabilities `rows` of answers named `said`; equal probabilities get one index."""
     numbering = Numbering()
     numbered = [tuple([numbering.closed_number(value) for value in row]) for row in rows]
     return LawTable((name,), tuple([(each,) for each in said]), tuple(numbering.forms), tuple(numbered))
