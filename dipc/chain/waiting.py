@@ -87,20 +87,28 @@ class Steps:
     """
 
     def __init__(
-        self, flow: Flow, live: Sequence[int], *, kept: int = 0, waiting: bool = True, opened: bool = False
+        self,
+        flow: Flow,
+        live: Sequence[int],
+        *,
+        kept: int = 0,
+        waiting: bool = True,
+        opened: bool = False,
+        folded: bool = True,
     ) -> None:
         """Prepare the steps; `live` are the live slots by label.
 
         The slots `kept` are never forgotten, and no choice waits in them.
 
         Without `waiting` no choice waits. With `opened`, a finite input that is left open waits as well, with its
-        values as options.
+        values as options. With `folded`, a variable computed from a waiting choice may wait in place of the choice.
         """
         self._flow = flow
         self._live = live
         self._kept = kept
         self._waits = flow.waits if waiting else frozenset[int]()
         self._is_plain = not self._waits and not opened
+        self._folds = folded
         self._extra = len(flow.program.slots)
         self._codes: dict[int, _Code] = {}
         self._drawn: dict[Waiting, Waiting] = {}
@@ -150,7 +158,8 @@ class Steps:
                 for value, weight in waiting.options
             ]
         )
-        met = self._met(chosen, waiting.label, 1 << slot, state.label) if self._computes(state, slot) else None
+        folds = self._folds and self._computes(state, slot)
+        met = self._met(chosen, waiting.label, 1 << slot, state.label) if folds else None
         return chosen if met is None else (Successor(met, DETERMINISTIC),)
 
     def _computes(self, state: State, slot: int) -> bool:

@@ -83,18 +83,28 @@ def exchanged_by_transitions(
     """
     if not flow.forward:
         return frozenset()
-    return _Search(flow, weights).exchangeable_pairs([*neighbours])
+    pairs = [*neighbours]
+    found = _Search(flow, weights).exchangeable_pairs(pairs)
+    left = [pair for pair in pairs if pair not in found]
+    return found | _Search(flow, weights, at_once=True).exchangeable_pairs(left) if left else found
 
 
 class _Search:
-    def __init__(self, flow: Flow, weights: Weights) -> None:
+    """A search for pairs of inputs whose transitions commute.
+
+    Choices wait until they are read, so that fewer states are between two inputs. With `at_once` they are made where
+    they are drawn: a variable computed from a choice that waits, such as a flag that an input turns, may let inputs be
+    read in no single order.
+    """
+
+    def __init__(self, flow: Flow, weights: Weights, *, at_once: bool = False) -> None:
         self._flow = flow
         self._weights = weights
         slots = flow.program.slots
         self._finite = [slot for slot in flow.program.inputs if not slots[slot].is_symbolic]
         self._domains = {slot: finite_values(slots[slot]) for slot in self._finite}
         self._live = flow.live(flow.program.outputs)
-        self._steps = Steps(flow, self._live, opened=True)
+        self._steps = Steps(flow, self._live, opened=True, waiting=not at_once, folded=not at_once)
         self._everything = slot_set(range(len(slots)))
         self._numbers: dict[Closed, int] = {}
         self._functions: list[Closed] = []

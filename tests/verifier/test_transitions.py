@@ -10,6 +10,7 @@ from itertools import combinations
 import pytest
 
 import dipc
+from dipc.program.interchange import interchangeable
 from dipc.verifier.document import check_text
 from dipc.verifier.late import drawing_late
 from dipc.verifier.probability import Theorem
@@ -26,13 +27,16 @@ from tests.verifier.test_theorem import theorem
 MILLION = Fraction(1, 1_000_000)
 
 
-def machine_of(body: str, more: str = "", domain: str = "{0..1}") -> Machine:
-    text = (
-        f"program p; const n = 3; input x[1..n] : {domain}; {more} output o : bool = false; output a : {{0..9}} = 0;"
+def text_of(body: str, more: str = "") -> str:
+    return (
+        f"program p; const n = 3; input x[1..n] : {{0..1}}; {more} output o : bool = false; output a : {{0..9}} = 0;"
         " var y[1..n] : {0..1}; var s : {0..9} = 0; var t : {0..2} = 0; var b : bool; var c : bool = false;"
         f" var r, z : real; {body}"
     )
-    return Machine.compile(read_program(text, Budget()), {"n": Fraction(3)}, Budget())
+
+
+def machine_of(body: str, more: str = "") -> Machine:
+    return Machine.compile(read_program(text_of(body, more), Budget()), {"n": Fraction(3)}, Budget())
 
 
 def shown(machine: Machine, places: tuple[int, int]) -> bool:
@@ -89,9 +93,9 @@ SYMMETRIC = {
 #: Programs in which the order of the inputs makes a difference, most of them a small one.
 ASYMMETRIC = {
     "one weight is off": f"for i in 1..n do {coin('x[i] = 1', '2/3', f'(1/3 + max(0, i - 2)*{MILLION})')}; {EXIT} end",
-    "a weight is off that two steps after hides": (
-        "for i in 1..n do b <- choose { true : (1 + x[i]*0)/2, false : 1/2 };"
-        f" if i = 2 then {coin('x[i] = 1', f'(1/2 + {MILLION})', '1/2')} end; if b then c <- not c end;"
+    "a weight is off for a flag": (
+        "for i in 1..n do b <- false;"
+        f" if i = 2 then {coin('x[i] = 1', f'(1/2 + {MILLION})', '1/3')} end; if b then c <- not c end;"
         " if x[i] = 1 then c <- not c end end; o <- c"
     ),
     "another rate for the last": (
@@ -115,7 +119,7 @@ ASYMMETRIC = {
     ),
     "noise of its own": (
         "for i in 1..n do if i = 2 then r <- Lap(2*eps, x[i]) else r <- Lap(eps, x[i]) end;"
-        " if r > 1 then c <- not c end end; o <- c"
+        " if r > 1/2 then s <- s + 1 end end; a <- s"
     ),
 }
 
@@ -144,11 +148,26 @@ def test_symmetric_programs_are_accepted(name: str) -> None:
 def test_asymmetric_programs_are_refused(name: str) -> None:
     machine = machine_of(ASYMMETRIC[name])
     found = {places: shown(machine, places) for places in combinations(range(3), 2)}
-    assert not all(found.values())
+    assert not all(is_symmetric(machine, places) for places in found)
     for places, accepted in found.items():
         assert is_symmetric(machine, places) or not accepted, places
     with pytest.raises(NotDerived):
         require_exchangeable(machine, None, [(0, 1, 2)], Budget())
+
+
+@pytest.mark.parametrize("name", [*SYMMETRIC, *ASYMMETRIC])
+def test_the_engine_finds_the_same_programs(name: str) -> None:
+    body = (SYMMETRIC | ASYMMETRIC)[name]
+    program = dipc.load(text_of(body))
+    place = {slot: number for number, slot in enumerate(program.core.inputs)}
+    blocks = [tuple(place[slot] for slot in block) for block in interchangeable(program)]
+    if name in SYMMETRIC and name != "an exit at a noisy bar":
+        assert blocks == [(0, 1, 2)]
+    machine = machine_of(body)
+    for block in blocks:
+        for places in combinations(block, 2):
+            assert is_symmetric(machine, places)
+            require_exchangeable(machine, None, [places], Budget())
 
 
 @pytest.mark.parametrize(
