@@ -186,7 +186,6 @@ _RENAMED = {"Outcome": "OutputProbability"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used."""
     value: Any
     if name in _RENAMED:
         warn(

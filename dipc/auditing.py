@@ -173,7 +173,10 @@ def judge_loss(
     observed: tuple[Observed, Observed],
     confidence: Fraction,
 ) -> Audit:
-    """Bound the loss as `audit` does, from the parsed `values` of both inputs and the outputs `observed` at each."""
+    """Return a lower bound of the loss, from the parsed `values` of two inputs and the outputs `observed` at each.
+
+    Raises Undecided if an exact probability is not known.
+    """
     core = program.core
     core.require_meaning(eps)
     if values[0] == values[1]:

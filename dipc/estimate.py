@@ -111,7 +111,6 @@ def is_plausibly_lipschitz(
 
 
 def _least_density(C: float, W: float) -> float:
-    """Return a lower bound of a C-Lipschitz density on an interval of width W."""
     return 1 / W - C * W / 2
 
 

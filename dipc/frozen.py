@@ -103,7 +103,6 @@ def _init(made: Any, all_fields: tuple[Field[Any], ...]) -> Any:
 
 
 def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that returns the fields `names` of an instance."""
     if len(names) > 1:
         return attrgetter(*names)
     if not names:

@@ -104,7 +104,6 @@ def job_count(jobs: int | str) -> int:
 
 
 def _processors() -> int:
-    """Return the number of processors that this process can use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -244,7 +243,6 @@ class Options:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError if `digits` or `compose` is not positive."""
         if self.digits is not None and self.digits < 1:
             raise ValueError(f"digits must be at least 1, not {self.digits}")
         if self.compose < 1:

@@ -264,7 +264,10 @@ def parse_input(texts: Sequence[str], program: CoreProgram, *, reals: bool = Tru
 
 
 def parse_output(texts: Sequence[str], program: CoreProgram) -> dict[str, Value]:
-    """Parse the values of some outputs of `program`, as in `parse_input`."""
+    """Parse the values of some outputs of `program`, by name.
+
+    Raises DiagnosticError with all mistakes: unknown and repeated outputs, and values outside their domain.
+    """
     return _assignments("output", texts, program, program.output_slots, [])
 
 

@@ -171,7 +171,10 @@ TOOL = f"dipc {VERSION}"
 
 
 def check_target(path: Path | None, option: str = "-o") -> None:
-    """Raise DiagnosticError for a path to which no result can be written, before any work is done."""
+    """Raise DiagnosticError, before any work is done, if no result can be written to `path`.
+
+    The error names the option `option` that gave the path.
+    """
     if path is None:
         if option == "-o" and isinstance(sys.stdout, ClosedOutput):
             raise _refused("the standard output is closed", "give the path of a file to `-o`")

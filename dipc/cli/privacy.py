@@ -114,10 +114,6 @@ class _Mode:
 
     @classmethod
     def from_options(cls, given: Mapping[str, Any]) -> _Mode:
-        """Read the mode from the options.
-
-        Raises DiagnosticError for two modes, and for options that do not belong to the mode.
-        """
         asked = {name: given[parameter_of(name)] for name in _MODES}
         others = {name: given[parameter_of(name)] for name in _OTHERS}
         option = _only({name: bool(value) for name, value in asked.items()}, others)
@@ -165,7 +161,6 @@ _LEAST_ORDER, _GREATEST_ORDER = 2, 64
 
 
 def _orders(text: str) -> range:
-    """Parse orders such as `2` or `2..16`. Raises DiagnosticError."""
     first, _, last = text.strip().partition("..")
     ends = [int(end) if end.isascii() and end.isdigit() and len(end) < 4 else 0 for end in (first, last or first)]
     if not _LEAST_ORDER <= ends[0] <= ends[1] <= _GREATEST_ORDER:
@@ -177,7 +172,6 @@ def _orders(text: str) -> range:
 def _answer(
     asked: UserQuestion, adjacent: str, mode: _Mode, work: Work, constants: Mapping[str, Fraction]
 ) -> tuple[PrivacyQuestion | every_number.EveryNumber, PrivacyAnswer, Any]:
-    """Return the question about the program with these constants, its answer, and the estimate of a loss."""
     options, eps = asked.options, mode.at
     # --delta-of answers for every eps: its --at is an additional eps to show, and the program is not read at it.
     program = work.program(constants, options.eps if options.eps is not None or mode.option == "--delta-of" else eps)
@@ -233,7 +227,6 @@ def _statement(asked: UserQuestion, question: PrivacyQuestion | every_number.Eve
 def _composition_theorems(
     question: PrivacyQuestion | every_number.EveryNumber, answer: PrivacyAnswer, mode: _Mode
 ) -> tuple[profiles.Theorems, Fraction] | None:
-    """Return the composition theorems to show next to a delta at an eps, with the budget there, or None."""
     if mode.at is None or not isinstance(question, PrivacyQuestion) or not isinstance(answer, LeastDelta):
         return None
     theorems = profiles.theorems_of(question, mode.at)
@@ -252,7 +245,7 @@ def _estimated(program: Program, loss: Loss, mode: _Mode) -> Any:
 
 
 def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> str | None:
-    """The option that names a number to find; None for a verdict.
+    """Return the option that names a number to find; None for a verdict.
 
     Raises DiagnosticError for two such options, and for options that the chosen one excludes or lacks.
     """

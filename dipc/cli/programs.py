@@ -188,7 +188,6 @@ def explain(code: str | None) -> ExitCode:
 
 
 def _list_of_codes() -> Iterator[Part]:
-    """Yield all codes below their subjects, each with what it says."""
     for number, (about, members) in enumerate(groupby(map(explanation, codes()), key=lambda each: each.about)):
         yield from [GAP] if number else []
         yield Line(about, Tone.HEAD)

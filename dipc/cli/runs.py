@@ -137,7 +137,6 @@ def _expected(
     events: Sequence[Mapping[str, Value]],
     gamma: Fraction,
 ) -> Any:
-    """Return the exact probabilities to compare with, or the reason why they are not known."""
     compare = later.compare
     try:
         program = work.program(constants, eps)

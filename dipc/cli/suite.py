@@ -218,7 +218,6 @@ def _import_one(path: Path, point: Fraction | None, target: Path | None, pairs: 
 
 
 def _batch(path: Path, point: Fraction | None, claimed: dict[str, str | None], target: Path | None) -> ExitCode:
-    """Import all files of a directory and test them; report those that cannot be imported."""
     files = sorted(path.glob("*.txt"))
     if not files:
         note = "DiPC's inputs end with .txt"

@@ -311,7 +311,6 @@ def usage_diagnostic(error: click.UsageError) -> Diagnostic:
 
 
 def _options_like(error: click.NoSuchOption) -> list[str]:
-    """Options with similar names, of this command or of others."""
     if error.ctx is None:
         return []
     cli = error.ctx.find_root().command

@@ -71,7 +71,6 @@ too much work or memory; 70 internal error.
 
 
 def _expected_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-    """Add the options that give the claim which a certificate is expected to prove."""
     for option, words in reversed(EXPECTED_OPTIONS):
         command = click.option(option, metavar="TEXT", help=f"{words[0].upper()}{words[1:]}.")(command)
     return command
@@ -340,7 +339,10 @@ def script(commands: click.Group, shell: str) -> str:
 
 
 def complete(commands: click.Group, instruction: str) -> int:
-    """Print completions, or the script, for a shell's request, and return the exit code."""
+    """Print what a shell requests, and return the exit code.
+
+    `instruction` is the shell's name with `_source` for the completion script, or with `_complete` for completions.
+    """
     for _, command in _each(commands):
         for param in command.params:
             if param.type.name == "Path":

@@ -147,7 +147,6 @@ def _of_declarations(
 
 
 def _values(domain: DomainExpr | TypeExpr, scope: Span | None, what: str) -> Iterator[Symbol]:
-    """Yield the symbols for the names in a list of values (`domain`), described as `what`."""
     if isinstance(domain, ListedDomain):
         for value in domain.values:
             if isinstance(value, Name):
@@ -169,7 +168,6 @@ def _laws(text: str, name: str, body: Sequence[Statement]) -> Iterator[str]:
 
 
 def _last(text: str, name: str, start: int, end: int) -> Span:
-    """Return the place of the last occurrence of `name` between `start` and `end`; there must be one."""
     *_, matched = re.finditer(rf"\b{re.escape(name)}\b", text[start:end])
     return Span(start + matched.start(), start + matched.end())
 
@@ -179,7 +177,7 @@ def _inside(span: Span, scope: Span) -> bool:
 
 
 def _slice(text: str, span: Span) -> str:
-    """The text of `span` on one line."""
+    """Return the text of `span`, with each line break and run of blanks as one blank."""
     return " ".join(text[span.start : span.end].split())
 
 

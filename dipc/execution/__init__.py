@@ -282,7 +282,7 @@ class Tree:
     def _bare(self, state: State) -> State:
         """Return the state without values that are not read later, and without constraints on noises.
 
-        Every run satisfies these, and more states are equal.
+        No run changes, as every run satisfies the constraints; but more states become equal.
         """
         kept = state.forget(self._everything & ~self._live[state.label])
         return State(kept.label, kept.values, (), NOTHING_KNOWN, NOTHING_KNOWN, kept.fingerprint)
@@ -422,10 +422,6 @@ class Execution:
         grid: Fraction | int | str | None = None,
         seed: int | None = None,
     ) -> None:
-        """Prepare runs of the program at the input.
-
-        Raises what `run` raises, also for a program with another meaning at this eps.
-        """
         point, spacing = exact_eps(eps), None if grid is None else exact_grid(grid)
         program.core.require_meaning(point)
         require_grid(program, spacing)

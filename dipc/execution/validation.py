@@ -132,9 +132,9 @@ def validate_numbers(program: Program, parameter: str) -> None:
 class Script:
     """The inputs of a run, in their order, and its first draws.
 
-    `later` selects the rule that makes the draws after these. A draw is a noise before its mean is added, or the index
-    of a choice. If `later` is 0, further draws are 0 and the first option for some time; otherwise they differ from
-    each other.
+    A draw is a noise before its mean is added, or the index of a choice. `later` is the number of the rule that makes
+    all further draws. Rule 0 gives noise 0 and the first option, up to a number of draws; then, and under other rules,
+    the draws differ from each other.
     """
 
     inputs: tuple[Value, ...]
@@ -333,7 +333,6 @@ def _same_law(one: Law, other: Law) -> bool:
 
 
 def _constant_end(end: object) -> Fraction:
-    """Return the end of a noise's support as a number. Raises Inconclusive unless it is an int or a Fraction."""
     if not isinstance(end, int | Fraction):
         raise Inconclusive("an end of a noise is not an exact number")
     return Fraction(end)
@@ -467,7 +466,6 @@ class Validation:
         return given
 
     def _arguments(self, given: Sequence[Value]) -> dict[str, object]:
-        """Return the function's arguments as Python values, with a list for each input array."""
         by_name = {slot.name: _python(value) for slot, value in zip(self._slots, given, strict=True)}
         arguments: dict[str, object] = {}
         for argument, name in self.accepted.arguments.items():
@@ -503,9 +501,9 @@ class Validation:
         raise self._defect(run, eps, difference)
 
     def _agrees_without(self, run: _Run, eps: Fraction, expected: object, count: int, extra: int) -> bool:
-        """True if Python and the program agree after `extra` of the program's `count` draws are left out.
+        """True if Python and the program agree after some `extra` of the program's `count` draws are left out.
 
-        Python skips these draws.
+        Python skips the draws that are left out.
         """
         sets = (chosen for size in range(extra, extra + 3) for chosen in combinations(range(count + size), size))
         return any(
@@ -641,7 +639,6 @@ def _is_whole(domain: Sequence[Value]) -> bool:
 
 
 def _python(value: Value) -> object:
-    """Return the number as Python has it: an int if it is whole."""
     if type(value) is Fraction and value.denominator == 1:
         return value.numerator
     return value

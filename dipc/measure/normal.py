@@ -564,12 +564,12 @@ class _Rule:
 
 @frozen
 class _Grid:
-    """The nodes step·k with |k| <= `reach` of a trapezoid rule at one eps, chosen so that bounds share their values.
+    """The nodes step·k, for k from -`reach` to `reach`, of a trapezoid rule at one eps; bounds share values.
 
-    A bound a·t + d·eps is a·(t + s) with s = d·eps/a. Bounds with the same law and a, whose s differ by multiples of
-    `step`, are shifts of one function. Its values at s + step·k form a column, for the least s. `places` gives for each
-    bound its column and the index in it at which the bound's values start; `longer` gives for each column the number of
-    its values beyond 2·reach + 1.
+    With s = d·eps/a, a bound a·t + d·eps is a·(t + s). Bounds with one law and one a, whose s differ by multiples of
+    `step`, are therefore shifts of one function, and share a column: the values at s + step·k, for the least s.
+    `places` gives for each bound its column, and the index there at which its values start. `longer` gives for each
+    column how many values it has beyond the 2·reach + 1 of one bound.
     """
 
     step: Fraction

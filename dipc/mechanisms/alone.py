@@ -131,7 +131,6 @@ def _defined(statement: python.stmt) -> str | None:
 
 
 def _needed(module: Module, node: python.FunctionDef) -> set[str]:
-    """Return the names of the helpers and constants of `module` that `node` uses, directly or through other helpers."""
     needed: set[str] = set()
     todo: list[python.AST] = [node]
     while todo:
@@ -431,7 +430,6 @@ _BUILTINS: Mapping[str, Any] = {
 
 
 def _aliases(module: Module, draws: DrawSource) -> dict[str, Any]:
-    """Return the meanings of the names that the file imports from modules that a mechanism may use."""
     members = {**_MATHEMATICS, **_noises(draws)}
     packages = {root: SimpleNamespace() for root in ("dipc", "math", "fractions")}
     for name, each in members.items():

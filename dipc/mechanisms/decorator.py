@@ -107,7 +107,6 @@ class Mechanism:
         return qualified
 
     def _node(self, module: Module) -> python.FunctionDef:
-        """The function in its file, found by its name and its line."""
         line = self._function.__code__.co_firstlineno
         for node in python.walk(module.tree):
             if isinstance(node, python.FunctionDef) and node.name == self._function.__name__:
@@ -132,7 +131,10 @@ class Mechanism:
         return service("load_source")(self._reading.source, {})
 
     def dip(self) -> str:
-        """Return the program as text in dipc's own language. Raises DiagnosticError as `program` does."""
+        """Return the program as text in dipc's own language.
+
+        Raises DiagnosticError if the function is not a mechanism.
+        """
         service("validate_source")(self._reading.source)
         text = self._reading.source.program_text
         assert text is not None
@@ -205,7 +207,6 @@ class Mechanism:
         return self._execution[1].once()  # type: ignore[no-any-return]
 
     def _exact(self, name: str, value: object) -> None:
-        """Raise DiagnosticError if `value` is a float or contains one."""
         items = value if isinstance(value, list | tuple) else [value]
         for item in items:
             if isinstance(item, float):
@@ -238,7 +239,6 @@ class _Globals:
     _compared: set[str] = field(default_factory=set)
 
     def compare(self, function: FunctionType, node: python.FunctionDef) -> None:
-        """Raise DiagnosticError if a name that `function` uses has another meaning than the file gives it."""
         for name in _names_of(function.__code__):
             if name not in self._compared:
                 self._compared.add(name)
@@ -286,7 +286,6 @@ def _is_plain(function: FunctionType, node: python.FunctionDef) -> bool:
 
 
 def _names_of(code: CodeType) -> Iterator[str]:
-    """The global names that a function and its inner functions use."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

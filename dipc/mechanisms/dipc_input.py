@@ -90,7 +90,6 @@ def imported(source: SourceText, name: str, point: Fraction | None = None) -> Im
 
 
 def _tree(source: SourceText) -> Tree[Token]:
-    """Return the syntax tree. Raises DiagnosticError if the text is not a program."""
     try:
         return Lark(grammar_text("dipc.lark"), parser="lalr").parse(source.text)
     except UnexpectedCharacters as error:
@@ -101,7 +100,6 @@ def _tree(source: SourceText) -> Tree[Token]:
 
 
 def _refuse_word(source: SourceText, word: Token, expected: Collection[str], before: Sequence[object]) -> NoReturn:
-    """Raise DiagnosticError for `word`, where the grammar has one of the `expected` terminals."""
     ends = word.type == "$END"
     opened = [each for each in before if isinstance(each, Token) and each.type == "IF"]
     if ends and "FI" in expected and opened:
@@ -352,7 +350,6 @@ class _Reader(Interpreter[Token, list[str]]):
         return name
 
     def _known_name(self, word: Token) -> str:
-        """Return the name in dipc's language of the declared variable `word`."""
         name = _legal(word)
         if name not in self.types:
             self._refuse(word, f"`{word}` is not declared", f"add for example `int {word} ;`")

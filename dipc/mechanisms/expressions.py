@@ -892,7 +892,6 @@ class Expressions:
             return self._fold(call, "sum", span)
 
     def _fraction(self, node: python.Call, span: Span) -> ast.Expr:
-        """The quotient in `Fraction(n, 4)`, for whole numbers."""
         if node.keywords or not 1 <= len(node.args) <= 2 or any(map(floats_in, node.args)):
             raise self.module.wrong(
                 node,
@@ -1016,7 +1015,6 @@ class Expressions:
         return self._folded(node, name, span)
 
     def _folded(self, node: python.Call, name: str, span: Span) -> ast.Expr:
-        """The sum, any, all, min or max of a list or generator, computed by a loop."""
         if not node.args:
             raise self.module.wrong(node, f"`{name}` needs arguments")
         over = node.args[0]

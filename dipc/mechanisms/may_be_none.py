@@ -256,7 +256,10 @@ class MissingValues:
     # --- expressions ------------------------------------------------------------------------------
 
     def _value_used(self, node: ast.Expr, facts: Facts, distribution: ast.Distribution) -> None:
-        """Check `node`, an expression of a distribution, for missing values; a value of `ast.Choose` may be None."""
+        """Raise DiagnosticError if `node`, an expression of `distribution`, may be missing where `facts` hold.
+
+        A value of a choice may be None.
+        """
         if isinstance(distribution, ast.ExponentialMechanism):
             facts = facts.added(Facts(assigned=frozenset([distribution.variable])))
         if not is_none(node):
@@ -292,7 +295,6 @@ class MissingValues:
         return written if written.startswith(spelling) and "\n" not in written else spelling
 
     def _used(self, tree: ast.Expr, facts: Facts) -> None:
-        """Raise DiagnosticError if the expression may use a missing value."""
         match tree:
             case ast.Compare(op=CompareOp.EQ | CompareOp.NE, left=left, right=right):
                 for side in (left, right):
@@ -323,7 +325,6 @@ class MissingValues:
                     self._counted(each, facts)
 
     def _counted(self, tree: ast.Expr, facts: Facts) -> None:
-        """Raise DiagnosticError if a value may be missing where a number is needed; truth values count as 0 or 1."""
         self._used(tree, facts)
         if isinstance(tree, ast.Name | ast.Element) and tree.name in self.truths and tree not in facts.numbers:
             raise self._may_be_none(tree)

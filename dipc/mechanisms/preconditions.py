@@ -44,7 +44,6 @@ class _Places:
     span: Span
 
     def extremum(self, function: str, body: ast.Expr) -> ast.Expr:
-        """Return the least or greatest value of `body` over the indices, by `function`."""
         return ast.Ranged(function, self.variable, number(0, self.span), self.high, body, self.span)
 
 
@@ -177,7 +176,6 @@ class ConditionReader:
         return self._plain(node)
 
     def _plain(self, node: python.expr) -> ast.Expr:
-        """Return `node` as an expression of a mechanism that needs no statements of its own."""
         before = len(self._statements.out)
         result = self._statements.expr(node)
         if len(self._statements.out) > before:

@@ -421,7 +421,6 @@ class _Header:
         return ast.ClaimDecl(tuple(written), module.span(node))
 
     def _fields(self, node: python.expr, message: str, note: str) -> list[tuple[str, python.expr]]:
-        """Return the names and values of a dict that is written out; raise DiagnosticError for anything else."""
         module = self.module
         match node:
             case python.Call(func=function, args=[], keywords=keywords) if (
@@ -704,7 +703,6 @@ class _Final:
                     assert_never(statement)
 
     def _check_keys_of(self, choice: ast.Choose, known: Mapping[str, ast.Expr], inference: Inference) -> None:
-        """Raise DiagnosticError if two keys of `choice` may be equal; `known` has what variables were computed by."""
         keys = [key for key, _ in choice.arms]
         for place, one in enumerate(keys):
             for two in keys[:place]:
@@ -768,7 +766,6 @@ class _Final:
                 )
 
     def _is_given_none(self, answer: Answer, body: Sequence[ast.Statement]) -> bool:
-        """Whether some statement assigns None to the answer or to one of its elements."""
         if answer.array is not None and answer.array.initial is not None and is_none(answer.array.initial):
             return True
         for node in ast.walk(tuple(body)):
@@ -802,9 +799,9 @@ class _Final:
         return flags
 
     def _as_in(self, answer: Answer, kind: Kind, like: _Final) -> Kind:
-        """Return the type of the mechanism's output for `answer`.
+        """Return the type of the mechanism's output for `answer`, a part of the right answer with the type `kind`.
 
-        Raise DiagnosticError if the right answer may not fit.
+        `like` is the mechanism. Raises DiagnosticError if the right answer may be outside of that type.
         """
         own = like.kinds[answer.name]
         if kind.none and not own.none and answer.name not in like.presence:
@@ -907,7 +904,6 @@ class _Final:
     # --- statements -------------------------------------------------------------------------------
 
     def _rename(self, body: tuple[ast.Statement, ...]) -> tuple[ast.Statement, ...]:
-        """Return the statements with the lists that the function returns replaced by outputs."""
         names = self._renamed
 
         def change(node: object) -> ast.Expr | None:
@@ -1026,7 +1022,6 @@ class _Final:
         return ast.Compare(ast.CompareOp.EQ, leaf, self.kinds[leaf.name].none_value(leaf.span), leaf.span)
 
     def _is_three_valued(self, tree: ast.Expr) -> bool:
-        """Whether the expression is a variable that may be False, True or None."""
         return isinstance(tree, ast.Name | ast.Element) and self.kinds.get(tree.name, ONLY_NONE).is_three_valued
 
     def _equal_truths(self, node: ast.Compare) -> ast.Expr | None:
@@ -1072,12 +1067,9 @@ class _Final:
         return all(tree.name not in kind.values for kind in self.kinds.values())
 
     def _flag(self, place: ast.Name | ast.Element) -> ast.Name | ast.Element:
-        """Return the variable that tells whether `place` holds a number or None."""
         return replace(place, name=self.presence[place.name])
 
     def _conditions(self, tree: ast.Expr) -> ast.Expr:
-        """Return the condition, with comparisons to None and three-valued variables in the form of the program."""
-
         def change(node: ast.Expr) -> ast.Expr | None:
             match node:
                 case ast.Compare(left=left, right=ast.Truth(value=value)) if node.op in (
@@ -1126,7 +1118,6 @@ class _Final:
 
 
 def _inserted(tree: ast.Expr, known: Mapping[str, ast.Expr]) -> ast.Expr:
-    """Return the expression with the names in `known` replaced by their expressions."""
     return ast.rewritten(tree, lambda node: known.get(node.name) if isinstance(node, ast.Name) else None)
 
 

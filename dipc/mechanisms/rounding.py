@@ -110,7 +110,6 @@ def _is_float(node: python.AST) -> bool:
 
 
 def _either(one: Numeric, two: Numeric) -> Numeric:
-    """Return the common kind of a number that may come from either of two branches."""
     if one == two:
         return one
     forms = {one.form, two.form}

@@ -399,11 +399,9 @@ class Statements(Expressions):
                 raise self.module.wrong(statement, f"`{self.module.text(target)}` cannot be assigned here")
 
     def _unpacked(self, value: python.expr) -> Many | None:
-        """Return the elements of a list that is unpacked, as in `a, b = xs`; None if `value` is not a list."""
         return self.many(value) if isinstance(value, python.Name | python.Subscript) else None
 
     def _assign_held(self, target: python.expr, held: ast.Name, span: Span) -> None:
-        """Assign the variable `held`, computed before, to a name or to an element of a list of this function."""
         match target:
             case python.Name(id=name) if not isinstance(self.env.get(name), Array):
                 self.emit(ast.Assign(ast.Name(self.scalar(name).name, span), held, span))
@@ -635,7 +633,6 @@ class Statements(Expressions):
         return array
 
     def listed(self, name: str, value: python.expr, span: Span) -> Array:
-        """Return the list that an expression makes, as an array of the program."""
         array = self._list(name, value, span)
         assert array is not None
         return array
@@ -1203,7 +1200,6 @@ def _is_none(statement: python.Return) -> bool:
 
 
 def _jumps(statement: python.stmt) -> bool:
-    """Whether the statement may leave the enclosing block before its end."""
     match statement:
         case python.Break() | python.Continue() | python.Return():
             return True
@@ -1213,7 +1209,6 @@ def _jumps(statement: python.stmt) -> bool:
 
 
 def _ends(body: Sequence[python.stmt]) -> bool:
-    """Whether no path leads to the end of the statements."""
     for statement in body:
         match statement:
             case python.Return() | python.Break() | python.Continue():
@@ -1228,12 +1223,10 @@ def _ends(body: Sequence[python.stmt]) -> bool:
 
 
 def _leaves(loop: python.For) -> bool:
-    """Whether the loop may be left before its end."""
     return any(isinstance(node, python.Break | python.Return) for each in loop.body for node in python.walk(each))
 
 
 def _always_follows(body: Sequence[python.stmt], created: python.expr, loop: python.For) -> bool:
-    """Whether every path from the statement that contains `created` executes `loop` exactly once."""
     for statements in _blocks(body):
         places = [
             place for place, each in enumerate(statements) if isinstance(each, python.Assign) and each.value is created
@@ -1270,9 +1263,9 @@ def _appends(
 
 
 def _counts(body: Sequence[python.stmt], name: str) -> int | None:
-    """Return 1 if each iteration appends one element to `name`, an iteration that leaves the loop at most one.
+    """Return 1 if each iteration appends one element to `name`; None for other loops.
 
-    Else None.
+    An iteration that leaves the loop may append none.
     """
     totals: set[int] = set()
 

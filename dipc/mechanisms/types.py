@@ -207,7 +207,6 @@ def _variables(tree: ast.Expr) -> Iterator[ast.Name | ast.Element]:
 
 
 def _computed(tree: ast.Expr, values: Mapping[ast.Name | ast.Element, Fraction]) -> Fraction | None:
-    """Return the number of an expression at these values of its variables; None for other expressions."""
     match tree:
         case ast.Number(value=value):
             return value
@@ -380,7 +379,7 @@ def _of_integers(kind: Kind | None) -> Kind | None:
 
 
 def _is_unordered(kinds: Sequence[Kind], *ends: ConstantSum) -> bool:
-    """Whether other values of the constants may change which of the ends is the least."""
+    """Return True if it depends on the constants which of `ends`, and of the ends of `kinds`, is the least."""
     return any(kind.unordered for kind in kinds) or any(end.minus(ends[0]).terms for end in ends)
 
 

@@ -238,7 +238,6 @@ class _Reader:
         return Path(self.source.name).parent / text
 
     def _text(self, key: str) -> str | None:
-        """Return the value of `key` as a text, also if it is a number; None for a missing key."""
         value = self.claim.get(key)
         if value is None or isinstance(value, str):
             return value
@@ -312,7 +311,6 @@ def _excerpt(source: SourceText, span: Span, key: str | None) -> Excerpt:
 
 
 def _no_toml(source: SourceText, message: str) -> Diagnostic:
-    """Return the diagnostic of text that is not TOML, with the TOML reader's message and the place that it names."""
     match = _POSITION.search(message)
     text = (message[: match.start()] if match else message).strip().rstrip(".")
     position = len(source.text)
@@ -594,7 +592,6 @@ def verdict_line(tested: Sequence[ClaimResult]) -> str:
 
 
 def _claim_parts(tested: Sequence[ClaimResult]) -> Iterator[Part]:
-    """Yield a line for each claim, and below unexpected results the whole report."""
     width = max(len(word) for word in _WORDS.values())
     for file, group in groupby(tested, key=lambda tested: tested.claim.place.file):
         yield GAP
@@ -623,7 +620,6 @@ def _directory_line(tested: Sequence[ClaimResult]) -> str:
 
 
 def _directory_parts(tested: Sequence[ClaimResult]) -> Iterator[Part]:
-    """Yield a line for each program, then the whole report of each program that is not accurate."""
     yield GAP
     yield Fields((tested.claim.name, tested.line) for tested in tested)
     for result in tested:

@@ -48,7 +48,6 @@ class ClaimsFile(pytest.File):
 
 
 def _short(path: Path) -> Path:
-    """Return `path` relative to the working directory if it is below it, as replay commands name it."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
@@ -101,7 +100,6 @@ class RowItem(ClaimItem):
         self.report = report
 
     def runtest(self) -> None:
-        """Raise Unexpected unless the row is accurate."""
         row = self.report().rows[self.row - 1]
         if row.verdict is Verdict.ACCURATE:
             return
