@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from dipc.chain.chain import Chain, ExitState
@@ -150,8 +151,7 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> 
     balls: set[int] = set()
     for form, ball, sign in bounds:
         coefficients = tuple([(position[noise], coefficient) for noise, coefficient in form.noises])
-        over = centered(form, means)
-        slack = Affine((), over.inputs, over.constant)
+        slack = _slack(form, tuple([means[noise] for noise, _ in form.noises]))
         fixed = None if slack.inputs or ball is not None else Halfspace(coefficients, slack.constant)
         templates.append(_BoundTemplate(coefficients, form.inputs, form.constant, slack, ball, sign, fixed))
         inputs.update([slot for slot, _ in slack.inputs])
@@ -160,6 +160,13 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> 
     around_zero = tuple([Noise(noise.law, noise.rate, Fraction(0)) for noise in noises])
     sides = tuple(sorted(inputs)), tuple(sorted(balls))
     return ComponentTemplate(tuple(members), *sides, noises, around_zero, tuple(templates))
+
+
+@lru_cache(maxsize=1 << 14)
+def _slack(form: Affine, means: tuple[Affine, ...]) -> Affine:
+    """Return the part of `form` without noise after the `means` of its noises are taken out; the same at many exits."""
+    over = centered(form, {noise: mean for (noise, _), mean in zip(form.noises, means, strict=True)})
+    return Affine((), over.inputs, over.constant)
 
 
 def _interval(member: int, weight: NoiseWeight) -> ComponentTemplate:

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING
 
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import (
+    ORIGIN,
     Difference,
     Graph,
     Halfspace,
+    Weight,
     difference_ends,
     difference_graph,
     greatest_bounds,
@@ -489,12 +491,38 @@ def contradict(facts: Sequence[Constraint]) -> bool:
     if any(fact.negation in keys for fact in facts):
         return True
     differences = [fact.bound for fact in facts]
+    empty = _is_empty_box(differences)
+    if empty is not None:
+        return empty
     if None in differences:
         facts = change_coordinates(facts, offsets(facts))
         differences = [fact.bound for fact in facts]
     if is_contradictory(difference_graph(difference for difference in differences if difference is not None)):
         return True
     return None in differences and linear_program.contradiction([fact.halfspace for fact in facts]) is not None
+
+
+def _is_empty_box(bounds: Iterable[tuple[int, int, Weight] | None]) -> bool | None:
+    """Return whether no point satisfies `bounds`, each on one variable; None if one of them is not of this form."""
+    from_below: dict[int, Weight] = {}
+    from_above: dict[int, Weight] = {}
+    for bound in bounds:
+        if bound is None:
+            return None
+        upper, lower, weight = bound
+        if lower == ORIGIN:
+            side, variable = from_below, upper
+        elif upper == ORIGIN:
+            side, variable = from_above, lower
+        else:
+            return None
+        if variable not in side or side[variable] < weight:
+            side[variable] = weight
+    for variable, (least, strict) in from_below.items():
+        above = from_above.get(variable)
+        if above is not None and (least + above[0], strict + above[1]) > (0, 0):
+            return True
+    return False
 
 
 def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[ConstraintSet]]) -> bool:

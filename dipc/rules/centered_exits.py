@@ -54,7 +54,10 @@ Level = tuple[Fraction, Fraction]
 DISTANCE = -1
 
 #: States of a chain towards all answers at once; with more, each answer is explored by itself.
-MOST_SHARED = 60_000
+MOST_SHARED = 200_000
+
+#: The most states, by label and values, of a graph of the program's runs.
+_MOST_RUNS = 60_000
 
 #: The most exits to other answers that are used to bound one answer from below.
 MOST_OTHERS = 400
@@ -143,7 +146,7 @@ class ExitFinder:
     @cached_property
     def _runs(self) -> RunSet | None:
         flow = without_finite_noise(self._program.flow)
-        return None if self._near is not None else runs(flow, min(MOST_SHARED, self._program.limits.states))
+        return None if self._near is not None else runs(flow, min(_MOST_RUNS, self._program.limits.states))
 
     @cached_property
     def _many(self) -> ManyRuns | None:
@@ -335,14 +338,18 @@ def _over_center(form: Affine, center: Affine, sign: int) -> Affine:
 def _component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> NoiseComponent:
     noises: list[exact.Noise] = []
     means: list[Affine] = []
+    moved = False
     for noise in component.noises:
         own = noise.law.whole and noise.mean.is_number
+        moved = moved or own
         noises.append(exact.Noise(noise.law, noise.rate, noise.mean.constant if own else _ZERO))
         means.append(Affine.number(_ZERO) if own else noise.mean)
     halfspaces: list[ShiftedHalfspace] = []
     for bound in component.bounds:
-        over = centered(Affine(bound.coefficients, bound.inputs, bound.constant), dict(enumerate(means)))
-        slack = Affine((), over.inputs, over.constant)
+        slack = bound.slack
+        if moved:
+            over = centered(Affine(bound.coefficients, bound.inputs, bound.constant), dict(enumerate(means)))
+            slack = Affine((), over.inputs, over.constant)
         if bound.ball is None:
             halfspaces.append(ShiftedHalfspace(bound.coefficients, slack, 0))
         else:

@@ -83,18 +83,20 @@ def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None)
     """Return the best bound that a single facet proves, or None; `best_bound` defines the best one."""
     if not form.inputs:
         return ImpliedBound(form.constant, _ZERO, ())
-    slots = [slot for slot, _ in form.inputs]
+    (first, c), last = form.inputs[0], form.inputs[-1][0]
     implied_bound: ImpliedBound | None = None
     for k, facet in enumerate(facets):
         theirs = facet.form.inputs
         # Most facets have other inputs; comparing the first and the last input excludes most of them quickly.
-        if not theirs or theirs[0][0] != slots[0] or theirs[-1][0] != slots[-1]:
+        if not theirs or theirs[0][0] != first or theirs[-1][0] != last or len(theirs) != len(form.inputs):
             continue
-        if [slot for slot, _ in theirs] != slots:
+        weight = c / theirs[0][1]
+        if weight < 0 or any(
+            slot != its or own != weight * d for (slot, own), (its, d) in zip(form.inputs[1:], theirs[1:], strict=True)
+        ):
             continue
-        weight = form.inputs[0][1] / facet.form.inputs[0][1]
-        bound = bound_of(form, facets, [(k, weight)])
-        if bound is not None and (implied_bound is None or _rank(bound, alpha) > _rank(implied_bound, alpha)):
+        bound = ImpliedBound(form.constant - weight * facet.form.constant, weight * facet.step, ((k, weight),))
+        if implied_bound is None or _rank(bound, alpha) > _rank(implied_bound, alpha):
             implied_bound = bound
     return implied_bound
 
@@ -288,6 +290,8 @@ def _corner_eliminated(
 
     None if none exists.
     """
+    if all(len(facets[k].form.inputs) == 1 for k in met):
+        return _corner_of_box([facets[k] for k in met], slots, alpha)
     rows = [facets[k].halfspace if alpha is None else facets[k].at_alpha(alpha) for k in met]
     users = Counter(key for row in rows for key, _ in row.coefficients)
     # Each solved input as an affine form of inputs solved later, of free inputs, and of alpha.
@@ -306,6 +310,23 @@ def _corner_eliminated(
         rise = slopes.pop(ALPHA, _ZERO)
         base[key] = sum((c * base[k] for k, c in slopes.items()), constant)
         slope[key] = sum((c * slope[k] for k, c in slopes.items()), rise)
+    return Corner(base, slope)
+
+
+def _corner_of_box(met: Sequence[Moving], slots: Sequence[int], alpha: Fraction | None) -> Corner | None:
+    """Return the solution of the equations of the facets `met`, each about one input; None if two of them disagree."""
+    base, slope = dict.fromkeys(slots, _ZERO), dict.fromkeys(slots, _ZERO)
+    seen: set[int] = set()
+    for facet in met:
+        ((slot, c),) = facet.form.inputs
+        rise = facet.step / c
+        start = -facet.form.constant / c
+        if alpha is not None:
+            start, rise = start + alpha * rise, _ZERO
+        if slot in seen and (base[slot], slope[slot]) != (start, rise):
+            return None
+        seen.add(slot)
+        base[slot], slope[slot] = start, rise
     return Corner(base, slope)
 
 

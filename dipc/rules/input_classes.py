@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, product
 from math import prod
+from typing import overload
 
 from dipc.algebra.limits import LimitReached, Undecided
 from dipc.chain.state import (
@@ -85,8 +86,8 @@ class InputClass:
     finite: Mapping[int, Value]
     region: Region
     decisive: Region
-    others: tuple[Region, ...]
-    rivals: tuple[Region, ...]
+    others: Sequence[Region]
+    rivals: Sequence[Region]
     alone: bool
     rivals_arbitrarily_near: bool
     rivals_at_one: bool
@@ -167,16 +168,24 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
         answers = [replace(region, answer=ideal.metric.decisive(region.answer)) for region in regions]
         numbers_of = dict[object, int]()
         constants = [_number_of(each, numbers_of) for each in answers]
-        for region, own, number in zip(regions, answers, constants, strict=True):
-            pairs = [
-                (other, _may_agree(own, its) if number is None or its_number is None else number == its_number)
-                for other, its, its_number in zip(regions, answers, constants, strict=True)
-                if apart
-            ]
-            others, rivals = [
-                tuple([other for other, agrees in pairs if agrees is alike and other is not region])
-                for alike in (True, False)
-            ]
+        alike: dict[int | None, list[int]] = {}
+        for position, number in enumerate(constants):
+            alike.setdefault(number, []).append(position)
+        for position, (region, own, number) in enumerate(zip(regions, answers, constants, strict=True)):
+            others: Sequence[Region] = ()
+            rivals: Sequence[Region] = ()
+            if apart and None not in alike:
+                # Usually few of thousands of regions have the same answer.
+                others = tuple([regions[other] for other in alike[number] if other != position])
+                rivals = _Without(regions, alike[number])
+            elif apart:
+                agree = [
+                    _may_agree(own, its) if number is None or its_number is None else number == its_number
+                    for its, its_number in zip(answers, constants, strict=True)
+                ]
+                same = [other for other, agrees in enumerate(agree) if agrees or other == position]
+                others = tuple([regions[other] for other in same if other != position])
+                rivals = _Without(regions, same)
             rivals_arbitrarily_near, rivals_at_one = [
                 apart and not others and _grows(own, but) for but in (whole, frozenset[int]())
             ]
@@ -192,6 +201,30 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
                     outside=outside,
                 )
             yield one
+
+
+class _Without(Sequence[Region]):
+    """The `regions` without those at the positions `left_out`, which increase; listed when they are first used."""
+
+    def __init__(self, regions: Sequence[Region], left_out: Sequence[int]) -> None:
+        self._regions = regions
+        self._left_out = left_out
+
+    def __len__(self) -> int:
+        return len(self._regions) - len(self._left_out)
+
+    @overload
+    def __getitem__(self, index: int) -> Region: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Region]: ...
+
+    def __getitem__(self, index: int | slice) -> Region | Sequence[Region]:
+        return tuple(self)[index]
+
+    def __iter__(self) -> Iterator[Region]:
+        left_out = frozenset(self._left_out)
+        return (region for position, region in enumerate(self._regions) if position not in left_out)
 
 
 def _steps_inside(region: Region, whole: frozenset[int]) -> bool:
