@@ -304,7 +304,7 @@ def _umask() -> int:
 
 
 def write_text(path: Path | None, text: str) -> None:
-    """Write `text` as `write_result` does; on stdout in ASCII where the encoding cannot hold it."""
+    """Write `text` to stdout, or as a whole to the file `path`; on stdout in ASCII where it cannot hold the text."""
     if path is None:
         write(sys.stdout, text)
         return

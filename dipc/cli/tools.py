@@ -341,7 +341,7 @@ def script(commands: click.Group, shell: str) -> str:
 def complete(commands: click.Group, instruction: str) -> int:
     """Print what a shell requests, and return the exit code.
 
-    `instruction` is the shell's name with `_source` for the completion script, or with `_complete` for completions.
+    `instruction` is the shell's name and what it requests: the completion script, or completions.
     """
     for _, command in _each(commands):
         for param in command.params:

@@ -778,9 +778,9 @@ class _Final:
         return False
 
     def _flags(self, like: _Final | None) -> dict[str, str]:
-        """Return the variable that tells whether a number with noise is a number or None, by the number's name.
+        """Return {number: flag} for numbers with noise that may be None; a flag is a variable that is true for numbers.
 
-        The right answer uses the variables of the mechanism for its outputs.
+        For the right answer, `like` is the mechanism, whose flags are used for the outputs.
         """
         flags = {}
         for name, kind in list(self.kinds.items()):
