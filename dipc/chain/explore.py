@@ -200,9 +200,9 @@ class NoiseUniter:
         self._rows = Rows()
 
     def united(self, group: Sequence[int]) -> ConstraintSet | None:
-        """Return the conjunction that is, up to measure zero, the union of the constraints of the states `group`.
+        """Return a conjunction that is, up to measure zero, the union of the constraints of the states `group`.
 
-        None if no such conjunction was found.
+        None if no conjunction was found.
         """
         members = [self._states[node] for node in group]
         known = frozenset[int]().union(*(member.constraints.variables for member in members))
@@ -247,7 +247,10 @@ class _Region:
     row: _Row
 
     def written(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """Return the bounds in `constraints` on a difference whose upper or lower variable (`side`) is in `ends`."""
+        """Return the bounds on a difference in `constraints` whose upper or lower variable is in `ends`.
+
+        `side` selects the variable: 0 the upper, 1 the lower.
+        """
         if not self.initial:
             return self.row.differences(side, ends)
         return [item for item in self.constraints if (bound := item.bound) is not None and bound[side] in ends]
@@ -308,7 +311,7 @@ def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
 
 
 def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
-    """Return the weakest bound that holds for all members, for every difference with a noise that each member bounds.
+    """Return, for each difference with a noise that every member bounds, the weakest of the members' bounds.
 
     Members with an empty region are left out; None if all are empty.
     """

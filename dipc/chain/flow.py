@@ -498,7 +498,7 @@ def with_finite_noise(flow: Flow) -> Flow:
 
 
 def without_finite_noise(flow: Flow) -> Flow:
-    """Return the flow in which all noise is drawn, none replaced by a finite choice."""
+    """Return the flow in which no draw of noise is replaced by a finite choice."""
     return replace(flow, chooses=has_choices(flow.program), draws=True, places={}) if flow.places else flow
 
 
@@ -608,7 +608,7 @@ def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
 def _values_among(expr: DomExpr, slots: tuple[Slot, ...]) -> set[Value] | None:
     """Return a set that contains each value that `expr` can have; None if there are too many of them.
 
-    Arguments without a value, such as a division by 0, are left out.
+    Combinations of arguments for which an operation has no value, such as a division by 0, are left out.
     """
     match expr:
         case Const(value=value):

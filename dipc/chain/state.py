@@ -242,7 +242,10 @@ class Constraint:
 
     @property
     def halfspace(self) -> Halfspace:
-        """The half-space over noises and inputs, numbered as in `variables_of`; it is open if `is_open`."""
+        """The half-space over noises and inputs; it is open if `is_open`.
+
+        Noise n has the number 2n, and the input with slot n the number 2n + 1.
+        """
         return Halfspace(tuple(sorted(terms_of(self.form))), self.form.constant, self.is_open)
 
     @property
@@ -354,19 +357,19 @@ def variables_of(form: Affine) -> list[int]:
 
 
 def is_input(variable: int) -> bool:
-    """Whether a variable, numbered as in `variables_of`, is an input."""
+    """Whether a variable is an input: noise n has the number 2n, the input with slot n the number 2n + 1."""
     return variable >= 0 and variable % 2 == 1
 
 
 def terms_of(form: Affine) -> list[tuple[int, Fraction]]:
-    """Return the terms of a form, with variables numbered as in `variables_of`."""
+    """Return the terms of a form by variable: noise n is 2n, the input with slot n is 2n + 1."""
     terms = [(2 * noise, coefficient) for noise, coefficient in form.noises]
     terms += [(2 * slot + 1, coefficient) for slot, coefficient in form.inputs]
     return terms
 
 
 def form_of(terms: Iterable[tuple[int, Fraction]], constant: Fraction) -> Affine:
-    """Return the form with these terms, numbered as in `variables_of`; the inverse of `terms_of`."""
+    """Return the form with these terms: noise n is 2n, the input with slot n is 2n + 1; the inverse of `terms_of`."""
     noises = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 0]
     inputs = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 1]
     return Affine(tuple(sorted(noises)), tuple(sorted(inputs)), constant)

@@ -357,7 +357,10 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
 
 
 def _fallen(flow: Flow, state: State, draw: SampleNoise, slot: int, follow: int) -> tuple[Successor, ...]:
-    """Return a successor for each interval in which the noise may be, if only the interval matters later."""
+    """Return one successor for each interval of the noise, where only the interval matters later.
+
+    `slot` is the variable of the noise, and `follow` the next label.
+    """
     mean = _affine(flow, state, slot, draw.mean).constant
     return tuple(
         [

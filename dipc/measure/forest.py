@@ -182,7 +182,7 @@ def event_shape(event: Event) -> EventShape:
 
 
 def _scales(event: Event) -> list[Fraction]:
-    """Return a scale s_i for each noise X_i, such that constraints bound differences of the scaled noises s_i·X_i.
+    """Return a scale s_i for each noise X_i, so that constraints bound differences of the scaled noises s_i·X_i.
 
     The scales do this for every constraint of a spanning forest of the noises.
     """
@@ -285,8 +285,8 @@ def slopes_of(tree: CanonicalTree) -> int:
 class _Step:
     """A noise of a rooted tree, with the inequalities on the noise alone, and those on its difference from its parent.
 
-    `parent` is the index of the parent, -1 for the root. An inequality is given by its pair of noises, or None if there
-    is none.
+    `parent` is the index of the parent, -1 for the root. An inequality is given by its pair of noises; None for no
+    inequality.
     """
 
     noise: int
@@ -300,7 +300,7 @@ class _Step:
 
 @frozen
 class _Rooting:
-    """The noises of a tree in an order with each parent before its children.
+    """The noises of a tree, `steps`, in an order with each parent before its children.
 
     If `sign` is -1, all noises are negated.
     """

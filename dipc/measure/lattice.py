@@ -127,7 +127,7 @@ def geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], Fr
 
 
 def closed_form(summands: Summands) -> Quotient:
-    """Return the value of a combination of summands without variables, as a quotient."""
+    """Return the value of a sum of summands without variables, as a quotient of exponential polynomials."""
     highest: dict[Fraction, int] = {}
     for summand in summands:
         for d, m in summand.poles:
@@ -448,9 +448,9 @@ def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
 
 
 def _numerator_over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
-    """Return the numerator of `numerator` over the denominator Π Φ_d(e^eps)^m for the items d: m of `poles`.
+    """Return the numerator that the sum `numerator` has over the denominator Π Φ_d(e^eps)^m of all d: m in `poles`.
 
-    The denominators of the sum `numerator` must divide that denominator.
+    The denominators of the sum must divide that denominator.
     """
     total = Piece.zero()
     for (w, m), terms in numerator.items():

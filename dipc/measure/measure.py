@@ -408,7 +408,7 @@ def _holds(c: Halfspace) -> bool:
 
 
 def measure(event: Event, limits: Limits | None = None) -> Closed:
-    """Return the measure of one event, like `Measurer.measure`, and remember nothing."""
+    """Return the exact probability of one event as a function of eps; nothing is remembered for later events."""
     return Measurer(limits or Limits()).measure(event)
 
 

@@ -469,10 +469,11 @@ def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> fli
 
 @frozen
 class _Sizes:
-    """The constants in the error bound of the integral over a `piece` of a `center`, named as in the module's lemma.
+    """The constants in the error bound of the integral over a `piece` of a `center`.
 
-    V is `curvature`, D1 `drift`, D2 `spread`, W `shifted`, F `twice` and K `count`. `least` and `eps` enclose eps over
-    the unit. If `wide`, the bound is valid on the complex disk around it; otherwise at that eps alone.
+    In the module's lemma V is `curvature`, D1 `drift`, D2 `spread`, W `shifted`, F `twice` and K `count`. `least` and
+    `eps` enclose eps over the unit. If `wide`, the bound is valid on the complex disk around it; otherwise at that eps
+    alone.
     """
 
     center: Spread

@@ -421,7 +421,11 @@ def _growths(
 
 @frozen
 class _Grown:
-    """A center with its pairs (w, w') of `_moves`, and the constants of the messages passed to it."""
+    """A center with the data from which the constants of its error bound are computed.
+
+    `moves` has pairs (w, w'): nodes k·h + w·eps of the center go with nodes k'·h' + w'·eps of its parent. `handed` are
+    the constants of the messages passed to the center.
+    """
 
     center: Center
     moves: set[tuple[Fraction, Fraction]]

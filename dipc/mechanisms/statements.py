@@ -442,7 +442,7 @@ class Statements(Expressions):
         return False
 
     def _special(self, name: str, value: python.expr, span: Span) -> bool:
-        """Bind a name to a list or a constant; return False if the name is an ordinary variable."""
+        """Bind `name` to a list or a constant if `value` is one; return False if `name` is an ordinary variable."""
         before = self.env.get(name)
         array = self._list(name, value, span)
         if array is not None:

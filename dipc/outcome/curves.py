@@ -612,7 +612,7 @@ def _colors(curves: Sequence[Curve]) -> list[str]:
 
 
 def _limit(curve: Curve) -> object:
-    """Return a key that two curves share if their second curves are equal."""
+    """Return a key that is equal for two curves whose second curves are equal."""
     return curve.bound if curve.is_limit else (curve.beta, curve.factor)
 
 

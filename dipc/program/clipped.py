@@ -67,8 +67,8 @@ EVERYTHING = Extent(None, None)
 class Clipped:
     """A program with its inputs in a box, where each input has the output law that it has in the original program.
 
-    `ranges` are the sides of the box, in the order of the inputs. By the module's lemma, every law of the original
-    occurs at some input in the box.
+    `ranges` are the sides of the box, in the order of the inputs. Every law of the original occurs at some input in the
+    box (the lemma of the module).
     """
 
     program: Program

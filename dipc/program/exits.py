@@ -535,7 +535,7 @@ class Exits:
         return self._exits(self.states, ())
 
     def to_other_answers(self, wanted: Mapping[int, Value]) -> Iterator[Exit]:
-        """Yield all exits with other outputs than the wanted ones."""
+        """Yield all exits whose finite outputs differ from `wanted`."""
         return self._exits((state for state in self.states if not _gives(state, wanted)), ())
 
     def _exits(self, states: Iterable[ExitState], balls: Collection[int]) -> Iterator[Exit]:

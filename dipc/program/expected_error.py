@@ -68,7 +68,7 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
     """Return the error of the output named `output`, or of the only numeric output, or of the finite outputs.
 
     `moment` is 1 or 2, else ValueError is raised. The distance of finite outputs is that of the `metric` block. Raises
-    DiagnosticError if the program has no such error.
+    DiagnosticError if the program has no error that can be measured.
     """
     core = program.core
     if moment not in (1, 2):
@@ -242,7 +242,7 @@ class ExpectedErrors(Probabilities):
 
 @frozen
 class _Area:
-    """The noises, with mean 0, that a form Z = Σ coefficients·N + shift depends on, also through constraints.
+    """The noises, with mean 0, on which a form Z = Σ coefficients·N + shift depends, directly or through constraints.
 
     `constraints` are the constraints on these noises.
     """

@@ -412,7 +412,10 @@ def _number(value: Value) -> Fraction:
 
 @frozen
 class _Move:
-    """A change of one input's value by `distance`: inputs in `movable` move by `shift` in the order of all."""
+    """A change of one input's value by `distance`.
+
+    The inputs of the set `movable` move by `shift` in the numbering of all inputs.
+    """
 
     distance: Fraction
     shift: int

@@ -355,7 +355,7 @@ class StatementLowering:
     def _store_by_values(self, place: Place, type_: DomType, value: Linear, statement: ast.Assign) -> bool:
         """Emit the assignment of an int to a DOM variable, by comparisons with its values; return False for a mistake.
 
-        An int that may be none of the values would become the next integer, which is a fault if a path leads there.
+        On a path where the int is none of the values, the program has a fault.
         """
         values = sorted(each for each in type_.values if isinstance(each, Fraction) and each.denominator == 1)
         if len(values) == 0 or kind_of(type_) is not ValueKind.NUMBER:

@@ -445,9 +445,9 @@ def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
 
 
 def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
-    """Return a lower bound base + A·slope of the negative slack of a comparison, or None if none is known.
+    """Return a lower bound base + A·slope of minus the slack of a comparison; None if none is known.
 
-    A is the distance of the input. The bound and its slope are not negative for A >= 1.
+    A is the distance of the input. For A >= 1 neither the bound nor its slope is negative.
     """
     (comparison,) = component.comparisons
     form = {slot: -c for slot, c in comparison.inputs}

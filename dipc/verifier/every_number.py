@@ -826,9 +826,9 @@ _SUM: read.Table = {
 
 @dataclass
 class _UnionBound:
-    """A union bound for every m, the value of `parameter`, from `start` on.
+    """A union bound for every m, the value of the constant `parameter`, from `start` on.
 
-    beta is Σ coefficients[j]·(m - start)^j.
+    The claimed beta is a polynomial in m - start, whose coefficients are functions of `variable`.
     """
 
     claim: Claim

@@ -211,7 +211,7 @@ class _Table:
         return self.node((op, *operands), kind, operands)
 
     def _shared(self, op: str, operands: Iterable[Node]) -> Node:
-        """Return an associative and commutative operation, without operands that make no difference."""
+        """Return an associative and commutative operation on `operands`, without those that make no difference."""
         parts: list[Node] = []
         for operand in operands:
             form = self.forms[operand]

@@ -259,7 +259,6 @@ class PrivacyQuestion:
         return self._table
 
     def _tables(self, pairs: Pairs) -> list[tuple[LawTable, int]]:
-        """Return, for each program, the laws of one run and its number of runs. Raises Undecided past a limit."""
         if self._single is None or self._single[0] is not pairs:
             tables, inputs, progress = [], pairs.inputs, self.subject.progress
             for given, runs in self.parts:

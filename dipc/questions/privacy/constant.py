@@ -211,7 +211,7 @@ def _is_impossible(candidate: Candidate) -> bool:
 def _starts_in(
     box: Clipped, costly: Costly, integers: frozenset[int]
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
-    """Yield (noises and inputs by key, input, adjacent input) for pairs in the box with the costly exit's move.
+    """Yield (noises and inputs by key, u, u') for pairs of inputs of the box that differ by the move of `costly`.
 
     Each pair is yielded in both directions.
     """
@@ -509,9 +509,10 @@ def _pivoted(
     program: Program,
     joined: Sequence[Sequence[Halfspace]] | None = None,
 ) -> Fraction | None:
-    """Return a bound of the loss by a pivot for all `exits` of one likeness; None if there is no pivot.
+    """Return a bound of the loss, in multiples of eps, by one pivot for all `exits` of one likeness; None without one.
 
-    The union of `joined` has the pairs of inputs to cover; by default those that satisfy `requires`.
+    A pivot is a noise whose shift depends on the other noises. The union of `joined` has the pairs of inputs to cover;
+    by default those that satisfy `requires`.
     """
     single = len(exits) == 1 and not exits[0].is_guarded
     if single or not program.core.has_real_inputs:
@@ -786,9 +787,10 @@ def example_of_eps(candidate: Candidate, constant: Fraction, intervals: Sequence
 def starting_pairs(
     program: Program, costly: Costly, choices: _Choices, moves: AllowedMoves | None = None
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
-    """Yield (noises and inputs by key, input, adjacent input) for pairs that differ by the move of a costly exit.
+    """Yield (noises and inputs by key, u, u') for pairs of inputs that differ by the move of `costly`.
 
-    Each pair is yielded in both directions. With `moves`, both inputs satisfy `requires`.
+    Each pair is yielded in both directions. `choices` has the allowed values of each finite input. With `moves`, both
+    inputs satisfy `requires`.
     """
     keys = [costly.exit.first_input + position for position in range(len(program.inputs))]
     if moves is not None:
@@ -856,7 +858,7 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
 
 
 def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ()) -> Iterator[Mapping[int, Fraction]]:
-    """Yield inputs and noises, by key, at which the move of a costly exit may start.
+    """Yield inputs and noises, by key, from which an input may move by the worst move of the exit in `costly`.
 
     The first two put one end of the move at 0. The last one satisfies `inside`, and makes the cost of reaching the exit
     as small as the upper bound allows.
@@ -1005,9 +1007,10 @@ class Constant(PrivacyAnswer):
 
 @frozen
 class ConstantEnds:
-    """The bounds of the least K of K·eps-privacy, as in `Constant`; the candidate `at` refutes smaller constants.
+    """The bounds of the least K of K·eps-privacy: it is at most `proved`, and at least `refuted_below`.
 
-    `reason` says why the bounds differ or are infinite.
+    None is infinity for `proved`. The candidate `at` refutes smaller constants. `reason` says why the bounds differ or
+    are infinite.
     """
 
     proved: Fraction | None

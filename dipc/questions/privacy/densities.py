@@ -868,7 +868,10 @@ def _exponential_at(slopes: Sequence[Fraction], places: Sequence[Fraction]) -> E
 
 
 def _end(span: _Span, turned: Fraction) -> tuple[Fraction | None, str]:
-    """Return the y in `span` at which `turned`·y is greatest, as a number and in words; None if it is unbounded."""
+    """Return the y in `span` at which the product `turned`·y is greatest, as a number and in words.
+
+    The number is None if y is unbounded.
+    """
     low, high = span
     if not turned:
         return (high if low is None else low), _words(span)

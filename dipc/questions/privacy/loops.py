@@ -81,7 +81,7 @@ Point = Mapping[Coordinate, Fraction]
 
 @frozen
 class Move:
-    """A move from the inputs `here` of an iteration to adjacent inputs `there`."""
+    """A move of the inputs of one iteration, from the values `here` to adjacent values `there`."""
 
     here: Point
     there: Point
@@ -250,7 +250,7 @@ _Answers = tuple[tuple[int, object], ...]
 
 @frozen
 class _Run:
-    """A run through an iteration, at the inputs of the cell that the `guards` describe."""
+    """One run through an iteration, at inputs that satisfy `guards`, with its `answers` and its `path`."""
 
     guards: tuple[Constraint, ...]
     answers: _Answers
@@ -686,9 +686,9 @@ def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, with
 
 
 def _steps(paths: LoopPaths, within: Neighborhood, shared: Point, start: _Place) -> Iterator[_Step]:
-    """Yield all steps from `start` on, with moves of the inputs to adjacent ones.
+    """Yield all steps that begin at the place `start`, each with a move of the inputs to adjacent ones.
 
-    `shared` is the move of shared inputs.
+    `shared` is the move of the inputs that all iterations share.
     """
     pending, seen = [start], {start}
     while pending:
@@ -757,9 +757,10 @@ def _pairs(names: Sequence[str], cells: tuple[Cell, Cell], within: Neighborhood 
 
 
 def _by_place(change: Change, names: Sequence[str]) -> Halfspace:
-    """Return the part of `change` that the moves contribute, as a form over the keys of `_pairs`.
+    """Return the part of `change` that comes from the move of the inputs, as a form.
 
-    Inputs that all iterations share are left out.
+    The input with index i in `names` has the key 2·i before the move and 2·i + 1 after it. Inputs that all iterations
+    share are left out.
     """
     terms: dict[int, Fraction] = {}
     for side, (form, sign) in enumerate(((change.here, -_ONE), (change.there, _ONE))):

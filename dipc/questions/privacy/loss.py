@@ -177,7 +177,7 @@ class _Tails:
     rate: Fraction | None
 
     def values(self) -> list[_Answered]:
-        """Return all values within the bound, then both tails, each with the factor of its probability."""
+        """Return all values within the bound, then both tails as one value each, with the factor of its probability."""
         every: list[_Answered] = [(Fraction(o), Fraction(o), ExpPoly.ONE) for o in range(-self.bound, self.bound + 1)]
         if self.rate is None:
             return every
