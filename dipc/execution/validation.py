@@ -240,17 +240,38 @@ def _is_zero(weight: object) -> bool:
     return isinstance(weight, int | Fraction) and weight == 0
 
 
+class _Enclosures:
+    """The weights of choices at values of eps, computed once for each."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._weights = weights
+        self._known: dict[tuple[int, Fraction], tuple[SampleChoice, list[Any]]] = {}
+
+    def weights(self, draw: SampleChoice, eps: Fraction) -> list[Any]:
+        """Return the weights of the arms of `draw` that are not the number 0, as numbers or enclosures."""
+        known = self._known.get((id(draw), eps))
+        if known is None:
+            result: list[Any] = []
+            for _, weight in draw.arms:
+                if not (isinstance(weight, Number) and not weight.value):
+                    low, high = self._weights.closed(ExpressionWeight(weight, weight.span)).enclosure(eps)
+                    result.append(low if low == high else RealBall.hull(low, high))
+            # The draw is kept, so that no other one gets its id.
+            known = self._known[id(draw), eps] = draw, result
+        return known[1]
+
+
 class _ProgramDraws:
     """The draws of the program: Python's draws in their order.
 
     Draws whose number is in `left_out` are made by the program alone.
     """
 
-    def __init__(self, run: _Run, eps: Fraction, weights: Weights, left_out: frozenset[int]) -> None:
+    def __init__(self, run: _Run, eps: Fraction, enclosures: _Enclosures, left_out: frozenset[int]) -> None:
         self._drawn = run.drawn
         self._trace = run.trace
         self._eps = eps
-        self._weights = weights
+        self._enclosures = enclosures
         self._left_out = left_out
         self._next = 0
         self.count = 0
@@ -285,11 +306,7 @@ class _ProgramDraws:
         event = self._event()
         if event is None:
             return 0
-        arms = [weight for _, weight in draw.arms if not (isinstance(weight, Number) and not weight.value)]
-        weights: list[Any] = []
-        for weight in arms:
-            low, high = self._weights.closed(ExpressionWeight(weight, weight.span)).enclosure(self._eps)
-            weights.append(low if low == high else RealBall.hull(low, high))
+        weights = self._enclosures.weights(draw, self._eps)
         kept = [place for place, weight in enumerate(weights) if not _is_zero(weight)]
         alike = (
             isinstance(event, ChoiceMade)
@@ -389,7 +406,7 @@ class Validation:
             self._points = (core.only_in[0].inner_point,)
         else:
             self._points = _POINTS
-        self._weights = self.program.choices.weights
+        self._enclosures = _Enclosures(self.program.choices.weights)
 
     def compare(self, most: int = MOST_SCRIPTS) -> None:
         """Compare Python and the program on at most `most` scripts, besides those of small finite inputs.
@@ -401,7 +418,8 @@ class Validation:
         later: deque[Script] = deque()
         seen = set(first)
         met: set[object] = set()
-        for turn in range(most + min(len(first), MOST_ENUMERATED)):
+        turns = most + min(len(first), MOST_ENUMERATED)
+        for turn in range(turns):
             if not first and not later:
                 # All comparisons so far were brought to both sides: other inputs and draws remain.
                 later.append(self._scattered_script(turn))
@@ -409,8 +427,12 @@ class Validation:
             run = self._compared(script, self._points[turn % len(self._points)])
             if run is None:
                 continue
+            left = turns - turn - 1
             for each, is_new in self._further(run, met):
-                if each not in seen:
+                # A script behind as many others as are still compared is not reached.
+                if len(first) >= left:
+                    break
+                if len(first) + (0 if is_new else len(later)) < left and each not in seen:
                     seen.add(each)
                     (first if is_new else later).append(each)
 
@@ -515,7 +537,7 @@ class Validation:
         self, run: _Run, eps: Fraction, expected: object, left_out: frozenset[int]
     ) -> tuple[int, str | None]:
         """Return (number of draws of the program, difference from Python as text, or None if they agree)."""
-        draws = _ProgramDraws(run, eps, self._weights, left_out)
+        draws = _ProgramDraws(run, eps, self._enclosures, left_out)
         try:
             outputs = self._scripted.run(self._program_inputs(run.script, run.trace), draws)
         except (ProgramFault, Undecided):
@@ -556,18 +578,21 @@ class Validation:
         """
         taken: list[Fraction | int] = [each.value if isinstance(each, NoiseDrawn) else each.place for each in run.drawn]
         script = run.script
+        finite = tuple(self._finite(script))
         for number, each in enumerate(run.drawn):
             if isinstance(each, NoiseDrawn):
                 continue
             arms = len(each.weights) if isinstance(each, ChoiceMade) else len(each.exponents)
             for place in range(arms):
                 if place != each.place:
-                    arm = number, place, tuple(self._finite(script))
+                    arm = number, place, finite
                     yield Script(script.inputs, (*taken[:number], place), script.later), arm not in met
                     met.add(arm)
         for difference, gradient in run.trace:
             side = (difference > 0) - (difference < 0)
-            key = tuple(sorted(gradient.items())), side, len(taken), tuple(self._finite(script))
+            # Integers are hashed in less time than fractions.
+            form = tuple([(variable, *c.as_integer_ratio()) for variable, c in sorted(gradient.items())])
+            key = form, side, len(taken), finite
             is_new = key not in met
             met.add(key)
             for variable in self._movable(gradient):
