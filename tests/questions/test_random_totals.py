@@ -156,7 +156,7 @@ def compared(seed: int) -> int:
         for _, run in statements:
             run(state, point)
         given = {name: str(value) for name, value in found.items()}
-        assert program.probability(given, {"y": str(state["s"])}).at(1) == (1, 1), (source, point)
+        assert program.probability(given, {"y": str(state["s"])}).enclosure(1) == (1, 1), (source, point)
         for name, unit in units.items() if within.relates(point, other) else ():
             assert unit is None or abs(found[name] - others[name]) <= unit, (source, point, other)
     return 1
