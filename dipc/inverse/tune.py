@@ -50,7 +50,6 @@ from dipc.text.core import SampleNoise
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.parser import parse
-from dipc.text.precondition import selection_unsupported
 from dipc.text.printer import print_expression
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -210,11 +209,6 @@ def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack
 
 def tune_options(program: Program, table: TableGiven | None, options: Options) -> Tuned:
     """The result of `tune` for options given as one object; after Ctrl-C the result so far, `interrupted`."""
-    requires = program.core.requires
-    if requires is not None:
-        raise requires.unsupported(program.core.source, "`dipc tune`")
-    if with_selection(program, options.inputs)[0] is not program:
-        raise selection_unsupported("`dipc tune`", "give `--inputs all`")
     ranges = [options.vary] if isinstance(options.vary, str) else list(options.vary)
     varied = tuple(map(Varied.parse, ranges))
     if not varied:
@@ -357,8 +351,11 @@ class _Search:
                 self.objective.learn(values, refuting)
 
     @property
-    def _private_inputs(self) -> str | None:
-        return "all" if self.options.asks_for_all or self.options.inputs is None else None
+    def _private_inputs(self) -> InputSpec | None:
+        inputs = self.options.inputs
+        if inputs is None or self.options.asks_for_all:
+            return "all"
+        return inputs if with_selection(self.program, inputs)[0] is not self.program else None
 
     def threshold(self, program: Program, options: Options) -> tuple[tuple[Fraction, Fraction] | None, str | None]:
         """Return (an enclosure of the least t = alpha·eps for which the claim holds, None), or (None, the reason)."""
@@ -458,6 +455,11 @@ class _Search:
 
     def _prepare_bounds(self) -> None:
         """Find lower bounds of the objective over all values. Raises Undecided if there are none."""
+        if (
+            self.program.core.requires is not None
+            or with_selection(self.program, self.options.inputs)[0].core.selection
+        ):
+            raise OutsideFragment("values that were not tried are compared at all inputs, not at some of them")
         self._require_rates()
         base, rates = self._rates()
         whole = ConstantBox(tuple([each.low for each in self.varied]), tuple([each.high for each in self.varied]))

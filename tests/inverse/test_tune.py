@@ -443,3 +443,20 @@ def test_a_part_of_the_claim_block_that_is_replaced_does_not_count() -> None:
     alone = dipc.tune(dipc.load(COMPARED), vary="s in (1/10, 9/10)", denominator=6, inputs="all", beta="1/10")
     assert found.unproved is None
     assert (found.relative_gap, found.lower) == (alone.relative_gap, alone.lower)
+
+
+REQUIRING = COMPARED.replace("output o", "requires q >= -1;\noutput o", 1)
+
+
+@pytest.mark.parametrize("inputs", ["all", "q = -1..30", "q >= 1/2"])
+def test_values_are_tried_within_a_precondition(inputs: str) -> None:
+    """Each value that was tried is what `solve` finds for a program with this value."""
+    program = dipc.load(REQUIRING)
+    found = dipc.tune(program, vary="s in (1/10, 9/10)", denominator=4, inputs=inputs, beta="1/10")
+    assert found.unproved == "values that were not tried are compared at all inputs, not at some of them"
+    for each in found.tried[:4]:
+        alone = dipc.load(REQUIRING.replace("s = 1/2", f"s = {each.values['s']}"))
+        solution = dipc.solve(alone, inputs=inputs, beta="1/10", wanted="alpha", eps="1")
+        assert each.threshold is not None
+        least = Fraction(str(solution.as_json()["least"][0]))
+        assert least == pytest.approx(each.threshold[0], rel=1e-5)
