@@ -355,10 +355,18 @@ WEIGHTS = {
     ),
     "no common unit": "choose { 0 : 1/2, 1 : 3/10, 2 : 1/5 } | choose { 0 : 1/5, 1 : 1/2, 2 : 3/10 }",
     "an infinite loss": "choose { 0 : 99/100, 1 : 1/200, 2 : 1/200 } | choose { 0 : 1/2, 1 : 1/2 }",
+    "infinite losses alone": "choose { 0 : 1/3, 1 : 2/3 } | choose { 2 : 1 }",
     "a weight without a sign": "choose { 0 : (2-eps)/4, 1 : (2+eps)/4 } | choose { 0 : 1/2, 1 : 1/2 }",
 }
 #: Those whose losses are exactly on a grid.
-EXACT = {"two losses", "of randomized response", "three multiples", "an infinite loss", "a weight without a sign"}
+EXACT = {
+    "two losses",
+    "of randomized response",
+    "three multiples",
+    "an infinite loss",
+    "infinite losses alone",
+    "a weight without a sign",
+}
 
 
 def weighted(name: str) -> dipc.Program:

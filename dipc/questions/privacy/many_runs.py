@@ -131,7 +131,7 @@ def _sum(parts: Sequence[_Part], eps: Fraction, digits: int, limits: Limits) -> 
             less, masses = _cut(masses * power, least)
             offset += more + less
             start += each.runs * each.start
-        kept = masses.coeffs()
+        kept = masses.coeffs() or [flint.arb(0)]  # no output that is possible at the second input
         rest = finite - sum(kept, flint.arb(0))
         # Budgets are not negative, so losses below 0 have no part in delta.
         start += offset * grid.step
