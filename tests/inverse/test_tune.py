@@ -448,9 +448,9 @@ def test_a_part_of_the_claim_block_that_is_replaced_does_not_count() -> None:
 REQUIRING = COMPARED.replace("output o", "requires q >= -1;\noutput o", 1)
 
 
-@pytest.mark.parametrize("inputs", ["all", "q = -1..30", "q >= 1/2"])
+@pytest.mark.parametrize("inputs", ["all", "q >= 1/2"])
 def test_values_are_tried_within_a_precondition(inputs: str) -> None:
-    """Each value that was tried is what `solve` finds for a program with this value."""
+    """Each threshold is the one that solving finds for a program with these values."""
     program = dipc.load(REQUIRING)
     found = dipc.tune(program, vary="s in (1/10, 9/10)", denominator=4, inputs=inputs, beta="1/10")
     assert found.unproved == "values that were not tried are compared at all inputs, not at some of them"
