@@ -55,18 +55,18 @@ class Halfspace:
         return Halfspace(tuple([(k, -c) for k, c in self.coefficients]), -self.constant, not self.strict)
 
     def closure(self) -> Halfspace:
-        """The same inequality with >=: the half-space with its boundary."""
+        """The half-space with its boundary: the inequality with >=."""
         return Halfspace(self.coefficients, self.constant) if self.strict else self
 
     def with_values(self, point: Mapping[int, Fraction]) -> Halfspace:
-        """The half-space in the remaining unknowns after the values in `point` are put in for some unknowns."""
+        """The half-space in the remaining unknowns when the unknowns in `point` have their values there."""
         constant = sum((c * point[key] for key, c in self.coefficients if key in point), self.constant)
         return Halfspace(tuple([(key, c) for key, c in self.coefficients if key not in point]), constant, self.strict)
 
     def solved_for(self, key: int) -> tuple[dict[int, Fraction], Fraction]:
         """Solve Σ coefficient · x + constant = 0 for x[key].
 
-        Return the slopes of the other unknowns by key, and the constant.
+        Return ({other unknown: its slope}, constant), whose sum Σ slope · x + constant is x[key].
         """
         here = self.coefficient(key)
         return {k: -c / here for k, c in self.coefficients if k != key}, -self.constant / here
@@ -147,7 +147,10 @@ IsEmpty = Callable[[Sequence[Halfspace]], bool]
 
 
 def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> bool:
-    """Whether every point of `system` is in one of `covers`, except points of systems for which `is_empty` is true."""
+    """True if every point of `system` is in one of `covers`.
+
+    Points of systems for which `is_empty` is true do not count.
+    """
     if is_empty(system):
         return True
     if not covers:

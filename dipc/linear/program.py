@@ -145,9 +145,9 @@ class Simplex:
         return column not in self._lower or self._values[column] > self._lower[column][0]
 
     def _conflict(self, column: int, up: bool) -> Weights:
-        """The Farkas weights from a basic variable that cannot reach its bound: all variables in its row are at theirs.
+        """The Farkas weights that prove that the basic variable `column` cannot reach its bound.
 
-        The basic variable is too small if `up`, else too large.
+        All variables in its row are at their bounds. The variable is too small if `up`, else too large.
         """
         result = [((self._lower if up else self._upper)[column][1], _FMPQ_ONE)]
         for other, c in self._rows[column].items():
@@ -156,7 +156,6 @@ class Simplex:
         return self._weights(result)
 
     def _weights(self, of_bounds: Iterable[tuple[int, fmpq]]) -> Weights:
-        """Convert weights of bounds of tableau variables into weights of the inequalities that gave these bounds."""
         weights: dict[int, Fraction] = {}
         for index, c in of_bounds:
             bound = self._bounds[index]
@@ -216,10 +215,6 @@ class Simplex:
                 return False
 
     def _advance(self, entering: int, up: bool) -> bool:
-        """Move the nonbasic variable `entering` up or down until its own bound or that of a basic variable stops it.
-
-        Return False if no bound does.
-        """
         lower, upper, values = self._lower, self._upper, self._values
         here = values[entering]
         best: _Value | None = None
@@ -265,7 +260,6 @@ class Simplex:
                 values[basic] = (value[0] + c * by, value[1] + c * by_tiny if by_tiny != 0 else value[1])
 
     def _exchange(self, leaving: int, entering: int, goal: _Value) -> None:
-        """Pivot: set the basic variable `leaving` to the value `goal`, and make `entering` basic in its place."""
         values, rows = self._values, self._rows
         row = rows[leaving]
         pivot = row[entering]
@@ -544,7 +538,8 @@ def integer_minimum(
 def _search_integers(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
     """A point of `system` with integers for the unknowns in `whole`, by branch and bound on `form`; None without any.
 
-    The form is least there, unless strict inequalities contain real unknowns. Raises LimitReached past `most` branches.
+    The form is least at the point, unless strict inequalities contain real unknowns. Raises LimitReached past `most`
+    branches.
     """
     pending: list[tuple[Fraction, int, tuple[Halfspace, ...], Point]] = []
     count = 0
@@ -609,9 +604,9 @@ def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
 def _without_equations(
     system: Sequence[Halfspace], whole: frozenset[int]
 ) -> tuple[list[Halfspace], frozenset[int], _Replaced] | None:
-    """The system without the equations between integers that it implies, or None if it has no solution.
+    """Return (the system without the equations between integers that it implies, remaining integers, replacements).
 
-    Return also the remaining integers, and the eliminated unknowns in terms of the remaining ones.
+    The replacements give the eliminated unknowns in terms of the remaining ones. None if the system has no solution.
     """
     rest = [_tightened(item, whole) for item in system]
     fresh = 1 + max((key for item in rest for key, _ in item.coefficients), default=0)
@@ -638,7 +633,7 @@ def _without_equations(
 
 
 def _is_equation(item: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) -> bool:
-    """Whether the inequality `item` holds with equality at every point of `system` with integers for its unknowns."""
+    """True if `item` is an equality at every point of `system`, and all its unknowns are integers (in `whole`)."""
     if not all(key in whole for key, _ in item.coefficients):
         return False
     return implies(system, Halfspace(tuple([(key, -c) for key, c in item.coefficients]), -item.constant))

@@ -30,8 +30,8 @@ class DiscreteLaplace(Law):
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
         """(q, w) with Pr[N > reach] <= w·e^{-q·eps} if `upward`, else Pr[N < -reach] <= w·e^{-q·eps}.
 
-        With `strict` the bound holds for Pr[N >= reach] as well. With z = e^{-rate·eps}, the masses of all k >= 1 are
-        together z^k/(1 + z), and those of all k >= 0 are 1/(1 + z).
+        With `strict` the bound holds for Pr[N >= reach], or Pr[N <= -reach], as well. Proof: with z = e^{-rate·eps},
+        the masses of all k >= n add up to z^n/(1 + z) for n >= 1, and to 1/(1 + z) for n = 0.
         """
         return rate * (ceil(reach) if strict else floor(reach) + 1), _ONE
 
@@ -47,9 +47,9 @@ class DiscreteLaplace(Law):
         return LAPLACE, _ONE
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """An upper bound of the squared total variation at complex eps within disk·e of any e > 0, for `disk`² < 2/3.
+        """An upper bound of the squared total variation for all complex eps with |eps - e| <= `disk`·e, for any e > 0.
 
-        See `dipc.measure.measure`.
+        Needs `disk`² < 2/3. `dipc.measure.measure` has the proof.
         """
         assert disk**2 < Fraction(2, 3)
         return 1 / (1 - 3 * disk**2 / 2)

@@ -55,7 +55,7 @@ class Deviating(Law):
 
     @property
     def is_checked(self) -> bool:
-        """Whether the checker knows the law: its unit must be a product."""
+        """True if the checker knows the law: its unit must be a product."""
         return self.unit.is_product
 
     def scale_text(self, rate: Fraction) -> str:
@@ -165,9 +165,9 @@ class DiscreteGaussian(Deviating):
         return at_least, Quotient.convert(eps * ((1 + 2 * reach) / (_ROOT_LOW * low)))
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """An upper bound of the squared total variation at complex eps within disk·e of any e > 0, for `disk` <= 1/2.
+        """An upper bound of the squared total variation for all complex eps with |eps - e| <= `disk`·e, for any e > 0.
 
-        See `dipc.measure.summed`.
+        Needs `disk` <= 1/2. `dipc.measure.summed` has the proof.
         """
         if disk > Fraction(1, 2):
             self._lacks("a bound on so large a disk")

@@ -62,8 +62,8 @@ class SideRates:
 class Measure(Enum):
     """The method that computes probabilities for a law's noise: closed forms, integrals, or sums over integers.
 
-    Integrals (over normal densities) and sums give enclosures. An event over noises of several laws is measured by the
-    last of their methods in this list.
+    Integrals (over normal densities) and sums give enclosures. An event over noises of several laws is measured by that
+    of their methods which comes last in this list.
     """
 
     CLOSED_FORM = 0
@@ -215,14 +215,13 @@ class Law(ABC):
         return ONE_TERM
 
     def sides(self, rate: Fraction) -> SideRates:
-        """The rates at which the density (or mass) decays on each side of 0."""
+        """The rates at which the density (or mass) decays on each side of 0, for the law's `rate`."""
         self._lacks("an exponential on each side of its mean")
 
     def normal_variance(self, rate: Fraction) -> Fraction:
-        """The variance of a normal X = eps·N, or of N if the law is fixed, in multiples of the square of `normal_unit`.
+        """The variance of a normal X = eps·N (of N itself if the law is fixed), in multiples of `normal_unit`².
 
-        For a discrete law: the parameter in the place of the variance, where the masses are proportional to a normal
-        density.
+        For a discrete law it is the v for which the mass at k is proportional to e^{-k²/(2v)}.
         """
         self._lacks("a normal density")
 
@@ -275,9 +274,9 @@ class Law(ABC):
         return self, Fraction(0)
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """An upper bound of the squared total variation of the density at complex eps within disk·e of any e > 0.
+        """A bound of the squared total variation of the density, for complex eps with |eps - e| <= `disk`·e, e > 0.
 
-        The density (mass) is analytic in eps on each of these disks.
+        It is an upper bound for every e > 0. On each of these disks the density (or mass) is analytic in eps.
         """
         self._lacks("a bound at complex eps")
 
@@ -303,7 +302,7 @@ class Law(ABC):
         return rate * eps
 
     def draw_exactly(self, bits: RandomBits, rate: Fraction) -> int | LazyReal:
-        """Draw once, exactly: N where the law is `whole`, else rate·N. `rate` is the rate at one eps."""
+        """Draw once, exactly: N if the law is `whole`, else rate·N. `rate` is the rate at one eps."""
         self._lacks("an exact sampler")
 
     def draw_text(self, scale: str, mean: str, low: str = "", high: str = "") -> str:

@@ -74,11 +74,10 @@ class RandomBits:
         return self._bernoulli_exp_small(above, below)
 
     def _bernoulli_exp_small(self, above: int, below: int) -> bool:
-        """Return True with probability e^{-above/below}, for above <= below.
+        """Return True with probability e^{-x}, for x = above/below <= 1.
 
-        Coins are drawn until one fails. With suitable coins the number of successes is even with the probability 1 - x
-        + x²/2!
-        - ..., which is e^{-x}.
+        Coins with the probabilities x, x/2, x/3, … of success are drawn until one fails. The number of successes is
+        even with probability Σ (-x)^k/k! = e^{-x}.
         """
         trials = 1
         while self.uniform_below(below * trials) < above:
@@ -86,7 +85,10 @@ class RandomBits:
         return trials % 2 == 1
 
     def geometric(self, above: int, below: int) -> int:
-        """Draw an integer N >= 0 with Pr[N >= k] = e^{-k·above/below}, for above, below > 0 (part of Algorithm 2)."""
+        """Draw an integer N >= 0 with Pr[N >= k] = e^{-k·above/below}, for above, below > 0.
+
+        It is a part of Algorithm 2 of Canonne et al.
+        """
         while True:
             remainder = self.uniform_below(below)
             if self.bernoulli_exp(remainder, below):
@@ -97,7 +99,7 @@ class RandomBits:
         return (remainder + below * quotient) // above
 
     def two_sided(self, above: int, below: int) -> int:
-        """Draw an integer N with Pr[N = k] proportional to e^{-|k|·above/below} (Algorithm 2)."""
+        """Draw an integer N with Pr[N = k] proportional to e^{-|k|·above/below} (Canonne et al., Algorithm 2)."""
         while True:
             size = self.geometric(above, below)
             negative = self.take(1)
@@ -105,7 +107,7 @@ class RandomBits:
                 return -size if negative else size
 
     def discrete_normal(self, variance: Fraction) -> int:
-        """Draw an integer N with Pr[N = k] proportional to e^{-k²/(2·variance)} (Algorithm 3)."""
+        """Draw an integer N with Pr[N = k] proportional to e^{-k²/(2·variance)} (Canonne et al., Algorithm 3)."""
         scale = isqrt(variance.numerator // variance.denominator) + 1
         while True:
             value = self.two_sided(1, scale)
@@ -157,7 +159,6 @@ class RandomBits:
                     return LazyLine(sign, near, Fraction(1), beyond)
 
     def _place(self, weights: Sequence[Fraction]) -> int:
-        """Draw an index of `weights`, each with a probability proportional to its weight."""
         if len(weights) == 1:
             return 0
         unit = lcm(*(weight.denominator for weight in weights))
@@ -169,7 +170,6 @@ class RandomBits:
 
 
 def _sides(low: Fraction, high: Fraction) -> list[tuple[int, Fraction, Fraction]]:
-    """The parts of [low, high] on either side of 0, except single points, as (sign, distance from 0, length)."""
     parts = ((1, max(Fraction(0), low), high), (-1, max(Fraction(0), -high), -low))
     return [(sign, near, far - near) for sign, near, far in parts if near < far]
 
@@ -184,10 +184,10 @@ _SPARE, _MORE = 4, 16
 
 
 class Inversion:
-    """A random choice of an index i with probability t(i+1) - t(i), where 0 = t(0) <= t(1) <= ... <= t(n) = 1."""
+    """A draw of an index 0..n: index i has probability t(i+1) - t(i), where 0 = t(0) <= t(1) <= ... <= t(n+1) = 1."""
 
     def __init__(self, thresholds: Sequence[Threshold]) -> None:
-        """Prepare the choice for the `thresholds` t(1), ..., t(n-1)."""
+        """Prepare the draw of an index, whose distribution function has the values t(1), ..., t(n) (`thresholds`)."""
         self._thresholds = thresholds
         self._bits = len(thresholds).bit_length() + _SPARE
         ends = [(0, 0), *[threshold(self._bits) for threshold in thresholds], (1 << self._bits, 1 << self._bits)]
@@ -243,7 +243,7 @@ class LazyReal(ABC):
         """Draw more digits of the number."""
 
     def is_below_number(self, number: Fraction, bits: RandomBits) -> bool:
-        """Whether the absolute value is below `number`; almost surely, the two are not equal."""
+        """True if the absolute value is below `number`; almost surely, the two are not equal."""
         while True:
             if self.length >= 0:
                 if Fraction(self.whole, 1 << self.length) >= number:
@@ -298,7 +298,7 @@ class LazyUniform(LazyReal):
         self.length += _NEXT_DIGITS
 
     def is_below(self, other: LazyUniform, bits: RandomBits) -> bool:
-        """Whether this number is below `other`, for two different numbers between 0 and 1."""
+        """True if this number is below `other`; the two must be different numbers between 0 and 1."""
         while True:
             length = max(self.length, other.length)
             one, two = self.whole << length - self.length, other.whole << length - other.length
@@ -349,7 +349,7 @@ def _normal(bits: RandomBits) -> LazyReal:
 def _bernoulli_exp_of(x: LazyUniform, bits: RandomBits) -> bool:
     """Return True with probability e^{-x} for x in [0, 1] (von Neumann).
 
-    This is the probability that, in a sequence of uniform numbers that starts with `x`, the first decreasing run has an
+    In a sequence of uniform numbers that starts with `x`, this is the probability that the first decreasing run has an
     even length.
     """
     length, last = 0, x
@@ -359,7 +359,7 @@ def _bernoulli_exp_of(x: LazyUniform, bits: RandomBits) -> bool:
 
 
 def _bernoulli_exp_of_multiple(x: LazyUniform, factor: Fraction, bits: RandomBits) -> bool:
-    """Return True with probability e^{-factor·x}, where 0 < factor <= 1, by coins of probability factor·x/k."""
+    """Return True with probability e^{-p} for p = factor·x and 0 < factor <= 1, by coins of probability p/k."""
     trials = 1
     while bits.uniform_below(factor.denominator * trials) < factor.numerator and LazyUniform(1).is_below(x, bits):
         trials += 1
@@ -379,9 +379,9 @@ def _bernoulli_exp_half_square(x: LazyUniform, bits: RandomBits) -> bool:
 
 @cache
 def _leading_digits() -> Inversion:
-    """The joint choice of the integer part and first binary digits of an exponential number.
+    """The joint draw of the integer part and the first binary digits of an exponential number.
 
-    The last index of the choice is for all larger numbers.
+    Its last index means that the number is larger.
     """
     size = 1 << (_WHOLE_DIGITS + _FIRST_DIGITS)
     return Inversion([_distribution_threshold(value, _FIRST_DIGITS, None) for value in range(1, size + 1)])
@@ -389,10 +389,7 @@ def _leading_digits() -> Inversion:
 
 @cache
 def _digits_until(length: int) -> Inversion:
-    """The joint choice of the next `_NEXT_DIGITS` binary digits of an exponential number.
-
-    The last digit is that of 2^-length.
-    """
+    """The joint draw of the next `_NEXT_DIGITS` binary digits of an exponential number, down to that of 2^-length."""
     size = 1 << _NEXT_DIGITS
     return Inversion([_distribution_threshold(value, length, size) for value in range(1, size)])
 

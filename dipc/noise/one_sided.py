@@ -36,9 +36,9 @@ class OneSided(Law):
         return rate
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """An upper bound of the square of the total variation |eps|/Re eps at complex eps within disk·e of any e > 0.
+        """An upper bound of (|eps|/Re eps)², the squared total variation, for complex eps with |eps - e| <= `disk`·e.
 
-        See `dipc.measure.measure`.
+        The bound holds for any e > 0. `dipc.measure.measure` has the proof.
         """
         return 1 / (1 - disk**2)
 

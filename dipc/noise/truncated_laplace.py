@@ -32,14 +32,13 @@ class TruncatedLaplace(Bounded):
 
     @property
     def _sides(self) -> list[tuple[int, Fraction, Fraction]]:
-        """The parts of the support on each side of 0, as (sign, nearest |x|, farthest |x|)."""
         parts = ((1, max(_ZERO, self.low), self.high), (-1, max(_ZERO, -self.high), -self.low))
         return [(sign, near, far) for sign, near, far in parts if near < far]
 
     def normalizer(self, rate: Fraction) -> Normalizer:
-        """The integral of a·e^{-a·|X|} over [eps·low, eps·high], for the rate a: a function of eps.
+        """The integral of a·e^{-a·|X|} over [eps·low, eps·high] as a function of eps, where a is the `rate`.
 
-        Where low < 0 < high, this integral is 2 - e^{a·low·eps} - e^{-a·high·eps}.
+        If low < 0 < high, this integral is 2 - e^{a·low·eps} - e^{-a·high·eps}.
         """
         terms = []
         for _, near, far in self._sides:

@@ -92,7 +92,7 @@ class Analysis:
         return result
 
     def vanishes_at(self, eps: Fraction) -> bool:
-        """Whether f is 0 at the rational `eps`."""
+        """True if f is 0 at the rational `eps`."""
         return any(rational_root(factor.polynomial) == eps * self.form.scale for factor in self.factors)
 
 
@@ -212,7 +212,7 @@ def analyze(form: NormalForm, interval: Interval, budget: DecisionBudget, *, ski
 
 
 def _nothing() -> None:
-    """Do nothing if a multiple root is suspected, as the factor is known to be square-free."""
+    pass
 
 
 def _suspect(polynomial: Polynomial, budget: DecisionBudget) -> None:
@@ -378,9 +378,9 @@ def coprime_base(
 
 
 def _sample(interval: Interval, left: Root | None, right: Root | None, budget: DecisionBudget) -> Fraction:
-    """A simple rational strictly between two neighboring roots, or ends of the interval.
+    """A simple rational strictly between `left` and `right`, two neighboring roots; None is an end of the interval.
 
-    The rational is outside the isolating intervals, or at an end of one.
+    The rational is outside the roots' isolating intervals, or at an end of one.
     """
     while True:
         # Where the intervals of irrational roots touch, no function has a root at the common point.
@@ -405,7 +405,7 @@ def refined(root: Root, limits: Limits) -> Root:
 
 
 def place_text(root: Root) -> str:
-    """The place of the root in words: `at eps = 1` or, if it is not rational, `at eps = 0.693147…`."""
+    """The place of the root in words: `at eps = 1` or, if it is irrational, `at eps = 0.693147…`."""
     return f"at eps = {root.lower}" if root.is_exact else f"at eps = {number_text(root.lower, root.upper)}"
 
 
@@ -459,8 +459,8 @@ class Fails:
     """The result that f < 0 exactly on the union of `regions`, with a `witness` and the proof.
 
     The witness is the simplest rational in the regions, the first that the Stern-Brocot tree reaches. If simpler
-    rationals are too near to a root to be decided, it is the simplest between the isolating intervals. `analysis` is
-    complete, and `chart` is its chart; it is None if the interval is a point.
+    rationals are too near to a root to be decided, it is the simplest one between the isolating intervals. `analysis`
+    is complete, and `chart` is its chart; if the interval is a point, `analysis` is None.
     """
 
     witness: Fraction
@@ -502,7 +502,6 @@ def _decide_point(form: NormalForm, interval: Interval, budget: DecisionBudget) 
 
 
 def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
-    """The maximal intervals on which f < 0, except for the roots inside at which f = 0."""
     interval = chart.interval
     first = RegionEnd(interval.lower, closed=chart.lower_sign == -1)
     last = RegionEnd(interval.upper, closed=chart.upper_sign == -1)
@@ -521,7 +520,6 @@ def _regions(chart: SignChart) -> tuple[FailureRegion, ...]:
 
 
 def _simplest_witness(form: NormalForm, chart: SignChart, budget: DecisionBudget) -> Fraction:
-    """A rational of the chart's interval at which f < 0, as simple as `Fails` guarantees."""
     bounds = [None, *chart.roots, None]
     candidates = [
         simplest_in_gap(

@@ -121,14 +121,14 @@ class NormalSum:
 
     @property
     def is_number(self) -> bool:
-        """Whether the summands show that the sum does not depend on eps."""
+        """True only if the summands show that the sum does not depend on eps."""
         return all(f.fixed for f in self.terms) and all(
             not k and not q for f in (self.plain, *self.terms.values()) for k, q, _ in f.terms()
         )
 
     @property
     def is_zero(self) -> bool:
-        """Whether all summands cancel, so that the sum is 0 for every eps."""
+        """True if all summands cancel, so that the sum is 0 for every eps."""
         return self.plain.is_zero() and not self.terms
 
     def is_zero_at(self, eps: Fraction) -> bool:
@@ -169,9 +169,7 @@ class NormalSum:
             return dyadic(ball.lower()), dyadic(ball.upper())
 
     def lower_bound(self, *, near_zero: bool = False) -> ExpPoly | None:
-        """A lower bound of the sum for every eps > 0, as an exponential polynomial.
-
-        None if a weight has no constant sign.
+        """A lower bound of the sum for every eps > 0, as an exponential polynomial; None if a weight changes its sign.
 
         The bound uses 0 <= function <= 1, and with `near_zero` erfc(x) >= 1 - 8/7·x, which holds since 2/√π < 8/7, and
         e^{-x} >= 1 - x.
@@ -216,13 +214,12 @@ class NormalSum:
         return None
 
     def _at_zero(self) -> Fraction | None:
-        """The value of the sum at 0; None if it may be irrational."""
         if any(function.fixed for function in self.terms):
             return None
         return sum((c for f in (self.plain, *self.terms.values()) for k, _, c in f.terms() if not k), _ZERO)
 
     def positive_to_infinity(self, start: Fraction) -> bool:
-        """Whether it is proved that the sum, which must have no plain part, is positive on [start, inf)."""
+        """True if it is proved that the sum, which must have no plain part, is positive on [start, inf)."""
         weights: list[tuple[NormalFunction, Fraction]] = []
         for function, weight in self.terms.items():
             ((k, q, c), *more) = weight.terms()
@@ -345,9 +342,9 @@ def _product(weight: str, function: str) -> str:
 
 
 def normal_function(function: str, scale: Real, power: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
-    """The function named `function`, of scale·eps^power, as a sum of c·f over pairs (c, f), where f of None is 1.
+    """The function named `function`, of scale·eps^power, as a sum of c·f over pairs (c, f).
 
-    Raises NoClosedForm.
+    An f that is None is the number 1. Raises NoClosedForm.
     """
     if function == "erfc" and power in (0, 1):
         if not scale.sign:

@@ -35,7 +35,7 @@ def root_function(root: Root) -> ExpPoly:
 
 
 def vanishes_at(f: ExpPoly, point: Fraction | Root, limits: Limits | None = None) -> bool:
-    """Whether f is 0 at `point`, a rational eps > 0 or a root. Exact; raises LimitReached."""
+    """True if f is 0 at `point`, a rational eps > 0 or a root. The result is exact; raises LimitReached."""
     if f.is_zero():
         return True
     if isinstance(point, Fraction):
@@ -86,10 +86,6 @@ class QuotientValue:
     def __init__(
         self, numerator: ExpPoly, denominator: ExpPoly, point: Fraction | Root, limits: Limits | None = None
     ) -> None:
-        """Enclose the value at `point`.
-
-        Raises LimitReached if the number is too large or too small to be written out.
-        """
         self._numerator = numerator
         self._denominator = denominator
         self._at = point
@@ -117,7 +113,7 @@ class QuotientValue:
 
     @property
     def place(self) -> Fraction | Root:
-        """The rational or the root at which the quotient is taken; a root as narrow as refined so far."""
+        """The eps at which the quotient is taken: a rational, or a root in the narrowest interval found so far."""
         return self._at
 
     # --- narrower ---------------------------------------------------------------------------------
@@ -174,7 +170,7 @@ class QuotientValue:
     # --- exact questions --------------------------------------------------------------------------
 
     def is_exactly(self, value: Fraction) -> bool:
-        """Whether the number equals `value`, decided exactly: numerator - value·denominator vanishes at the place."""
+        """True if the number equals `value`, exactly: numerator - value·denominator is tested for 0 at the place."""
         if not self.low <= value <= self.high:
             return False
         known = self.exact()
@@ -251,7 +247,6 @@ def _ball(f: ExpPoly, eps: flint.arb) -> flint.arb:
 
 
 def _exponent(exact: flint.arb) -> int:
-    """The approximate binary exponent of a ball of radius 0; 0 for 0."""
     mantissa, exponent = exact.man_exp()
     return int(exponent) + int(mantissa).bit_length() if mantissa != 0 else 0
 
@@ -314,7 +309,7 @@ class ReducedQuotient:
         return self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
 
     def is_gap(self, point: Fraction | Root, limits: Limits | None = None) -> bool:
-        """Whether the quotient, before the common divisor was removed, is 0/0 at `point`."""
+        """True if the quotient, before the common divisor was removed, is 0/0 at `point`."""
         return not self.common.is_unit() and vanishes_at(self.common, point, limits)
 
 
@@ -374,11 +369,6 @@ def limit_at_infinity(numerator: ExpPoly, denominator: ExpPoly) -> Limit:
 
 
 def _limit(growth: int, ratio: Fraction) -> Limit:
-    """The limit of a quotient whose leading coefficients have the quotient `ratio`.
-
-    `growth` is 1 if the numerator is of higher order than the denominator, 0 if the orders are equal, and -1 if it is
-    of lower order.
-    """
     if growth == 0:
         return ratio
     if growth < 0:
@@ -460,7 +450,7 @@ class _Search:
     def _peak(self, point: Fraction | Root, closed: bool) -> Peak:
         """The peak at `point`, where the reduced denominator is not 0.
 
-        It is attained unless the point is a gap or excluded.
+        It is attained if the end is `closed`, unless the quotient is 0/0 there.
         """
         attained = closed and not self.ratio.is_gap(point, self.limits)
         return Peak(point, attained, QuotientValue(self.ratio.numerator, self.ratio.denominator, point, self.limits))
@@ -474,7 +464,6 @@ class _Search:
             yield Peak(eps, True, None)
 
     def _ends(self) -> Iterator[Peak]:
-        """Yield the limits of the quotient at the ends of the region as peaks, except minus infinity and poles."""
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
         for end in (self.lower, self.upper):
             match end.value:
@@ -492,7 +481,6 @@ class _Search:
     # --- roots between the ends -------------------------------------------------------------------
 
     def _outer(self) -> Interval:
-        """A rational open interval that contains everything between the ends, and perhaps slightly more."""
         low, high = self.lower.value, self.upper.value
         assert low is not None
         return Interval.open(
@@ -500,7 +488,7 @@ class _Search:
         )
 
     def _places(self, f: ExpPoly) -> list[tuple[Root, int, tuple[int, int]]]:
-        """The roots of f from end to end, as (root, side, (sign of f before it, sign after it)), without rational ends.
+        """The roots of f from end to end, without rational ends, as (root, side, (sign of f before it, sign after it)).
 
         `side` is -1 at the lower end, 1 at the upper end and 0 between them.
         """
@@ -516,7 +504,7 @@ class _Search:
         return result
 
     def _poles(self) -> Iterator[Peak]:
-        """Yield the places, except 0 and infinity, near which the quotient exceeds every bound, as peaks."""
+        """Yield, as peaks, the places other than 0 and infinity near which the quotient exceeds every bound."""
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
         for root, side, (before, after) in self._places(denominator):
             inside = {-1: (after,), 0: (before, after), 1: (before,)}[side]
@@ -532,12 +520,11 @@ class _Search:
                     yield Peak(end.value, end.closed and not self.ratio.is_gap(end.value, self.limits), None)
 
     def _sign_near(self, f: ExpPoly, root: Root) -> int:
-        """The sign of `f` at a root of another function; f must not be 0 at it."""
         number = QuotientValue(f, ExpPoly.ONE, root, self.limits)
         return number.compare_to(Fraction(0))
 
     def _maxima(self, slope: ExpPoly) -> Iterator[Peak]:
-        """Yield the maxima strictly between the ends, where `slope`, the derivative's sign, changes to minus."""
+        """Yield the maxima strictly between the ends, where `slope`, with the derivative's sign, changes to minus."""
         for root, side, signs in self._places(slope):
             if side == 0 and signs == (1, -1):
                 point = root.lower if root.is_exact else root
@@ -561,7 +548,6 @@ def _one_sign(f: ExpPoly) -> bool:
 
 
 def _plain(end: RegionEnd) -> RegionEnd:
-    """`end` with its root as a rational number if it is known to be rational."""
     return RegionEnd(end.value.lower, end.closed) if isinstance(end.value, Root) and end.value.is_exact else end
 
 
@@ -588,7 +574,7 @@ class Highest:
 
     @property
     def is_infinite(self) -> bool:
-        """Whether the maximum is infinite."""
+        """True if the maximum is infinite."""
         return self.peaks[0].value is None
 
     def enclosure(self, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
@@ -642,7 +628,7 @@ class QuotientSupremum:
 
     @property
     def attained(self) -> bool | None:
-        """Whether the quotient attains the supremum; None if it is not known which peak is the greatest."""
+        """True if the quotient attains the supremum; None if it is not known which peak is the greatest."""
         attained = [peak.attained for peak in self.peaks]
         if self.proved:
             return any(attained)

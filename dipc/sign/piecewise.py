@@ -133,7 +133,10 @@ class PiecewiseForm:
     # --- cells -------------------------------------------------------------------------------------
 
     def conditions(self) -> list[ExpPoly]:
-        """Functions of eps between whose neighboring roots this function is one closed form. Raises TooLarge."""
+        """Functions whose roots cut the line of eps so that this function has one closed form on each part.
+
+        Raises TooLarge.
+        """
         return [] if isinstance(self.value, ExpPoly | Quotient) else conditions(self.value)
 
     def cells(self, interval: Interval, limits: Limits | None = None) -> tuple[FormCell, ...]:
@@ -176,7 +179,6 @@ def _sign(function: ExpPoly, eps: Fraction) -> int:
 
 
 def _hull(interval: Interval, lower: RegionEnd, upper: RegionEnd) -> Interval:
-    """The least interval with rational ends that is known to contain everything between `lower` and `upper`."""
     low = lower.value.lower if isinstance(lower.value, Root) else lower.value
     high = upper.value.upper if isinstance(upper.value, Root) else upper.value
     assert low is not None
@@ -184,7 +186,6 @@ def _hull(interval: Interval, lower: RegionEnd, upper: RegionEnd) -> Interval:
 
 
 def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:
-    """The numerator divided by the denominator if this is a unit, with 1 as the denominator; else both unchanged."""
     if denominator.is_unit():
         ((_, q, c),) = denominator.terms()
         return numerator * ExpPoly.term(1 / c, 0, -q), ExpPoly.ONE
@@ -208,7 +209,6 @@ def _text(value: Selected) -> str:
 
 
 def _factor(value: Selected) -> str:
-    """The text of `value` as a factor of a product: in parentheses unless it is one word or a call."""
     text = _text(value)
     return text if isinstance(value, Selection) or text.isalnum() else f"({text})"
 
@@ -275,7 +275,7 @@ def _constant_sign(value: ExpPoly) -> int:
 
 
 def _sign_on(value: ExpPoly, intervals: Sequence[Interval]) -> int:
-    """The sign that `value` is proved to have on all of `intervals`; 0 if no sign is proved, or without intervals."""
+    """The sign that `value` is proved to have on all of `intervals`; 0 if none is proved, or there are no intervals."""
     signs = set()
     for interval in intervals:
         try:

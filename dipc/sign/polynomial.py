@@ -266,7 +266,6 @@ def magnitude_at(layout: Layout, t: Fraction, budget: DecisionBudget) -> int:
 
 
 def _coefficients_of_z(layout: Layout, numerator: int, denominator: int) -> list[int]:
-    """The coefficients of F(t, z)·denominator^degree as a polynomial in z, for t = numerator/denominator."""
     degree = layout.degree
     result = [0] * len(layout.exponents)
     for k, (positions, coefficients) in enumerate(layout.columns):
@@ -347,7 +346,7 @@ class Content:
 
 
 def split_content(polynomial: Polynomial, budget: DecisionBudget) -> Content:
-    """Return `polynomial` as a factor in the variable t alone, times the rest."""
+    """Return `polynomial` as a product of factors in the variable t alone and of the rest, which has none."""
     columns: dict[int, dict[int, int]] = {}
     for j, k, c in polynomial.terms:
         columns.setdefault(j, {})[k] = c
@@ -474,7 +473,7 @@ def nowhere_negative(terms: Mapping[tuple[int, int], Fraction], low: Fraction, h
 
 
 def _without_factor(rows: _Rows) -> _Rows:
-    """The quotient of the polynomial by the highest power of 1 - X that divides it."""
+    """The quotient of the polynomial `rows` by the highest power of 1 - X that divides it."""
     while len(rows) > 1 and not any(sum(column) for column in zip(*rows, strict=True)):
         sums = [rows[0]]
         for row in rows[1:-1]:
@@ -488,7 +487,7 @@ def _transpose(rows: _Rows) -> _Rows:
 
 
 def _restrict(rows: _Rows, low: Fraction, high: Fraction) -> _Rows:
-    """A positive multiple of the polynomial with X = low + (high - low)·s, a polynomial in s, by Horner's rule."""
+    """A positive multiple of the polynomial `rows` as a polynomial in s, where X = low + (high - low)·s."""
     if low == 0 and high == 1:
         return rows
     unit = lcm(low.denominator, high.denominator)
@@ -505,7 +504,7 @@ def _restrict(rows: _Rows, low: Fraction, high: Fraction) -> _Rows:
 
 
 def _is_nonnegative(rows: _Rows) -> bool:
-    """Whether the polynomial is proved to be nonnegative on the unit square, with at most _MOST_BOXES boxes."""
+    """True only if the polynomial `rows` is proved nonnegative on the unit square, by at most _MOST_BOXES boxes."""
     pending = [(rows, 0)]
     looked_at = 0
     while pending:
@@ -526,7 +525,7 @@ def _is_nonnegative(rows: _Rows) -> bool:
 
 
 def _bernstein(rows: _Rows) -> _Rows:
-    """The Bernstein coefficients over the unit square, each times its binomial coefficients, which are positive."""
+    """The Bernstein coefficients over the unit square, each times its (positive) binomial coefficients."""
     return _transpose(_by_rows(_transpose(_by_rows(rows))))
 
 
@@ -536,7 +535,7 @@ def _by_rows(rows: _Rows) -> _Rows:
 
 
 def _shifted(rows: _Rows) -> _Rows:
-    """The polynomial with X + 1 in place of X."""
+    """The polynomial `rows` with X + 1 in place of X."""
     result = [list(row) for row in rows]
     for first in range(len(result) - 1):
         for i in range(len(result) - 2, first - 1, -1):
@@ -545,10 +544,7 @@ def _shifted(rows: _Rows) -> _Rows:
 
 
 def _halves(rows: _Rows) -> list[_Rows]:
-    """The polynomial restricted to X in [0, 1/2], and to X in [1/2, 1].
-
-    Both are rescaled to [0, 1] and multiplied by a positive number.
-    """
+    """Positive multiples of the polynomial `rows` on X in [0, 1/2], and on X in [1/2, 1], both rescaled to [0, 1]."""
     degree = len(rows) - 1
     lower = [[c << (degree - i) for c in row] for i, row in enumerate(rows)]
     return [lower, _shifted(lower)]
@@ -661,13 +657,15 @@ def _proved(trend: Trend, refined: int, interval: Interval) -> bool:
 
 
 def _exponential(rate: Fraction) -> tuple[Fraction, Fraction]:
-    """Rationals in [0, 1] that enclose exp(-rate)."""
     low, high = ExpPoly.term(1, 0, -rate).enclosure(Fraction(1), _DIGITS)
     return max(low, _ZERO), min(high, Fraction(1))
 
 
 def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high: Fraction) -> _Polynomial:
-    """A polynomial that is at most a positive multiple of Σ (eps/q)^e·j^p·g over the items (e, p): g of `groups`."""
+    """A polynomial that is at most a positive multiple of Σ (eps/q)^e·j^p·g over the items (e, p): g of `groups`.
+
+    The bound holds for the eps whose X is between `low` and `high`, and for every j >= 0.
+    """
     most_powers, most_degree = max(e for e, _ in groups), max(p for _, p in groups)
     result: _Polynomial = {}
     for (e, p), group in groups.items():
@@ -683,7 +681,7 @@ def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high:
 
 
 def _by_sign(group: _Polynomial, low: Fraction, high: Fraction) -> list[tuple[_Polynomial, int]]:
-    """The polynomial `group` as a sum of parts, each nowhere negative (1) or nowhere positive (-1)."""
+    """Return parts whose sum is the polynomial `group`, each with its sign: nowhere negative (1), or positive (-1)."""
     if nowhere_negative(group, low, high):
         return [(group, 1)]
     if nowhere_negative({key: -c for key, c in group.items()}, low, high):

@@ -45,9 +45,12 @@ _LEAST_SHIFT = -8
 class NearZero:
     """The proof that a function F has the strict sign `sign` on (0, radius].
 
-    Let a_n be the Taylor coefficients of F at 0. Then a_n = 0 for n < order. All partial sums of Σ a_n·radius^{n -
-    order} up to some n = last have the sign `sign`, and are larger than a bound for Σ |a_n|·radius^{n - order} over n >
-    last. On (0, radius], F(t)/t^order is a mean of these partial sums, plus the tail.
+    Let a_n be the Taylor coefficients of F at 0.
+
+    1. a_n = 0 for n < order.
+    2. Let S_k be the sum of a_n·radius^(n - order) over n <= k. Up to some k, all of these sums have the sign `sign`.
+    3. Each |S_k| is larger than a bound of the rest of the series.
+    4. On (0, radius], F(t)/t^order is a mean of the S_k plus such a rest, so it has the sign too.
     """
 
     order: int
@@ -118,7 +121,7 @@ class TaylorCoefficients:
 def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int) -> NearZero | None:
     """The proof of F's sign on (0, 2^-shift], or None if this radius is too large.
 
-    `numbers` are the integers n!·a_n up to n = `last`, of which the first that is not 0 is that of `order`.
+    `numbers` are the integers n!·a_n for n = `order` to `last`, where a_n is the n-th Taylor coefficient of F at 0.
     """
     bits = max(0, _GUARD_BITS + factorial(order).bit_length() - abs(numbers[0]).bit_length())
     tail = _tail(layout, order, last, shift, bits)
@@ -145,8 +148,8 @@ def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int
 def _tail(layout: Layout, order: int, last: int, shift: int, bits: int) -> int | None:
     """An upper bound of 2^bits·Σ_{n > last} |a_n|·r^{n - order} with r = 2^-shift, or None if r is too large.
 
-    The terms c·t^k·e^{-jt} contribute at most |c|·r^k·Σ_{i >= last+1-k} (j·r)^i/i!. The sum is at most twice its first
-    term if j·r is at most half of last + 2 - k.
+    a_n are the Taylor coefficients at 0. A term c·t^k·e^{-jt} contributes at most |c|·r^k·Σ_{i >= last+1-k} (j·r)^i/i!.
+    This sum is at most twice its first term if j·r is at most half of last + 2 - k.
     """
     top = layout.exponents[-1]
     if not top:
@@ -187,7 +190,7 @@ class AtInfinity:
 
 
 def at_infinity(layout: Layout, budget: DecisionBudget) -> AtInfinity:
-    """The sign of the factor on some interval [bound, inf), where bound is a power of 2, with the proof."""
+    """The sign of the factor on some interval [B, inf), where B is a power of 2, with the proof."""
     degree = max(k for j, k, _ in layout.polynomial.terms if j == 0)
     leading = next(c for j, k, c in layout.polynomial.terms if j == 0 and k == degree)
     others = [(j, k - degree, abs(c)) for j, k, c in layout.polynomial.terms if j or k != degree]
@@ -208,7 +211,7 @@ def at_infinity(layout: Layout, budget: DecisionBudget) -> AtInfinity:
 
 
 def _dominates(leading: int, others: list[tuple[int, int, int]], exponent: int) -> bool:
-    """Whether it is proved that |leading| > Σ size·B^power·e^{-j·B} over `others`, for B = 2^exponent.
+    """True only if |leading| > Σ size·B^power·e^{-j·B} for B = 2^exponent, over the (j, power, size) in `others`.
 
     Every term must also decrease from B on.
     """
@@ -311,7 +314,6 @@ class _Worker:
         self.result: list[CoverPiece | RootPiece] = []
 
     def solve(self, lower: Fraction, upper: Fraction, precision: int) -> None:
-        """Append the cover of [lower, upper] to the pieces."""
         magnitude = magnitude_at(self.layout, lower, self.budget)
         while lower < upper:
             bits = precision - magnitude
@@ -343,7 +345,6 @@ class _Worker:
             exponent -= 1
 
     def _subdivide(self, model: TaylorModel, precision: int) -> None:
-        """Append the cover of the interval of `model` to the pieces, part by part."""
         unknown: tuple[Fraction, Fraction] | None = None
         width = model.upper - model.lower
         for cell in subintervals(model, self.budget):
@@ -426,8 +427,8 @@ def _narrow(
 ) -> tuple[Fraction, Fraction]:
     """Refine an isolating interval quadratically (Abbott 2014), to at most the given `width`.
 
-    The interval is divided into 2^k parts, and the part in which the secant ends is tested. If the root is in this
-    part, k doubles, else k is halved; the signs at the ends of each interval differ.
+    The interval is divided into 2^k parts, and the part that contains the secant's zero is tested. If the root is in
+    this part, k doubles, else k is halved. Invariant: the signs at the interval's ends differ.
     """
     left, right = point_value(layout, lower, budget), point_value(layout, upper, budget)
     assert left.sign == -right.sign != 0
@@ -472,7 +473,6 @@ def _narrow(
 
 
 def _secant(left: PointValue, right: PointValue) -> Fraction:
-    """The zero of the secant through two values, as a share of their distance between 0 and 1; a guess of the root."""
     a, b = abs(left.value) / left.scale, abs(right.value) / right.scale
     return a / (a + b)
 
@@ -513,11 +513,11 @@ _NEAR = Fraction(1, 64)
 
 @frozen
 class FactorSign:
-    """The sign of the factor t -> G(t, e^{-t}) between two positive t, `lower` and `upper` (None: infinity).
+    """The sign of the factor t -> G(t, e^{-t}) between two positive t, the second of which may be infinity.
 
-    `zero` is the sign next to 0, `infinity` the sign from some bound on. `pieces` cover the part between them, inside
-    [lower, upper], each beginning where the one before ends. A linear G in t alone has only a `rational_root`.
-    `first_sign` is the sign right after `lower`.
+    G is `polynomial`, and `multiplicity` that of the factor. `zero` is the sign next to 0, `infinity` the sign from
+    some bound on, and `pieces` cover the part between them, each beginning where the one before ends. A linear G in t
+    alone has only a `rational_root`. `first_sign` is the sign right after the first of the two t.
     """
 
     polynomial: Polynomial
@@ -577,7 +577,6 @@ def factor_sign(
 def _signs_at_joints(
     zero: NearZero | None, pieces: list[CoverPiece | RootPiece], infinity: AtInfinity | None
 ) -> list[int]:
-    """The signs at the points where two consecutive parts meet; asserts that both parts give one sign there."""
     ends = [sign for piece in pieces[:1] + pieces[-1:] for sign in piece.end_signs]
     if zero and infinity and not ends:
         assert zero.sign == infinity.sign

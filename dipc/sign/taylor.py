@@ -162,8 +162,10 @@ def _series(
 ) -> list[int]:
     """The coefficients of u^n, n < order, of Σ_j c_j·e^{-jm}·e^{-jr·u} for r = `radius`, in units 2^-(work - shift).
 
-    Errors: a product c·Z is off by
+    The exponents j are those at `positions`, with the `coefficients` c_j, and e^{-jm} is given by `powers` in units of
+    2^-work.
 
+    Errors: a product c·Z is off by
     1. at most |c| times the error of the power, which is less than 2^(coefficient bits) <= 2^shift times that error,
     2. one unit for rounding,
     3. one unit for the last bits of c, which are left out where they contribute less: no Z is twice as large as the
@@ -253,10 +255,10 @@ class Shape(Enum):
 
 @frozen
 class Subinterval:
-    """The part [index, index + 1]·2^-depth of the model's interval, rescaled to length 1.
+    """The part [index, index + 1]·2^-depth of the model's interval, which is rescaled to the length 1.
 
-    `sign` is the sign of F or of F', or 0, as `shape` says. `left` and `right` are the signs of F at the two ends, or 0
-    where they are unknown.
+    `sign` is the sign of F or of F', or 0, depending on `shape`. `left` and `right` are the signs of F at the two ends,
+    or 0 if they are unknown.
     """
 
     index: int
@@ -359,7 +361,7 @@ def _to_bernstein(coefficients: list[int]) -> list[int]:
 
 
 def _halves(values: list[int]) -> tuple[list[int], list[int]]:
-    """Split Bernstein coefficients on an interval into those on its lower and on its upper half.
+    """Return the Bernstein coefficients on the lower and on the upper half of an interval, from its own (`values`).
 
     Errors of the results exceed those of `values` by at most len(values) - 1.
     """
