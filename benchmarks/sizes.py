@@ -158,6 +158,20 @@ _COMMANDS = (
         4.5,
         f"prob {_ROOT / 'benchmarks' / 'sparse.dip'} -D m=32 --input 'q=({_means(32)})'",
     ),
+    *(
+        _Command(
+            f"Every input of {name}, {', '.join(each.replace('=', ' = ') for each in constants)}",
+            limit,
+            f"check {_ROOT / 'benchmarks' / name}.dip {' '.join(f'-D {each}' for each in constants)} --inputs all",
+            (0,),
+        )
+        # Wanted: 4, 6 and 10. The classes are thousands, and the states of noisy max are 130 000.
+        for name, constants, limit in (
+            ("sparse", ("m=200",), 8.0),
+            ("sparse", ("m=32", "c=3"), 20.0),
+            ("noisy_max", ("m=200",), 22.0),
+        )
+    ),
     _Command("A vote of 194 481 inputs", 10.0, "check {vote.dip} -D m=4 --inputs all"),
     _Command("The median of 5 over 0..3", 1.5, "check {median.dip} -D n=5 -D k=3"),
     _Command("The median of 9 over 0..5", 20.0, "check {median.dip}"),

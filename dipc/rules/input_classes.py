@@ -177,7 +177,7 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
             if apart and None not in alike:
                 # Usually few of thousands of regions have the same answer.
                 others = tuple([regions[other] for other in alike[number] if other != position])
-                rivals = _Without(regions, alike[number])
+                rivals = _OtherRegions(regions, alike[number])
             elif apart:
                 agree = [
                     _may_agree(own, its) if number is None or its_number is None else number == its_number
@@ -185,7 +185,7 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
                 ]
                 same = [other for other, agrees in enumerate(agree) if agrees or other == position]
                 others = tuple([regions[other] for other in same if other != position])
-                rivals = _Without(regions, same)
+                rivals = _OtherRegions(regions, same)
             rivals_arbitrarily_near, rivals_at_one = [
                 apart and not others and _grows(own, but) for but in (whole, frozenset[int]())
             ]
@@ -203,7 +203,7 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
             yield one
 
 
-class _Without(Sequence[Region]):
+class _OtherRegions(Sequence[Region]):
     """The `regions` without those at the positions `left_out`, which increase; listed when they are first used."""
 
     def __init__(self, regions: Sequence[Region], left_out: Sequence[int]) -> None:

@@ -50,7 +50,12 @@ class Guard:
 
     def value_at(self, point: Mapping[int, Fraction]) -> Fraction:
         """Return the value of Σ form + constant at `point`, with 0 for variables that `point` does not name."""
-        return sum((c * point.get(i, _ZERO) for i, c in self.form), self.constant)
+        total = self.constant
+        for i, c in self.form:
+            value = point.get(i, _ZERO)
+            if value:
+                total += value if c == 1 else c * value
+        return total
 
     def renamed(self, numbers: Mapping[int, int]) -> Guard:
         """Return the guard with new indices of variables, given by `numbers`.

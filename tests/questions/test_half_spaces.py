@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from random import Random
@@ -11,11 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
+from benchmarks.mechanisms import MECHANISMS
+from dipc.chain.explore import explore
 from dipc.chain.state import Affine, constraint, contradict
+from dipc.linear.program import contradiction
 from dipc.program.ideal import Distances, Ideal, Region
 from dipc.program.metric import Norm
-from dipc.rules import halfspaces
-from dipc.rules.centered_exits import pieces
+from dipc.rules import halfspaces, input_classes
+from dipc.rules.centered_exits import MOST_SHARED, pieces
 from dipc.rules.facets import FacetMetric, choices, facet_metric, facets, way_out
 from dipc.rules.halfspaces import Moving, best_bound, bound_of, corner, greatest_alpha, least, single_bound
 from dipc.rules.input_classes import classes
@@ -54,6 +58,46 @@ def test_bounds_hold_at_every_point_behind_the_facets(
         bound = bounding(wanted, some, fixed)
         if bound is not None and behind(some, point, alpha):
             assert wanted.evaluate(point) >= bound.at_alpha(alpha)
+
+
+boxes = st.builds(
+    lambda slot, c, constant, step: Moving(form(constant, **{f"x{slot}": c}), step),
+    st.sampled_from(SLOTS),
+    numbers.filter(bool),
+    numbers,
+    st.fractions(min_value=0, max_value=3, max_denominator=2),
+)
+
+
+@settings(max_examples=examples(25))
+@given(
+    st.lists(st.one_of(boxes, moving), min_size=1, max_size=4), st.one_of(forms, boxes.map(lambda facet: facet.form))
+)
+def test_a_bound_by_one_facet_is_that_of_a_weight(some: list[Moving], wanted: Affine) -> None:
+    """`bound_of` adds up the facet for the only weight that can prove the bound."""
+    (slot, c), alpha = wanted.inputs[0], F(1)
+    possible = [
+        bound.at_alpha(alpha)
+        for k, facet in enumerate(some)
+        if (theirs := dict(facet.form.inputs).get(slot)) and (bound := bound_of(wanted, some, [(k, c / theirs)]))
+    ]
+    found = single_bound(wanted, some, alpha)
+    assert (None if found is None else found.at_alpha(alpha)) == max(possible, default=None)
+
+
+@settings(max_examples=examples(25))
+@given(st.lists(boxes, min_size=1, max_size=5), st.sampled_from([None, F(0), F(2)]))
+def test_corners_and_contradictions_of_boxes(some: list[Moving], alpha: Fraction | None) -> None:
+    """Facets of one input each need no elimination; a linear program finds the same."""
+    tight = range(len(some))
+    found = halfspaces._corner_eliminated(some, tight, SLOTS, alpha)
+    general = halfspaces._corner_solved(some, tight, SLOTS, alpha)
+    assert (found is None) == (general is None)
+    if found is not None and general is not None:
+        mentioned = {facet.form.inputs[0][0] for facet in some}
+        assert all((found.base[x], found.slope[x]) == (general.base[x], general.slope[x]) for x in mentioned)
+    facts = [constraint(facet.form, CompareOp.GT if facet.step else CompareOp.GE) for facet in some]
+    assert contradict(facts) == (contradiction([fact.guard for fact in facts]) is not None)
 
 
 whole_points = st.fixed_dictionaries({0: st.integers(-4, 4).map(F), 1: st.integers(-4, 4).map(F)})
@@ -190,6 +234,43 @@ def test_the_shortest_way_out(norm: Norm, width: int, direction: dict[int, int])
 def regions_of(source: str) -> tuple[Ideal, list[Region]]:
     ideal = Ideal(dipc.load(source))
     return ideal, list(ideal.regions({}))
+
+
+@pytest.mark.parametrize("source", some_fast([SPARSE, NOISY_MAX, NUMERIC_SPARSE, *ADVERSARIAL.values()], 8))
+def test_regions_with_the_answer_and_with_others_are_all_regions(source: str) -> None:
+    ideal = Ideal(dipc.load(source))
+    for found in classes(ideal):
+        regions = [found.region, *found.others, *found.rivals]
+        assert sorted(map(repr, regions)) == sorted(map(repr, ideal.regions(found.finite)))
+        assert len(found.rivals) == len(list(found.rivals))
+        assert all(rival.answer != found.region.answer for rival in found.rivals)
+        constant = all(not isinstance(value, Affine) for region in regions for value in region.answer)
+        assert not constant or all(other.answer == found.region.answer for other in found.others)
+
+
+def test_rivals_of_thousands_of_classes_are_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The facets of a class come from the regions with its own answer, so that time is not quadratic in classes."""
+    listed = 0
+
+    def counted(self: Sequence[Region]) -> Iterator[Region]:
+        nonlocal listed
+        listed += 1
+        return (region for region in self)
+
+    monkeypatch.setattr(input_classes._OtherRegions, "__iter__", counted)
+    report = dipc.check(dipc.load(MECHANISMS["sparse"].path, m=6, c=2), inputs="all")
+    assert (report.verdict, len(report.rows), listed) == (dipc.Verdict.ACCURATE, 22, 0)
+
+
+def test_all_answers_of_two_hundred_queries_are_explored_together() -> None:
+    """The states of noisy max grow with the square of m, and those of 200 queries are few enough."""
+    states = []
+    for m in (10, 20, 40):
+        core = dipc.load(MECHANISMS["noisy_max"].path, m=m)
+        states.append(len(explore(core.flow, {}).states))
+    assert states[1] < 4.2 * states[0]
+    assert states[2] < 4.2 * states[1]
+    assert states[2] * (200 / 40) ** 2 < MOST_SHARED
 
 
 @pytest.mark.parametrize("source", some_fast([SPARSE, NOISY_MAX, NUMERIC_SPARSE, *ADVERSARIAL.values()], 8))
