@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import ceil, floor, gcd, lcm
 from typing import TYPE_CHECKING
@@ -786,15 +786,15 @@ class State:
 
         Noises that nothing mentions any more are integrated out, with measure 1.
         """
-        if not slots:
+        own = self.values
+        known = [slot for slot in slot_tuple(slots) if own[slot] is not Mark.FORGOTTEN]
+        if not known:
             return self
-        values = list(self.values)
+        values = list(own)
         fingerprint = self.fingerprint
         loose: set[int] = set()
-        for slot in slots_in(slots):
+        for slot in known:
             old = values[slot]
-            if old is Mark.FORGOTTEN:
-                continue
             values[slot] = Mark.FORGOTTEN
             fingerprint ^= _slot_hash(slot, old) ^ _slot_hash(slot, Mark.FORGOTTEN)
             if isinstance(old, Affine):
@@ -831,6 +831,12 @@ def slots_in(members: int) -> Iterator[int]:
         lowest = members & -members
         yield lowest.bit_length() - 1
         members ^= lowest
+
+
+@lru_cache(maxsize=1 << 12)
+def slot_tuple(members: int) -> tuple[int, ...]:
+    """Return the slots in the bit set `members`, increasing."""
+    return tuple(slots_in(members))
 
 
 def initial_state(label: int, values: tuple[SlotValue, ...]) -> State:

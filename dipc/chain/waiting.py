@@ -40,7 +40,7 @@ from dipc.chain.state import (
     Unfinished,
     Waiting,
     slot_set,
-    slots_in,
+    slot_tuple,
 )
 from dipc.chain.step import Successor, apply, element_slot, is_never, read, step
 from dipc.frozen import frozen
@@ -137,7 +137,7 @@ class Steps:
         """Return True if the next step of the state may read a waiting choice."""
         return not self._is_plain and (
             isinstance(state.values[self._extra], Unfinished)
-            or any(type(state.values[slot]) is Waiting for slot in slots_in(self._flow.reads[state.label]))
+            or any(type(state.values[slot]) is Waiting for slot in slot_tuple(self._flow.reads[state.label]))
         )
 
     def successors(self, state: State) -> tuple[Successor, ...]:
@@ -255,11 +255,14 @@ class Steps:
         first = runs[0]
         if any(other.noises != first.noises or other.guards != first.guards for other in runs):
             return None
-        differ = [
-            slot
-            for slot, value in enumerate(first.values)
-            if any(not _same(value, other.values[slot]) for other in runs)
-        ]
+        differ = sorted(
+            {
+                slot
+                for other in runs[1:]
+                for slot, (one, two) in enumerate(zip(first.values, other.values, strict=True))
+                if one is not two and not _same(one, two)
+            }
+        )
         if not differ:
             return first
         slot = differ[0]
