@@ -77,9 +77,9 @@ class Transitions:
         return self._after[source][goal]
 
     def trapped(self, ends: Set[int]) -> frozenset[int]:
-        """Return a set of states that runs never leave without reaching any of `ends`; empty if there is none.
+        """Return a set of states that runs never leave without reaching any of `ends`; empty if no set does this.
 
-        It is a bottom strongly connected component. If there is none, every run ends almost surely: an end can be
+        The set is a bottom strongly connected component. If no set exists, every run ends almost surely: an end can be
         reached from each of the finitely many states, by choices that are possible whenever the run visits the state.
         """
         for component in strongly_connected(self._after):

@@ -328,7 +328,7 @@ def opened(given: Mapping[str, Any], *read: Path | None) -> tuple[Output, UserQu
     """Return the destination of the answer, and the question about a program and its table.
 
     Raises DiagnosticError for invalid options, for a program in place of the table, and if the answer would overwrite a
-    file that is read, such as those of `read`.
+    file that the command reads; `read` has further files that it reads.
     """
     output, asked = Output.from_options(given), asked_of(given)
     check_table(asked.table)

@@ -247,7 +247,7 @@ class Piece:
 
     @property
     def poly(self) -> flint.fmpq_mpoly:
-        """The polynomial left after the lowest powers of y and Y are factored out."""
+        """The polynomial that is left after the lowest powers of e^eps and of e^X are factored out."""
         if self._poly is None:
             assert self._slopes is not None
             self._poly = _added_up(
@@ -386,7 +386,7 @@ class Piece:
         return Piece(self.poly * factor, self.low_y, self.low_X, self.bits + bits)
 
     def exact_quotient(self, divisor: Piece) -> Piece:
-        """Return the function g for which g·divisor is this function; raise DomainError if there is none."""
+        """Return the function g for which g·divisor is this function; raise DomainError if no g exists."""
         return Piece(self.poly / divisor.poly, self.low_y - divisor.low_y, self.low_X - divisor.low_X, self.bits)
 
     def _shifted(self, low_y: int, low_x: int) -> flint.fmpq_mpoly:
@@ -718,8 +718,8 @@ class Window(NamedTuple):
     def smoothed(self, function: Piecewise, meter: Meter) -> Piecewise:
         """Return X -> the integral over C of function(C)·kernel(X - C), for any `function`.
 
-        With F' = function·e^{-slope·C}, continuous, it is factor·e^{slope·X}·(F(X - eps·low) - F(X - eps·high)). Raises
-        LimitReached before a long computation.
+        Let F be continuous with F' = function·e^{-slope·C}. Then the result is factor·e^{slope·X}·(F(X - eps·low) - F(X
+        - eps·high)). Raises LimitReached before a long computation.
         """
         pieces = [piece.slopes for piece in function.pieces]
         tails = _tail(pieces, function.breaks, Support.RIGHT, -self.slope, meter)

@@ -120,9 +120,9 @@ class _Passing(Generic[_Function]):
         self._numbers: dict[int, Closed] = {}
 
     def measure(self) -> Closed:
-        """Return the measure of the graph.
+        """Return the measure of the graph, computed backwards from its end.
 
-        F is a number at a node without a live noise, and the computation starts anew there.
+        At a node without a live noise the function is a number, and the computation starts anew there.
         """
         end = len(self._live) - 1
         reached: dict[int, list[Closed]] = {end: [ExpPoly.ONE]}

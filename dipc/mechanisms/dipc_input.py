@@ -382,7 +382,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._written(text)
 
     def _weight(self, text: str, word: Token) -> str:
-        """Return a probability as text, for every eps or at the fixed eps."""
+        """Return a probability as text, valid for every eps, or for the fixed eps of the translation if it has one."""
         _, value = self._expression(text, word)
         if self.fixed is None:
             flat = value.flat()

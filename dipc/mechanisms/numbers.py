@@ -212,14 +212,14 @@ class RealBall:
             return RealBall(self.ball.exp())
 
     def log(self) -> RealBall:
-        """Return the logarithm. Raises ValueError as `math.log` does."""
+        """Return the logarithm. Raises ValueError for a number that may not be positive."""
         with flint.ctx.workprec(_BITS):
             if not self.ball > 0:
                 raise ValueError("math domain error")
             return RealBall(self.ball.log())
 
     def sqrt(self) -> RealBall:
-        """Return the root. Raises ValueError as `math.sqrt` does."""
+        """Return the square root. Raises ValueError for a number that is certainly negative."""
         with flint.ctx.workprec(_BITS):
             if self.ball < 0:
                 raise ValueError("math domain error")

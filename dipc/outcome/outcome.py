@@ -40,7 +40,7 @@ class ExitStatus(Enum):
 
     @property
     def tone(self) -> Tone:
-        """The tone of a line that states an answer of this kind."""
+        """The tone of a line that states an answer with this status."""
         return {ExitStatus.HOLDS: Tone.GOOD, ExitStatus.OPEN: Tone.OPEN}.get(self, Tone.BAD)
 
 

@@ -68,8 +68,8 @@ def cell_text(low: Fraction, high: Fraction, most: int | None = None) -> str:
     """Return the digits of a number that are known, and `…` after them.
 
     `low` has the known digits, and `high` is one unit of the last digit more. An exact number (low == high) is written
-    as by `rational`. `most` is the greatest number of digits that are shown; by default all are. A wider enclosure is
-    written as by `enclosed_text` if its ends differ in the digits to be shown, such as `0.125 ± 1e-30`.
+    with its decimal, such as `17/10 = 1.7`. `most` is the greatest number of digits that are shown; by default all are.
+    If the ends of a wider enclosure differ in the digits to be shown, the text is `0.125 ± 1e-30`.
     """
     if low == high:
         return rational(low)

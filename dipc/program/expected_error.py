@@ -154,8 +154,8 @@ class ExpectedErrors(Probabilities):
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
         """Return 1 - E for the expected error E at these inputs, where `outputs` is the right answer.
 
-        `gamma` has no effect. Raises as `Probabilities.bound` does, Undecided if there is no closed form, and
-        DiagnosticError for an answer with an empty output.
+        `gamma` has no effect. Raises Undecided if there is no closed form and past a limit, and DiagnosticError for an
+        answer with an empty output and for programs that fail.
         """
         del gamma
         key = (*inputs, *outputs)

@@ -782,7 +782,8 @@ def _reaches_any(program: Program, weights: Set[Expr]) -> bool:
 def validate_source(source: SourceText, constants: Mapping[str, Fraction] | None = None) -> None:
     """Test the translation of a Python function by running it, before its program is shown or exported as a text.
 
-    Raises DiagnosticError as `load` does, and DefectError if the function and the translated program differ.
+    Raises DiagnosticError for a program with mistakes, and DefectError if the function and the translated program
+    differ.
     """
     if source.accepted is None:
         return

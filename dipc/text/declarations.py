@@ -582,7 +582,7 @@ _EXAMPLE = "write an exact number such as -1, 1/3 or 0.25"
 
 
 class BadValue(Exception):
-    """A value in an option is wrong.
+    """Raised if a value in an option is wrong.
 
     The message says what is wrong, and `span` where.
     """

@@ -12,9 +12,9 @@ from dipc.text.diagnostic import Span
 
 
 class NoMonomial(Exception):
-    """An expression is not a constant times a power of eps.
+    """Raised if an expression is not a constant times a power of eps.
 
-    The error has the place, and the `reason`, or None if that has been reported.
+    The error has the place, and the `reason`, or None if the mistake has been reported.
     """
 
     def __init__(self, span: Span, reason: str | None) -> None:

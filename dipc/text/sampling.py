@@ -104,7 +104,7 @@ _ZERO = Fraction(0)
 
 
 class _NotLinear(NoMonomial):
-    """The expression is not constant + slope·eps."""
+    """Raised if an expression is not constant + slope·eps."""
 
 
 def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.NoiseExpr | None = None) -> Fraction | None:

@@ -425,9 +425,9 @@ class _Sum:
     radius: Fraction
 
     def signs(self, one_sided: int) -> tuple[Fraction, ...]:
-        """Return the signs of Σ scale·move that must be tried: one if a single direction is the worst, else two.
+        """Return the signs of Σ scale·move that must be tried: one if one direction is always the worst, else both.
 
-        The first `one_sided` forms are worst where they are least, the others in both directions.
+        The first `one_sided` forms are worst where they are least; all other forms may be worst in either direction.
         """
         if any(self.column[one_sided:]):
             return _ONE, -_ONE

@@ -150,7 +150,7 @@ class _ProductCheck:
         return [machine.slots[slot] for slot in machine.numbered("input")]
 
     def require(self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]]) -> None:
-        """Check that exchanges turn each input of the product into one of the rows. Raises Rejected or NotDerived."""
+        """Raise Rejected or NotDerived unless exchanges turn each input of the product into that of one of `rows`."""
         inputs: list[list[Value]] = []
         paths: list[_RowPath] = []
         for number, (cells, outputs) in enumerate(rows, start=1):

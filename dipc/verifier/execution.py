@@ -108,7 +108,10 @@ def plain(value: Number) -> Number:
 
 
 class Constraints:
-    """An immutable conjunction of half-spaces, by their forms. The noises in `_positive` are at least 0."""
+    """An immutable conjunction of half-spaces over noises, which are stored by their forms.
+
+    The noises in `_positive` are at least 0.
+    """
 
     __slots__ = ("_distances", "_edges", "_hash", "_positive", "rows")
 

@@ -560,8 +560,8 @@ def _range(polynomial: flint.arb_poly) -> tuple[flint.arb, flint.arb]:
 def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends, Fraction, Needed]:
     """Return (enclosure of the supremum of the least delta, an eps, the outputs that need delta there).
 
-    At this eps, delta is at least the lower end. The pair and interval with the greatest bound is halved, until the
-    bound is little more than a delta found at some eps. Raises Undecided.
+    At this eps, delta is at least the lower end. For the pair with the greatest upper bound, the interval with that
+    bound is halved, until the bound is little more than a delta found at some eps. Raises Undecided.
     """
     places = samples(claim.intervals)
     places += [end for i in claim.intervals for end in (i.lower, i.upper) if end is not None and end in i]

@@ -308,7 +308,10 @@ class Composition:
     question: PrivacyQuestion
 
     def check(self, budget: GivenValue = None, delta: GivenValue = None, eps: GivenEps = None) -> PrivacyReport:
-        """Decide whether all outputs together are (budget, delta)-private. Raises as `dipc.check_privacy` does."""
+        """Decide whether all outputs together are (budget, delta)-private.
+
+        Raises DiagnosticError for options that cannot be read or that do not fit the programs.
+        """
         return self.question.decide(read_claim(self.question.program, budget, delta, eps))
 
     def loss(self, at: Fraction | int | str) -> Loss:
