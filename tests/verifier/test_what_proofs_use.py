@@ -415,7 +415,7 @@ BROKEN: list[tuple[str, str, Callable[[Document], None], str]] = [
     ("every gamma", "gamma", removed("rows", 0, "ranges"), "its ranges do not cover every gamma"),
     ("gamma in order", "gamma", reversed_("rows", 0, "ranges"), "row 1, range"),
     # --- measures
-    ("rates above 0", "every m", of_term(put("-1", "noises", 0, 1)), "rates are positive"),
+    ("rates above 0", "every m", of_term(put("-1", "noises", 0, 1)), "with positive rates"),
     ("coefficients not 0", "every m", of_term(put("0", "noises", 0, 2)), "coefficients are not 0"),
     ("the law of the event", "every m", of_term(put("7", "noises", 0, 1)), "is about terms other than"),
     # --- classes
