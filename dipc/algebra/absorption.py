@@ -51,9 +51,10 @@ class Trapped(Exception):
 
 @frozen
 class _Flow:
-    """The weight numerator / Π divisor^power over the `powers` of positive divisors, not in lowest terms.
+    """The weight of the paths into a state, as `numerator` over a product of positive divisors, not in lowest terms.
 
-    Common factors are divided out once, at the end, since a division costs more than all other steps.
+    `powers` has each divisor with its power. Common factors are divided out once, at the end, since a division costs
+    more than all other steps.
     """
 
     numerator: ExpPoly
@@ -96,7 +97,6 @@ class Arithmetic:
         return self.quotient(flow.numerator, self._numerator_over(_Flow(ExpPoly.ONE, {}), flow.powers))
 
     def _numerator_over(self, flow: _Flow, powers: Mapping[ExpPoly, int]) -> ExpPoly:
-        """The numerator of `flow` over the denominator Π divisor^power of `powers`, a multiple of its own."""
         numerator = flow.numerator
         if flow.powers == powers:
             return numerator
@@ -274,7 +274,6 @@ class _Blocks(Generic[S]):
 
 
 def _numerator_over(value: Closed, common: ExpPoly) -> ExpPoly:
-    """The numerator of `value` over the denominator `common`, a multiple of its own denominator."""
     above, below = fraction_of(value)
     return above * (common if below == 1 else common.exact_quotient(below))
 
@@ -399,7 +398,6 @@ class SumOfIncrements:
         return self._upper_tail(one, right, least) + self._upper_tail(other, right, least)
 
     def _power(self, values: _Values, count: int) -> _Values:
-        """The distribution of the sum of `count` integers with the weights `values`."""
         if len(values) > 2:
             half = self._power(values, count // 2) if count > 1 else {0: ExpPoly.ONE}
             square = self._product(half, half)
@@ -452,7 +450,6 @@ class _Tree:
 
     @cached_property
     def total(self) -> ExpPoly:
-        """The sum of all weights."""
         if self.halves is None:
             (value,) = self.values.values()
             return value
@@ -469,7 +466,7 @@ def _tree(values: _Values) -> _Tree:
 
 
 def _over_common(factor: Factor) -> tuple[ExpPoly, _Values]:
-    """The positive least common denominator of the weights in `factor`, and the numerators over it by value."""
+    """Return (the positive least common denominator of the weights in `factor`, {value: numerator over it})."""
     common = ExpPoly.ONE
     for _, weight in factor:
         _, below = fraction_of(weight)
@@ -483,7 +480,6 @@ def _over_common(factor: Factor) -> tuple[ExpPoly, _Values]:
 
 
 def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
-    """The maximal runs of consecutive integers among the increasing `numbers`, as (first, last)."""
     runs: list[tuple[int, int]] = []
     for number in numbers:
         if runs and number == runs[-1][1] + 1:

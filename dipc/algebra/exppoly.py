@@ -122,7 +122,7 @@ class ExpPoly:
     # --- looking ----------------------------------------------------------------------------------
 
     def is_zero(self) -> bool:
-        """Whether this is the zero function."""
+        """True if this is the zero function."""
         return bool(self._poly.is_zero())
 
     def terms(self) -> list[Term]:
@@ -141,7 +141,6 @@ class ExpPoly:
         return self._unit, [(int(k), int(j) + self._low, c) for (k, j), c in self._poly.terms()]
 
     def __len__(self) -> int:
-        """The number of terms."""
         return len(self._poly)
 
     def degree(self) -> int:
@@ -149,7 +148,7 @@ class ExpPoly:
         return int(self._poly.degrees()[1])
 
     def coefficient_bits(self) -> int:
-        """A bound on the bits of the coefficients over their common denominator."""
+        """An upper bound of the bits of each numerator, when all coefficients have their common denominator."""
         coefficients = self._poly.coeffs()
         whole = lcm(*{int(c.q) for c in coefficients})
         return whole.bit_length() + max((int(c.p).bit_length() for c in coefficients), default=0)
@@ -216,7 +215,7 @@ class ExpPoly:
     # --- arithmetic -------------------------------------------------------------------------------
 
     def _aligned(self, other: ExpPoly) -> tuple[Any, Any, int]:
-        """The stored polynomials of this function and of `other`, both with y = e^{eps/n} for a common n, and n."""
+        """Return the stored polynomials of this function and of `other` with y = e^{eps/n}, for a common n; and n."""
         if self._unit == other._unit:
             return (self._poly, self._low), (other._poly, other._low), self._unit
         unit = lcm(self._unit, other._unit)
@@ -337,7 +336,7 @@ class ExpPoly:
         return min(int(j) for _, j in self._poly.monoms())
 
     def is_unit(self) -> bool:
-        """Whether this is c·e^{q·eps} with c != 0, whose inverse is an exponential polynomial as well."""
+        """True if this is c·e^{q·eps} with c != 0, whose inverse is an exponential polynomial as well."""
         return len(self._poly) == 1 and int(self._poly.monoms()[0][0]) == 0
 
     def lowest(self) -> tuple[Fraction, Fraction]:
@@ -395,10 +394,10 @@ class ExpPoly:
     # --- values -----------------------------------------------------------------------------------
 
     def value_is_zero(self, eps: Fraction) -> bool:
-        """Whether f(eps) = 0, exactly, for rational eps.
+        """True if f(eps) = 0, exactly, for a rational eps.
 
-        For eps != 0 the number e^{eps/unit} is transcendental (Lindemann), so f(eps) = 0 only if the polynomial
-        P(eps, y) in y vanishes identically.
+        For eps != 0 the number e^{eps/unit} is transcendental (Lindemann), so f(eps) = 0 only if the polynomial P(eps,
+        y) in y vanishes identically.
         """
         if eps == 0:
             return sum((c for k, _, c in self.terms() if k == 0), Fraction(0)) == 0
@@ -509,13 +508,13 @@ class Quotient:
 
     @classmethod
     def convert(cls, value: ExpPoly | Fraction | int | Quotient) -> Quotient:
-        """`value` as a quotient."""
+        """The argument `value` as a quotient."""
         if isinstance(value, Quotient):
             return value
         return cls.coprime(value if isinstance(value, ExpPoly) else ExpPoly.constant(value), ExpPoly.ONE)
 
     def is_zero(self) -> bool:
-        """Whether this is the zero function."""
+        """True if this is the zero function."""
         return self.numerator.is_zero()
 
     def in_ring(self) -> ExpPoly | None:
@@ -544,7 +543,6 @@ class Quotient:
 
     @property
     def _may_reduce(self) -> bool:
-        """Whether numerator and denominator may have a common divisor, which would make them long."""
         units = self.numerator.least_unit, self.denominator.least_unit
         return units[0] != units[1] or self.denominator.degree() > _SPARSE_DEGREE
 
@@ -634,7 +632,6 @@ class Quotient:
 
 
 def _normal(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:
-    """Both functions times the c·e^{q·eps}, with c > 0, for which the denominator's last term is ±1·e^0."""
     exponent, coefficient = denominator.lowest()
     if not exponent and abs(coefficient) == 1:
         return numerator, denominator
@@ -643,10 +640,6 @@ def _normal(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]
 
 
 def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly]:
-    """Both functions divided by their common divisor.
-
-    `denominator` is positive for every eps > 0, and its result too.
-    """
     if numerator.is_zero():
         return numerator, ExpPoly.ONE
     divisor = positive_divisor(numerator, denominator)
@@ -1002,10 +995,6 @@ def sympy_terms(value: ExpPoly, at: Fraction | None = None) -> Any:
 
 @lru_cache(maxsize=64)
 def _content(denominator: ExpPoly) -> tuple[int, int, Fraction]:
-    """The integers d and g, and the greatest exponent of the `denominator`, whose coefficients are c.
-
-    d is the least common denominator of all c, and g the greatest common divisor of all d·c.
-    """
     return *denominator.content(), max(q for _, q, _ in denominator.terms())
 
 

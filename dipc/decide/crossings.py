@@ -108,7 +108,7 @@ Stretch = tuple[EpsCut, EpsCut]
 
 
 def cuts(interval: Interval) -> Stretch:
-    """The two cuts of the line of eps that bound `interval`."""
+    """The two ends of `interval` as cuts of the line of eps, each right before or right after a number."""
     return EpsCut(interval.lower, not interval.lower_closed), EpsCut(interval.upper, interval.upper_closed)
 
 
@@ -135,7 +135,7 @@ def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -
 
 
 def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> bool:
-    """Whether `obligation`, on an interval (0, r), is proved to fail for all its eps and in the limit at 0."""
+    """True if `obligation`, on an interval (0, r), is proved to fail for all its eps and in the limit at 0."""
     (interval,) = obligation.intervals
     try:
         return _Question(obligation, bounds, limits).fails(interval, _STRICT[:1]).verdict is Verdict.ACCURATE
@@ -175,11 +175,9 @@ class _Signs:
         self._known: dict[Fraction, int] = {}
 
     def series(self, eps: Fraction, length: int) -> Sequence[flint.arb]:
-        """The first `length` Taylor coefficients around `eps` of the slack times a positive number, as FLINT balls."""
         return coefficients(self.search.slack_series(eps, self.cell), length)
 
     def sign(self, eps: Fraction) -> int:
-        """The sign of the slack at `eps`: 1, -1, or 0 where it is not found."""
         known = self._known.get(eps)
         if known is None:
             known = self._known[eps] = self._computed_sign(eps)
@@ -225,11 +223,11 @@ class _Signs:
         return eps
 
     def is_zero(self, eps: Fraction) -> bool:
-        """Whether it is proved that the slack is 0 at `eps`."""
+        """True only if it is proved that the slack is 0 at `eps`."""
         return self._exact is not None and self._exact.is_zero_at(eps)
 
     def is_monotone(self, lower: Fraction, upper: Fraction) -> bool:
-        """Whether it is proved that the slack has at most one zero between `lower` and `upper`."""
+        """True only if it is proved that the slack has at most one zero between `lower` and `upper`."""
         center, reach = (lower + upper) / 2, (upper - lower) / 2
         with precision(_BITS * 8, 2):
             slope = self.series(center, 2)[1]
@@ -240,8 +238,6 @@ class _Signs:
 
 
 class _Question:
-    """A search for the parts of intervals on which one obligation fails."""
-
     def __init__(self, obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> None:
         self._bound, self._beta = obligation.bound, obligation.beta
         self._bounds, self._limits = bounds, limits
@@ -314,9 +310,9 @@ class _Question:
         return sorted(inside or {interval.inner_point})
 
     def _by_signs(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
-        """The failing stretches of `interval`, or an eps whose sign contradicts the signs around it.
+        """The failing stretches of `interval`, or an eps at which a decision refutes the sign expected there.
 
-        `signs` computes the signs at the eps in `samples`.
+        `signs` computes the signs of the slack at the eps in `samples`.
         """
         known = [(eps, sign) for eps in samples if (sign := signs.sign(eps))]
         if not known:

@@ -300,7 +300,7 @@ _MANY_TERMS, _HIGH_DEGREE = 400, 100_000
 
 
 def _has_costly_sign(form: ClosedForm) -> bool:
-    """Whether the sign of `form` takes long to decide, since its exponents have no large common unit."""
+    """True if the sign of `form` takes long to decide, since its exponents have no large common unit."""
     return any(len(poly) >= _MANY_TERMS and poly.degree() >= _HIGH_DEGREE for poly in fraction_of(form.value))
 
 
@@ -487,8 +487,6 @@ def _performer(setup: bytes) -> Performer:
 
 @frozen(eq=False)
 class _Deciding:
-    """A performer of tasks with pickled questions, which `engine` decides."""
-
     engine: Engine
 
     def perform(self, questions: bytes) -> Done:
@@ -539,8 +537,8 @@ class ChunkCache(Protocol):
 class Executor(Protocol):
     """A performer of tasks in any order. Each submitted task comes back exactly once, unless `close` is called first.
 
-    `slots` is the number of tasks that can be performed at the same time. `attempts` is how often a task is tried if it
-    was its worker's only task when the worker was lost.
+    `slots` is the number of tasks that can be performed at the same time. A task whose worker is lost is tried again,
+    up to `attempts` times; only tries in which it was the worker's only task count.
     """
 
     attempts: int

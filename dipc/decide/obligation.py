@@ -204,7 +204,8 @@ def failures(
 ) -> list[Failure]:
     """The maximal intervals on which bound < 1 - beta, increasing.
 
-    `functions` are the nonzero slacks of all cells of beta, and beta's conditions; `arrangement` is their arrangement.
+    `functions` are the slacks bound - 1 + b for all closed forms b of beta, except those that are 0, and the functions
+    at whose roots beta changes its closed form. `arrangement` is the arrangement of these functions.
     """
     failures: list[Failure] = []
     for gap, sample in enumerate(arrangement.samples):
@@ -237,7 +238,10 @@ def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Li
 
 
 def _extended(failure: Failure, stretch: Stretch) -> Failure:
-    """The failing interval extended by the adjacent `stretch`; the claim fails at the point between them too."""
+    """The failing interval extended by the adjacent `stretch` and by the point between the two.
+
+    Precondition: the claim fails at this point.
+    """
     *before, last = failure.stretches
     if (last.numerator, last.denominator) == (stretch.numerator, stretch.denominator):
         return Failure((*before, replace(last, upper=stretch.upper)))
@@ -363,7 +367,7 @@ def failing_regions(
 
 
 def holds_in_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> bool:
-    """Whether Pr >= 1 - beta for all eps of `interval`; unlike `decide_cells`, no failures are computed."""
+    """True if Pr >= 1 - beta for all eps of `interval`; unlike `decide_cells`, no failures are computed."""
     cells = beta.cells(interval, limits)
     for cell in cells:
         decision = _decided(probability, beta, cell, limits).decision
@@ -387,10 +391,6 @@ def _fails_at(probability: Closed, beta: PiecewiseForm, eps: Fraction, limits: L
 def _witness(
     probability: Closed, beta: PiecewiseForm, decisions: Sequence[CellDecision], limits: Limits
 ) -> Fraction | None:
-    """An eps at which the claim fails, tried among the eps at which a cell's obligation fails.
-
-    None if none is found.
-    """
     result = [decision.witness for cell_decision in decisions if isinstance(decision := cell_decision.decision, Fails)]
     return next((eps for eps in result if _fails_at(probability, beta, eps, limits)), None)
 
@@ -398,7 +398,6 @@ def _witness(
 def _simplest_witness(
     probability: Closed, beta: PiecewiseForm, arrangement: Arrangement, fails: Sequence[bool], limits: Limits
 ) -> Fraction:
-    """The simplest rational at which the claim fails, over all gaps of `arrangement` that `fails` marks."""
     if arrangement.interval.is_point:
         return arrangement.interval.lower
 
@@ -568,10 +567,7 @@ def decide(
 
 
 def _required(beta: BetaForm, eps: Fraction) -> Closed | tuple[ExpPoly, ExpPoly]:
-    """The closed form of 1 - beta around `eps`, or its numerator and denominator.
-
-    The denominator is positive at `eps`.
-    """
+    """The closed form of 1 - beta around `eps`, or its numerator and its denominator, which is positive at `eps`."""
     if beta.closed is not None:
         return 1 - beta.closed.value
     above, below = beta.fraction_at(eps)
@@ -651,7 +647,7 @@ class ClaimScope(Record):
 
     @property
     def is_vacuous(self) -> bool:
-        """Whether it is proved that beta >= 1 everywhere, so that the claim is vacuous."""
+        """True if it is proved that beta >= 1 everywhere, so that the claim is vacuous."""
         return not self.where and self.reason is None
 
     def as_json(self) -> list[dict[str, Any]] | None:

@@ -111,11 +111,12 @@ class NoiseComponent:
 
 @frozen
 class CenteredExit:
-    """An exit to det's answer, whose probability at inputs that satisfy `guards` is `weight` times those of `parts`.
+    """An exit to det's answer: at inputs that satisfy `guards`, its probability is `weight` times those of `parts`.
 
-    A `weight` of None is 1; the `parts` are independent. `points` belong to outputs without noise: how far each output
-    is above or below det's; this must be at least -gamma. `in_balls` says that some output has continuous noise, so
-    that it equals det's with probability 0, and must be near from both sides.
+    A `weight` of None is 1, and the parts are independent. `points` belong to outputs without noise: the signed
+    difference of each from det's output, up or down. The answer is near if all of them are at least -gamma. `in_balls`
+    says that some output has continuous noise, so that it equals det's with probability 0, and must be near from both
+    sides.
     """
 
     guards: tuple[Constraint, ...]
@@ -133,7 +134,6 @@ class ExitFinder:
     """
 
     def __init__(self, program: Program, near: NearAnswers | None = None) -> None:
-        """Prepare for `program`; `near`, if given, decides which outputs are as good as det's."""
         self._program = program
         self._near = near
         self._whole: tuple[Mapping[int, Value], Exits | None] | None = None
@@ -328,7 +328,7 @@ def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
 
 
 def _over_center(form: Affine, center: Affine, sign: int) -> Affine:
-    """Return how far an output with this form is above the center of its ball (`sign` 1), or below it (-1).
+    """Return the difference of an output from the center of its ball, upwards for `sign` 1 and downwards for -1.
 
     For `sign` -1, `form` is the negated output.
     """
@@ -416,7 +416,6 @@ def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: in
 
 
 def _status(known: Sequence[Constraint], guards: Sequence[Constraint]) -> bool | Constraint:
-    """Return True if `known` imply all `guards`, False if they exclude these together, else a guard that is open."""
     if contradict([*known, *guards]):
         return False
     for guard in guards:
@@ -462,7 +461,7 @@ def _step(
                 excess = _weight(more) - _weight(less)
                 if excess == 0:
                     return [*rest, replace(less, parts=common)]
-                if _count(common) < _count(less.parts) and _is_positive(excess, intervals, limits):
+                if _count(common) < _count(less.parts) and _is_proved_nonnegative(excess, intervals, limits):
                     return [*rest, replace(less, parts=common), replace(more, weight=excess)]
     return None
 
@@ -475,8 +474,7 @@ def _weight(centered: CenteredExit) -> Closed:
     return _CERTAIN if centered.weight is None else centered.weight
 
 
-def _is_positive(value: Closed, intervals: tuple[Interval, ...], limits: Limits) -> bool:
-    """Return True if it is proved that `value` >= 0 on the intervals."""
+def _is_proved_nonnegative(value: Closed, intervals: tuple[Interval, ...], limits: Limits) -> bool:
     try:
         return decide(ClosedForm(value), PiecewiseForm(_CERTAIN), intervals, limits).verdict is Verdict.ACCURATE
     except Undecided:
@@ -486,9 +484,9 @@ def _is_positive(value: Closed, intervals: tuple[Interval, ...], limits: Limits)
 def _without_opposite(
     left: Sequence[NoiseComponent], right: Sequence[NoiseComponent]
 ) -> tuple[NoiseComponent, ...] | None:
-    """Return the constraints of two exits that differ in one constraint, which is opposite in the two, without it.
+    """Return the constraints that two exits share, if they differ only in one constraint, which is opposite in the two.
 
-    The result is None if they differ in more, apart from constraints that the others of an exit imply.
+    `left` and `right` are their constraints. None if they differ in more than this and what the others imply.
     """
     mine, theirs = list(left), list(right)
     for component in left:
@@ -541,7 +539,6 @@ def _is_implied(half: ShiftedHalfspace, known: Sequence[ShiftedHalfspace]) -> bo
 
 
 def _sum_of(one: ShiftedHalfspace, other: ShiftedHalfspace) -> ShiftedHalfspace:
-    """Return a half-space that contains the intersection of `one` and `other`, by adding their inequalities."""
     terms = dict(one.coefficients)
     for place, c in other.coefficients:
         terms[place] = terms.get(place, _ZERO) + c

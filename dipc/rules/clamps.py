@@ -135,7 +135,11 @@ def _is_near(
     near: _NearEvent,
     sides: Sequence[int],
 ) -> bool:
-    """Return True if it is proved that in the event `near` the output of each exit is near the `answer`."""
+    """Return True if it is proved that in the event `near` the output of each exit is near the `answer`.
+
+    `known` has for each exit its output, and the half-spaces of the noises and inputs that lead to it. `sides` are the
+    sides of the ball around the answer, 1 and -1.
+    """
     for value, reached in known:
         given = as_form(value)
         if given is None:
@@ -217,7 +221,10 @@ def _is_near_in(
     answer: Mapping[int, Affine | None],
     sides: Sequence[int],
 ) -> bool:
-    """Return True if it is proved that the real outputs of an exit are near the `answer` for all noises in the box."""
+    """Return True if it is proved that an exit's real outputs are near the `answer` for all noises in the `box`.
+
+    `sides` are the sides of the ball around the answer, 1 and -1.
+    """
     system = [*_premises(state, guards, _ZERO), *box]
     for slot, form in answer.items():
         given = as_form(state.outputs[slot])

@@ -208,16 +208,12 @@ def _is_positive(value: Closed, limits: Limits) -> bool:
 
 
 def _at_zero(value: Closed) -> Fraction | None:
-    """Return the limit of `value` as eps -> 0, or None unless numerator and denominator have limits.
-
-    The denominator's limit must not be 0.
-    """
+    """Return the limit of `value` as eps -> 0; None unless numerator and denominator have limits, the latter not 0."""
     above, below = [sum((c for k, _, c in poly.terms() if k == 0), _ZERO) for poly in fraction_of(value)]
     return above / below if below else None
 
 
 def _at_infinity(value: Closed) -> Fraction | None:
-    """Return the limit of `value` as eps -> ∞, or None if it is infinite."""
     above, below = [{(q, k): c for k, q, c in poly.terms()} for poly in fraction_of(value)]
     leading = max(below)
     if not above or max(above) < leading:

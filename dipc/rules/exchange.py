@@ -45,9 +45,7 @@ _Shape = tuple[object, ...]
 
 
 def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterator[InputClass] | None:
-    """Return classes that together contain all inputs up to exchanges.
-
-    The `count` of each is the number of its regions.
+    """Return classes that together contain all inputs up to exchanges, each with the number of its regions (`count`).
 
     `exits` are those of the program. The result is None if det or the program has no series, if there are at most `few`
     regions, or if nothing can be exchanged.
@@ -108,7 +106,6 @@ class _Kinds:
 
     @property
     def trivial(self) -> bool:
-        """Whether no two segments can be exchanged."""
         return all(len(group) == 1 for group in self.groups)
 
     @property
@@ -144,12 +141,10 @@ class _Kinds:
 
 
 def _sections(paths: Sequence[Path]) -> list[Section]:
-    """Return a section for each path of a segment, with the other paths as its alternatives."""
     return [Section(path, tuple([other for other in paths if other is not path])) for path in paths]
 
 
 def _arrangements(places: Sequence[int]) -> int:
-    """Return the number of distinct orders of the numbers in `places`."""
     return factorial(len(places)) // prod(map(factorial, Counter(places).values()))
 
 

@@ -381,7 +381,6 @@ def _slots(forms: Sequence[Affine]) -> list[int]:
 
 @lru_cache(maxsize=256)
 def _slanted(forms: tuple[Affine, ...], norm: Norm) -> tuple[Affine, ...]:
-    """Return the slanted facets for the forms of one region, from a cache, since many regions have this rival."""
     return tuple(_each_slanted(forms, norm))
 
 
@@ -504,11 +503,10 @@ def _may_be_apart(steps: _Steps, region: Region, leaving: Way) -> bool:
 
 
 class _TooMany(Exception):
-    """Raised if a formula has too many conjunctions to examine."""
+    pass
 
 
 def _cases(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
-    """Yield conjunctions whose union is the formula."""
     for count, case in enumerate(_disjuncts(formula)):
         if count >= _MOST_CONJUNCTIONS:
             raise _TooMany

@@ -137,7 +137,8 @@ def restatements(
 def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement) -> bool:
     """Return True if a certificate can state that the `restated` requirement implies the `required` one.
 
-    If the restated requirement is for all distances at once, this is so if gamma does not depend on the distance.
+    It can if the restated requirement is about single distances. If it is about all distances at once, it can only if
+    the gamma of `claim` does not depend on the distance.
     """
     return (
         restated == required or restated.dd is not None or (claim.at_distance and not claim.gamma_depends_on_distance)
@@ -171,7 +172,7 @@ class ConvexClass:
 
     @property
     def has_static_facets(self) -> bool:
-        """Whether some facet of the region does not move inwards with the distance from other answers."""
+        """True if some facet of the region does not move inwards with the distance from other answers."""
         return has_static_facets(self.inputs, self.own_facets)
 
 
@@ -328,7 +329,7 @@ class Goal:
 
     @property
     def is_about_integers(self) -> bool:
-        """Whether the class has int inputs and a distance is left open."""
+        """True if the class has int inputs and a distance is left open."""
         return bool(self.convex.inputs.whole and self.required.distances.is_open)
 
 

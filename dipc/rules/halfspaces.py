@@ -122,7 +122,7 @@ def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -
 def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ...]) -> list[int]:
     """Return the indices of the facets that can have a positive weight in a sum of facets with these terms.
 
-    The facets that share no input with the terms, directly or through other facets, are looked up in a cache.
+    For speed, facets that share no input with the terms, directly or through other facets, come from a cache.
     """
     always, by_slot = _always_summands(facets)
     slots = [slot for slot, _ in terms]
@@ -182,7 +182,6 @@ def _rank(bound: ImpliedBound, alpha: Fraction | None) -> tuple[bool, Fraction, 
 
 
 def _solved(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
-    """Return the best bound, found by linear programming over the weights."""
     by_slot: dict[int, list[tuple[int, Fraction]]] = {slot: [] for slot, _ in form.inputs}
     for k, facet in enumerate(facets):
         for slot, c in facet.form.inputs:
@@ -221,7 +220,6 @@ def _best_weights(
 
 
 def _greatest(count: int, system: Sequence[Halfspace], goals: Sequence[Halfspace]) -> Sequence[Fraction] | None:
-    """Return the weights that satisfy the system and maximise the goals in lexicographic order, or None without any."""
     first, *then = [Halfspace(tuple([(k, -c) for k, c in goal.coefficients]), -goal.constant) for goal in goals]
     match minimum(first, system, range(count), then):
         case Infeasible():
@@ -286,10 +284,7 @@ def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha:
 def _corner_eliminated(
     facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """Return the solution of the equations of the facets `met`, with inputs that stay free set to 0.
-
-    None if none exists.
-    """
+    """Return a solution of the equations of the facets `met`, with undetermined inputs set to 0; None without any."""
     if all(len(facets[k].form.inputs) == 1 for k in met):
         return _corner_of_box([facets[k] for k in met], slots, alpha)
     rows = [facets[k].halfspace if alpha is None else facets[k].at_alpha(alpha) for k in met]

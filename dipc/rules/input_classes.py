@@ -230,7 +230,7 @@ class _OtherRegions(Sequence[Region]):
 def _steps_inside(region: Region, whole: frozenset[int]) -> bool:
     """Return True if a step of 1 along some int input changes an output and stays in the region, from every point.
 
-    The input is one for all points; the step may be up or down.
+    One input, in `whole`, has to serve all points; its step may be up or down.
     """
     moved = {slot for value in region.answer if isinstance(value, Affine) for slot, _ in value.inputs if slot in whole}
     return any(_stays_beside(region, slot) for slot in moved)
@@ -245,13 +245,11 @@ def _stays_beside(region: Region, slot: int) -> bool:
 
 
 def _stepped(item: Constraint, slot: int, step: int) -> Constraint:
-    """Return the constraint `item` at the point with `step` added to the input `slot`."""
     change = step * sum((c for key, c in item.form.inputs if key == slot), _ZERO)
     return constraint(item.form.shifted(change), CompareOp.GT if item.strict else CompareOp.GE, item.whole)
 
 
 def _mentioned(regions: Iterable[Region]) -> frozenset[int]:
-    """Return the slots of inputs on which guards or answers of the regions depend."""
     guards = (guard.form for region in regions for guard in region.guards)
     answers = (value for region in regions for value in region.answer if isinstance(value, Affine))
     return frozenset([slot for form in chain(guards, answers) for slot, _ in form.inputs])
@@ -300,14 +298,13 @@ def same_answers(
 
 
 def _grows(region: Region, but: frozenset[int]) -> bool:
-    """Return True if an output of the region is a form that depends on an input not in `but`."""
     return any(
         isinstance(value, Affine) and any(slot not in but for slot, _ in value.inputs) for value in region.answer
     )
 
 
 def _number_of(region: Region, known: dict[object, int]) -> int | None:
-    """Return an index for the region's answer, the same for equal constant answers; None if an answer is a form."""
+    """Return an index for the region's answer, equal for equal constant answers; None if an output is a form."""
     if any(isinstance(value, Affine) for value in region.answer):
         return None
     return known.setdefault(tuple([(isinstance(value, bool), value) for value in region.answer]), len(known))
@@ -470,7 +467,6 @@ def cases_of(formula: Formula) -> tuple[tuple[Constraint, ...], ...]:
 
 
 def _values(answer: Sequence[object]) -> tuple[Value, ...]:
-    """Return the outputs of `answer`, all of which are finite."""
     assert all(isinstance(value, bool | Fraction | str) for value in answer)
     return tuple(value for value in answer if isinstance(value, bool | Fraction | str))
 

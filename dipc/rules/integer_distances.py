@@ -233,8 +233,8 @@ def _less(rate: Fraction) -> ExpPoly:
 def _unions(instance: Instance) -> Bounds | None:
     """Return the sum over the exits as a bound, with union bounds for components that have too many noises.
 
-    Such a component, which cannot be measured, fails with at most the sum of the probabilities that one of its
-    half-spaces fails. The result is None if an exit has several such components.
+    Such a component fails with at most the sum of the probabilities that one of its half-spaces fails. The result is
+    None if an exit has several components of this size.
     """
     distances, shares = instance.distances, []
     for centered in instance.exits:
