@@ -133,7 +133,6 @@ class Processes:
         return self._workers[-1]
 
     def _receive(self, worker: _Worker) -> list[Finished]:
-        """The results from `worker`, which has sent something or has ended."""
         try:
             message = worker.connection.recv()
         except (EOFError, OSError):
@@ -347,7 +346,6 @@ class Cluster:
             self._client.close()
 
     def _count_workers(self) -> None:
-        """Count the cluster's workers, at most once in _LOOK seconds."""
         now = monotonic()
         if now - self._looked < _LOOK:
             return
@@ -389,7 +387,7 @@ def _client(distributed: Any, address: str, connect: float) -> Any:
                 raise
 
         def __del__(self) -> None:
-            """Do not close the connection: `close` does."""
+            pass
 
     return Closed()
 

@@ -99,8 +99,6 @@ def too_long(undecided: Undecided, tried: Decision) -> Decision:
 
 
 class _Refuted(Exception):
-    """Raised if the claim fails at an eps."""
-
     def __init__(self, example: Counterexample) -> None:
         super().__init__()
         self.example = example

@@ -67,7 +67,6 @@ class Cache:
     """
 
     def __init__(self, path: str | os.PathLike[str], engine: str, patience: float = PATIENCE) -> None:
-        """Open the file at `path`; `engine` is the fingerprint of the engine whose answers the file may have."""
         self.name = os.fspath(path)
         if not _may_be_file(Path(self.name)):
             raise DiagnosticError(self._no_file())
@@ -219,7 +218,6 @@ def _transaction(database: sqlite3.Connection, kind: str = "IMMEDIATE") -> Itera
 
 
 def _may_be_file(path: Path) -> bool:
-    """Whether `path` is a file or could be created as one."""
     try:
         path.lstat()
     except FileNotFoundError:
@@ -454,7 +452,6 @@ def _read(kind: Any, data: Any) -> Any:
 
 
 def _shows_it(counterexample: Counterexample | None) -> bool:
-    """Whether there is a counterexample whose enclosures show that the claim fails."""
     if counterexample is None:
         return False
     (low, high), (least, most) = counterexample.probability, counterexample.required
@@ -667,7 +664,6 @@ class SharedEngine(Engine):
     # --- what is sent ------------------------------------------------------------------------------
 
     def _send(self) -> bool:
-        """Send questions until all slots are busy. Return True if the cache decided a question meanwhile."""
         result = False
         while not result and len(self._out) < self._executor.slots:
             taken = self._next_batch()
@@ -797,7 +793,6 @@ class SharedEngine(Engine):
             pending.settle(self._decision(pending.question) if decision is None else decision)
 
     def _release(self, bound: Bound) -> None:
-        """Queue the questions that waited for `bound`, which is no longer being measured."""
         for held in self._held.pop(bound, ()):
             self._line_up(held)
 

@@ -174,7 +174,6 @@ class BothOpenCase(ClassCase):
             yield conditions.Halves(f"({of_alpha})/2", f"({of_gamma})/2")
 
     def _dd(self) -> Fraction | None:
-        """Return dd(u) if it is the same number for all inputs of the class, else None."""
         integral = self.source.metric.norm is Norm.DISCRETE or self.convex.inputs.integral
         greatest = self.greatest_anywhere()
         return greatest if greatest == 0 or integral else None
@@ -315,7 +314,6 @@ def _right_and_near(
 
 
 def _single(rows: Sequence[ClassResult]) -> tuple[ClassResult, ...]:
-    """Return the rows, with the parts of a row in place of each row that has parts."""
     return tuple(single for row in rows for single in (row.rows or (row,)))
 
 
@@ -329,7 +327,6 @@ def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassE
 
 
 def _all_proved(cases: Sequence[ClassCase]) -> Generator[Obligation | Bound, Decision, list[ClassResult] | None]:
-    """Return the rows of the cases if all are proved, else None."""
     rows: list[ClassResult] = []
     for case in cases:
         row = None
@@ -343,7 +340,6 @@ def _all_proved(cases: Sequence[ClassCase]) -> Generator[Obligation | Bound, Dec
 
 
 def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
-    """Return the result of an input that refutes the claim, with the `gamma` for which it does."""
     assert isinstance(refuted, ClassResult)
     assert refuted.evidence is not None
     assert isinstance(refuted.evidence.ground, Refuted)

@@ -228,7 +228,7 @@ class EveryInput(ClassSource):
 
     def _cases(self, few: int) -> Iterator[Case]:
         number = 0
-        sorted_out = self._sorted_out(few)
+        sorted_out = self._distinct_classes(few)
         while True:
             try:
                 input_class = next(sorted_out)
@@ -243,10 +243,10 @@ class EveryInput(ClassSource):
                 number += 1
                 yield self.case(replace(convex, number=number))
 
-    def _sorted_out(self, few: int) -> Iterator[InputClass]:
-        """Yield the classes.
+    def _distinct_classes(self, few: int) -> Iterator[InputClass]:
+        """Yield the classes; if there are more than `few`, only one of those that are alike.
 
-        If there are more than `few`, only one of those that an exchange of inputs maps to each other.
+        Classes are alike if an exchange of inputs maps them to each other.
         """
         alike = classes_up_to_exchange(self.ideal, self.exits, few) if self._may_exchange else None
         apart = self.near is not None or not self._is_about_every_input
@@ -290,7 +290,6 @@ class EveryInput(ClassSource):
                 yield ConvexClass(0, one, piece, side, all_facets(one, own, piece.guards, side))
 
     def _facets(self, inputs: InputClass, inside: Region) -> tuple[tuple[Moving, ...], Sequence[tuple[Moving, ...]]]:
-        """Return the facets of the class for inputs in the region `inside`, and choices of other regions' facets."""
         if inputs.sections:
             by_guard = dict(chain.from_iterable(map(self._sides_of, inputs.sections)))
             own = tuple([by_guard[guard] for guard in inputs.region.guards])
@@ -317,7 +316,6 @@ class EveryInput(ClassSource):
         return not self.claim.at_distance and not self.claim.alpha_number()
 
     def _sides_of(self, section: Section) -> Sequence[tuple[Constraint, Moving]]:
-        """Return each guard of `section` with its facet."""
         if section not in self._known_sides:
             instead = [Region(guards, ()) for guards in section.instead]
             sides = facets(Region(section.guards, ()), instead, self.metric)
@@ -332,7 +330,6 @@ class EveryInput(ClassSource):
 
     @cached_property
     def _answers(self) -> tuple[Sequence[Answer], ...]:
-        """The different answers of det."""
         regions = (region for finite in finite_cases(self.ideal) for region in self.ideal.regions(finite))
         return tuple(dict.fromkeys(region.answer for region in regions))
 
@@ -693,7 +690,6 @@ class ClassCase:
         return self._unproved(first, failing)
 
     def _proved_by_parts_of_beta(self) -> Asking[ClassResult | None]:
-        """Return the result for the class if claims with summands of beta prove it, else None."""
         yield from ()
         return None
 
@@ -764,7 +760,6 @@ class ClassCase:
 
     @property
     def _moves(self) -> bool:
-        """True if gamma grows with alpha."""
         return bool(self.goal.required.distances.alpha_rate and self.goal.required.distances.gamma_rate)
 
     def _first_refuting(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
@@ -839,7 +834,6 @@ class ClassCase:
         return witnesses.PointClaim(fixed.gamma, fixed.beta)
 
     def _scale_of(self, product: Fraction | None) -> Fraction:
-        """Return a distance for which `product`/distance is an eps of the claim."""
         goal = self.goal
         if product is None:
             return goal.sample
@@ -919,7 +913,6 @@ class ClassCase:
         return self._row(Method.NONE, Verdict.UNDECIDED, reason=reason)
 
     def _unproved(self, first: Decision, failing: Fraction | None) -> ClassResult:
-        """Return the result for the undecided class, with the reason."""
         goal = self.goal
         if goal.is_about_integers and self.convex.inputs.integral:
             reason = _unproved_integers("distance" if goal.required.distances.alpha_rate else "gamma", failing)
@@ -1090,7 +1083,6 @@ def _system(convex: ConvexClass, alpha: Fraction) -> list[Halfspace]:
 
 
 def _vacuous(result: ClassResult, method: Method) -> ClassResult:
-    """Return the result for a class whose claim is vacuous: accurate, and without a hardest input."""
     assert result.verdict is not Verdict.INACCURATE, "what says nothing cannot be refuted"
     assert result.note is not None
     note = replace(result.note, hardest=None, method=method)

@@ -223,7 +223,6 @@ def errors_of(
 
 
 def _worst(rows: Sequence[ErrorRow]) -> ErrorRow | None:
-    """Return a row with the largest value, or None if some value is not known."""
     if not rows or any(row.value is None for row in rows):
         return None
     return max(rows, key=lambda row: (row.value or (Fraction(0),))[0])
@@ -232,7 +231,6 @@ def _worst(rows: Sequence[ErrorRow]) -> ErrorRow | None:
 def _is_worst_everywhere(
     worst: ErrorRow, rows: Sequence[ErrorRow], intervals: Sequence[Interval], engine: Engine
 ) -> bool:
-    """Return True if it is proved that no row has a larger error than `worst` at any eps."""
     assert worst.error is not None
     others = {row.error.value for row in rows if row.error is not None} - {worst.error.value}
     try:

@@ -152,7 +152,6 @@ class FamilyClaim:
     """
 
     def __init__(self, claim: Claim, row: Row) -> None:
-        """Read the claim; `row` is any row of the table that states an output."""
         if claim.beta is None or claim.table.columns - {"dd"} or mentions(claim.beta.tree, "dd"):
             raise LeftOpen
         if claim.gamma is not None and any(mentions(claim.gamma.tree, name) for name in DISTANCES):

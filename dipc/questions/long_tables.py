@@ -77,7 +77,7 @@ _DD = frozenset({"dd"})
 
 
 class _Refused(Exception):
-    """Raised if a chunk cannot be decided alone."""
+    pass
 
 
 # --- A chunk and its answer -------------------------------------------------------------------------------------------
@@ -332,7 +332,6 @@ class ChunkWorker:
     # --- the other rows, one by one -----------------------------------------------------------------
 
     def _decide_rest(self, rows: _ChunkRows, engine: Engine) -> ChunkAnswer:
-        """Decide the rows that are not proved yet as the rows of any table, and return the answer about all rows."""
         rest = rows.unproved()
         if not rest:
             return rows.answer(Counts(), (), ())
@@ -391,7 +390,6 @@ class _ChunkRows:
         self._groups: list[list[int]] | None = None
 
     def groups(self, finite: Sequence[int]) -> list[list[int]]:
-        """Return the rows in groups with equal cells in the columns `finite`."""
         if self._groups is None:
             columns = self.rows.columns
             keys: Iterable[tuple[int, ...]] = zip(*[columns[position][1] for position in finite], strict=True)
@@ -411,7 +409,6 @@ class _ChunkRows:
             self.distances[index] = column
 
     def distance(self, index: int) -> Fraction | None:
-        """Return dd of a row, or None if it is infinite or not known."""
         column = self.distances[index]
         value = None if column is None else column.of[index]
         return None if column is None or value is None else column.fraction(value)
@@ -425,11 +422,9 @@ class _ChunkRows:
         self._counts = added(self._counts, more)
 
     def unproved(self) -> list[int]:
-        """Return the rows that are not marked."""
         return [index for index, proved in enumerate(self._proved) if not proved]
 
     def part(self, rows: Sequence[int], pool: CellPool) -> Table:
-        """Return the table of these rows with their dd."""
         result = PackedRows(*self.rows.widths)
         for index in rows:
             row = self.rows[index]
@@ -640,7 +635,6 @@ class LongTable(Source):
         yield from steps
 
     def _question_about(self, left: Sequence[tuple[int, tuple[str, ...]]]) -> TableRows:
-        """Return the question about these rows, which are given by positions and texts."""
         core, known = self.program.core, self._sample.table
         header = [slot.name for slot in (*core.input_slots, *core.output_slots)]
         width = len(header)
@@ -703,7 +697,6 @@ class LongTable(Source):
                     cache.put({key: replace(answer, work=(0, 0.0)).text()})
 
     def _chunks(self) -> Iterator[bytes]:
-        """Yield the lines below the header in chunks. Raises _Refused for a very long line or a changed file."""
         try:
             with self._path.open("rb") as file:
                 if _header(file) != [*self._setup.header]:

@@ -94,7 +94,6 @@ class Groups:
         return prod(len(group.values) ** len(group.places) for group in self.groups)
 
     def __iter__(self) -> Iterator[MultisetInput]:
-        """Yield all multiset inputs, in the order of the first input that each represents."""
         return product(*[combinations_with_replacement(each.values, len(each.places)) for each in self.groups])
 
     def member(self, bags: MultisetInput) -> tuple[Value, ...]:
@@ -178,7 +177,6 @@ def groups_of(
 
 
 def _ordered(values: Sequence[Value]) -> tuple[Value, ...]:
-    """Return `values` in increasing order if all are numbers, else unchanged."""
     numbers = [value for value in values if isinstance(value, Fraction)]
     return tuple(sorted(numbers)) if len(numbers) == len(values) else tuple(values)
 

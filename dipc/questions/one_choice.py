@@ -81,7 +81,7 @@ def choice_classes(program: Program, inputs: FiniteInputs) -> tuple[MultisetClas
 
 
 def _column(size: int, sets: Iterable[tuple[int, int]]) -> list[int]:
-    """Return for each of `size` inputs the first element of that one of `sets` whose second one has the input."""
+    """Return, for each of `size` inputs, the number i of the (i, s) in `sets` whose set s of bits has this input."""
     column = [0] * size
     for value, there in sets:
         for number in members(there):

@@ -127,7 +127,6 @@ def _is_long(table: TableGiven) -> bool:
 
 
 def _about_every_input(program: Program, claim: ClaimOptions) -> Source:
-    """Return the source of `claim` at every input of a program whose inputs are finite."""
     asked = Options(beta=claim.beta, alpha=claim.alpha, gamma=claim.gamma, eps=claim.eps)
     return question_of(program, None, asked)
 

@@ -497,12 +497,10 @@ class Report(Record):
         return above("shown").draw(self, row, axes)
 
     def __str__(self) -> str:
-        """Return the verdict in a sentence, the claim, and the worst counterexamples, as `dipc check` shows them."""
         text: str = above("shown").report_text(self)
         return text
 
     def __repr__(self) -> str:
-        """Return the first line of the answer, whose numbers are decimals."""
         return f"<dipc report: {' '.join(str(self).partition(chr(10) * 2)[0].split())}>"
 
     def _repr_html_(self) -> str:
@@ -781,5 +779,4 @@ def _no_noise(noise: int) -> str:
 
 
 def _line(base: Fraction, slope: Fraction) -> str:
-    """Return the text of `base` + `slope`·alpha."""
     return affine_text(Affine((), ((0, slope),) if slope else (), base), _no_noise, lambda _: "alpha")

@@ -181,7 +181,6 @@ class _Kind:
         return _Kind(beta, one, [tuple(sorted([c for _, c in each.coefficients])) for each in _half_spaces(one)])
 
     def add(self, members: Sequence[Sequence[Fraction]]) -> None:
-        """Add bounds; each of `members` has the constants of one."""
         self.number += len(members)
         for side, column in zip(self.sides, zip(*members, strict=True), strict=True):
             own = min(column)
@@ -232,7 +231,6 @@ class LeastBounds:
             self._add(self._kinds[kind], members)
 
     def _add(self, kind: _Kind, members: Sequence[Bound]) -> None:
-        """Add the bounds `members` of one kind."""
         constants = [[each.constant for each in _half_spaces(bound)] for bound in members]
         kind.add(constants)
         # As long as every common bound has sufficed, one is tried even for a single row: later rows will share it.
@@ -245,7 +243,6 @@ class LeastBounds:
                 self._below[id(kind.beta), id(bound)] = tried
 
     def _shape(self, bound: Bound) -> object:
-        """Return `bound` with 0 as the constant of each half-space."""
         made_of: list[object] = [bound.constant]
         for share in bound.shares:
             made_of += [id(share.weight), len(share.events)]
@@ -271,7 +268,6 @@ def _half_spaces(bound: Bound) -> list[Halfspace]:
 
 
 def _with_constants(bound: Bound, constants: Iterable[Fraction]) -> Bound:
-    """Return `bound` with these `constants` in its half-spaces, in order."""
     left = iter(constants)
     shares = []
     for share in bound.shares:

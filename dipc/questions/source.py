@@ -347,7 +347,6 @@ class _EnclosedCase:
 
 
 def _with_beta_of(row: RowResult, proved: RowResult) -> RowResult:
-    """Return the row `proved` with the beta of `row`, which is about the same inputs."""
     proved = replace(proved, beta_form=row.beta_form, vacuous=row.vacuous, says=row.says)
     if not isinstance(proved, ClassResult) or not isinstance(row, ClassResult) or None in (proved.note, row.note):
         return proved
@@ -370,7 +369,6 @@ def _fails_throughout(row: RowResult, interval: Interval) -> bool:
 
 
 def _is_same(one: RowResult, other: RowResult) -> bool:
-    """Return True if two rows are about the same row of a table or the same class of inputs."""
     if not isinstance(one, ClassResult) and not isinstance(other, ClassResult):
         return (one.row, one.input, one.output) == (other.row, other.input, other.output)
     if not isinstance(one, ClassResult) or not isinstance(other, ClassResult) or one.note is None or other.note is None:
@@ -379,7 +377,6 @@ def _is_same(one: RowResult, other: RowResult) -> bool:
 
 
 def _by_lesser(row: RowResult) -> RowResult:
-    """Return the row of a class, noting that it was decided with a beta that is at most the claim's."""
     if not isinstance(row, ClassResult) or row.note is None:
         return row
     return replace(row, note=replace(row.note, lesser=True))

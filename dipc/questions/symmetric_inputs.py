@@ -118,8 +118,6 @@ class _Member:
 
 
 class _Finder:
-    """A search for the classes of all combinations of input values."""
-
     def __init__(
         self, program: Program, executed: Program, values: Mapping[int, Sequence[Value]], most: int | None
     ) -> None:
@@ -148,10 +146,6 @@ class _Finder:
         return symmetry.Position(slot, values, domain, isinstance(self._core.slots[slot].type, IntType))
 
     def find(self) -> tuple[SymmetryClass, ...]:
-        """Return the classes.
-
-        Raises DiagnosticError as `input_classes` does, and LimitReached past the limits of the program.
-        """
         asked = prod(len(self._values[slot]) for slot in self._finite)
         if asked > self._most:
             kept = f"{asked} combinations of bool and DOM inputs that cannot be treated as numbers (limit `orbits`)"
@@ -541,7 +535,6 @@ def _listed_classes(
 
 
 def _table(inputs: FiniteInputs, classes: Sequence[SymmetryClass | MultisetClass], pool: CellPool) -> Table:
-    """Return the table with a row for each class."""
     rows = tuple(
         Row(
             number,

@@ -346,7 +346,6 @@ def _may_equal(answer: tuple[Answer, ...], key: tuple[Value | None, ...]) -> boo
 
 
 def _constant(value: Answer) -> Value | None:
-    """Return the value of an output that is constant on its region, else None."""
     if isinstance(value, Affine):
         return value.constant if value.is_number else None
     return value

@@ -82,7 +82,6 @@ def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Seque
 
 
 def _nearer(inside: Mapping[int, Fraction], ends: Sequence[Mapping[int, Fraction]]) -> Iterator[Point]:
-    """Yield the points `inside` and `ends`, and points between `inside` and each of `ends`."""
     yield dict(inside)
     for end in ends:
         yield dict(end)
@@ -103,7 +102,6 @@ def _extremes(
     directions: list[Point] = []
 
     def look(where: Sequence[Halfspace], form: Affine) -> Fraction | None:
-        """Return the least value of `form` in `where`, if it has one; add the point or the direction to the results."""
         least = minimum(_halfspace(form), where, slots)
         if isinstance(least, Infeasible):
             return None
@@ -144,7 +142,6 @@ class PointClaim:
 
 
 def _is_too_long(error: DiagnosticError) -> bool:
-    """Return True if the only error is that an expression is too long at one input."""
     return all(each.code == _TOO_LONG for each in error.diagnostics)
 
 

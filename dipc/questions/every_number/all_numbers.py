@@ -283,7 +283,6 @@ class AllNumbers(ClassSource):
 
     @property
     def _intervals(self) -> tuple[Interval, ...]:
-        """The values of the claim's variable: of distance·eps if a distance is open, else of eps."""
         return (products(self.claim.intervals, None),) if self.claim.is_open else self.claim.intervals
 
     @cached_property
@@ -422,7 +421,6 @@ class AllNumbers(ClassSource):
         return [replace(row, note=self._in_variable(row), vacuous=all(each.vacuous for each in rows), says=says)]
 
     def _in_variable(self, row: ClassResult) -> ClassNote:
-        """Return the note of the row with the variable of the claim."""
         assert row.note is not None
         return replace(row.note, variable=self.required.variable)
 
@@ -462,7 +460,6 @@ class AllNumbers(ClassSource):
         return ClassResult(0, {}, {}, self.claim.alpha_text, zero, "", verdict, reason=reason, note=note)
 
     def _require_claim(self) -> None:
-        """Raise NotUniform if alpha, gamma or the interval of eps depends on m."""
         for name, expression in (("alpha", self.claim.alpha), ("gamma", self.claim.gamma)):
             if expression is not None and self._depends(expression.tree):
                 raise NotUniform(f"{name} depends on `{self.parameter}`")
@@ -476,7 +473,6 @@ class AllNumbers(ClassSource):
             raise NotUniform(f"the interval of eps depends on `{self.parameter}`")
 
     def _depends(self, tree: object) -> bool:
-        """Return True if `tree`, a part of the claim, depends on m."""
         return any(mentions(tree, name) for name in (self.parameter, *self.varying))
 
     @cached_property
@@ -486,7 +482,6 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def _names(self) -> dict[str, Summands]:
-        """The values of the names in beta: numbers, or functions of m."""
         names = {name: summands(value) for name, value in self.claim.names().items()}
         known = {name: value for name, value in names.items() if value is not None and name not in self.varying}
         known.pop(self.parameter, None)
@@ -563,17 +558,11 @@ class AllNumbers(ClassSource):
 
 @frozen
 class _OneNumber:
-    """The claim for one m, as a case."""
-
     source: AllNumbers
     number: int
     queries: int
 
     def steps(self) -> Sequence[ProofStep]:
-        """Return the obligations of all classes for this m.
-
-        Raises Undecided, and DiagnosticError if the program is refused.
-        """
         return [posed for case in self.source.question_for(self.queries).cases() for posed in case.steps()]
 
     def undecided_row(self) -> ClassResult:
@@ -681,7 +670,6 @@ def _united(
     singly: Sequence[tuple[int, tuple[ClassResult, ...]]],
     others: OtherNumbers | None = None,
 ) -> NumberResult:
-    """Return a single result for several rows of the report, about one m or about all others."""
     last = rows[-1]
     return NumberResult(
         number,
@@ -705,7 +693,6 @@ def _together(rows: Sequence[RowResult]) -> Verdict:
 
 
 def _values(program: Program, input: Mapping[str, str]) -> dict[int, Value]:  # noqa: A002 - the name in a row
-    """Return the values of finite inputs by slot, from their texts by name."""
     return {
         slot.index: next(value for value in finite_values(slot) if show_value(value) == input[slot.name])
         for slot in program.core.input_slots

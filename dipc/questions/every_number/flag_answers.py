@@ -99,7 +99,10 @@ class FlagRuns(AgreeingRuns):
             yield once, (), 1
 
     def _shared_directions(self, guard: Constraint) -> frozenset[tuple[int, bool]]:
-        """Return the shared inputs in `guard`, each with whether the tested form grows with it."""
+        """Return (input, grows) for each input in `guard` that all iterations share.
+
+        `grows` says that the form compared in the guard increases with the input.
+        """
         grows = guard.op in (CompareOp.GE, CompareOp.GT)
         return frozenset(
             (slot, (coefficient > 0) is grows)

@@ -170,7 +170,6 @@ def common_unit(ratios: Sequence[RationalFunction]) -> RationalFunction | None:
 
 
 def _polynomial_text(polynomial: Polynomial, name: str) -> str:
-    """Return the text of a polynomial with integer coefficients, the greatest power first."""
     text = ""
     for power in range(polynomial.degree(), -1, -1):
         c = int(to_fraction(polynomial[power]))
@@ -185,7 +184,6 @@ def _polynomial_text(polynomial: Polynomial, name: str) -> str:
 
 
 def _of_coefficients(numerator: list[Fraction], denominator: list[Fraction]) -> RationalFunction:
-    """Return the quotient from pickled coefficients, as FLINT's polynomials cannot be pickled."""
     return RationalFunction(*(flint.fmpq_poly([to_fmpq(c) for c in shares]) for shares in (numerator, denominator)))
 
 
@@ -298,12 +296,11 @@ class InNumber:
                     return _plus(self.lesser(left, start), self.lesser(right, start))
                 case ast.Binary(op=ast.BinaryOp.SUBTRACT, left=left, right=right):
                     return _plus(self.lesser(left, start), _scaled(self.value(right), RationalFunction.constant(-1)))
-                case _ if self._is_positive(tree, start):
+                case _ if self._is_proved_nonnegative(tree, start):
                     return {}
             raise
 
-    def _is_positive(self, tree: ast.Expr, start: int) -> bool:
-        """Return True if `tree` is proved to be nonnegative for all m from `start` on."""
+    def _is_proved_nonnegative(self, tree: ast.Expr, start: int) -> bool:
         match tree:
             case ast.Number(value=number):
                 return number >= 0
@@ -316,9 +313,9 @@ class InNumber:
                 value = self.names.get(known, {})
                 return known in DISTANCES or (value.keys() == {()} and value[()].is_positive_from(start))
             case ast.Binary(op=ast.BinaryOp.ADD | ast.BinaryOp.MULTIPLY | ast.BinaryOp.DIVIDE, left=left, right=right):
-                return self._is_positive(left, start) and self._is_positive(right, start)
+                return self._is_proved_nonnegative(left, start) and self._is_proved_nonnegative(right, start)
             case ast.Binary(op=ast.BinaryOp.POWER, left=left):
-                return self._is_positive(left, start)
+                return self._is_proved_nonnegative(left, start)
         return False
 
     def require_divisors(self, start: int) -> None:

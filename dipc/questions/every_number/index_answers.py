@@ -90,11 +90,10 @@ def last_offset(last: object, parameter: str) -> int | None:
 
 
 class _Refused(Exception):
-    """Raised if an output does not satisfy a condition; the reason is one sentence."""
+    pass
 
 
 def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:
-    """Yield the outputs to which some loop up to `parameter` assigns its variable."""
     bodies = (tree.body, () if tree.ideal is None else tree.ideal.body)
     loops = {
         node.variable: node
@@ -166,7 +165,6 @@ def _require_unread(node: object, name: str, where: str) -> None:
 
 
 def _domain(tree: ast.ProgramTree, type_: ast.TypeExpr) -> tuple[ast.Expr, ast.Expr] | None:
-    """Return the ends of a domain of integers, or None for another type."""
     if isinstance(type_, ast.NamedDomain):
         known = [
             each.domain for each in tree.declarations if isinstance(each, ast.DomainDecl) and each.name == type_.name
@@ -176,7 +174,6 @@ def _domain(tree: ast.ProgramTree, type_: ast.TypeExpr) -> tuple[ast.Expr, ast.E
 
 
 def _literal(value: ast.Expr | None) -> int | None:
-    """Return the integer that the expression `value` spells, or None."""
     match value:
         case ast.Number(value=Fraction(denominator=1) as number):
             return int(number)
@@ -311,5 +308,4 @@ class _Answer:
 
 
 def _variable(statement: ast.For | ast.While) -> str:
-    """Return the variable of a loop, or `i` for a loop without one."""
     return statement.variable if isinstance(statement, ast.For) else "i"

@@ -160,7 +160,7 @@ class LoopRuns(Generic[N, S]):
 
     @abstractmethod
     def _before(self) -> Iterable[S]:
-        """Return the steps to the first head."""
+        pass
 
     @abstractmethod
     def _iteration(self, node: N, iteration: int) -> Iterable[S]:
@@ -168,10 +168,9 @@ class LoopRuns(Generic[N, S]):
 
     @abstractmethod
     def _ending(self, node: N) -> Iterable[S]:
-        """Return the steps to the exit if the loop ends at the head `node`."""
+        pass
 
     def _key(self, state: State) -> Key:
-        """Return the key of the program's state at a head."""
         return key_of(self._own, state, means=self._keeps_means)
 
     def _number(self, key: Key, node: N, iteration: int) -> int:
@@ -182,7 +181,6 @@ class LoopRuns(Generic[N, S]):
         return self._keys[key]
 
     def _runs(self, flow: Flow, start: State, goal: int | None) -> Iterator[State]:
-        """Yield the final states of all runs from `start` to the instruction `goal`, or to the exit."""
         pending = [start]
         for _ in range(self._limits.states):
             if not pending:
@@ -195,11 +193,9 @@ class LoopRuns(Generic[N, S]):
         raise LimitReached("states", f"an iteration has more than {self._limits.states} states")
 
     def _takes(self, edge: Edge) -> bool:  # noqa: ARG002
-        """Return True if a run can take the step `edge`."""
         return True
 
     def _array_of(self, slot: int) -> str | None:
-        """Return the array of length m that has this slot as an element, or None."""
         name, bracket, _ = self._core.slots[slot].name.partition("[")
         return name if bracket and name in self._arrays else None
 
@@ -567,7 +563,6 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         return replace(guard, form=self._form(guard.form), difference=self._form(guard.difference))
 
     def _form(self, form: Affine) -> Affine:
-        """Return `form`, over the ideal's inputs, as a form over the program's inputs."""
         return Affine((), tuple(sorted((self._inputs[slot], c) for slot, c in form.inputs)), form.constant)
 
     # --- the program ---------------------------------------------------------------------------------------
@@ -597,10 +592,6 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
                 pending += [(after, terms) for after in successors if not contradict([*guards, *after.guards.items])]
 
     def _facets(self, guards: Sequence[Constraint]) -> tuple[Moving, ...]:
-        """Return the facets of the inputs that satisfy `guards`.
-
-        Beyond a bound of `requires` there is no other answer.
-        """
         bounds, outside = gaps(self._ideal, guards)
         region = Region((*guards, *bounds), ())
         # An element is compared in one iteration only, so that moving it a little inwards does not change the answer.

@@ -93,7 +93,6 @@ def with_one_loop(program: ast.ProgramTree, number: QueryNumber, arrays: frozens
 
 
 def _fresh(program: ast.ProgramTree) -> Iterator[str]:
-    """Yield names that do not occur in `program`."""
     known = {str(getattr(node, "name", "")) for node in walk(program)}
     known |= {node.variable for node in walk(program) if isinstance(node, ast.For | ast.Each)}
     known |= {name for node in walk(program) if isinstance(node, ast.ConstDecl) for name, _ in node.bindings}
@@ -180,7 +179,6 @@ class _Fusion:
         return replace(loop, body=(*loop.body, *body))
 
     def _scalars(self) -> Iterator[str]:
-        """Yield the variables and outputs that are not arrays of length m."""
         for declaration in self.variables:
             if declaration.role is not ast.Role.INPUT:
                 yield from (
@@ -255,8 +253,6 @@ def _withoutexits(block: Block, flag: str) -> Block:
 
 
 def _renamed(tree: Any, name: str, other: str) -> Any:
-    """Return `tree`, a part of a program, with the variable `name`, which is not an array, renamed to `other`."""
-
     def rename(node: Any) -> Any:
         return replace(node, name=other) if isinstance(node, ast.Name) and node.name == name else node
 
@@ -318,7 +314,6 @@ def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tupl
 def _with_outputs(
     program: ast.ProgramTree, body: Block, ideal: Block, wanted: Callable[[str], bool]
 ) -> ast.ProgramTree:
-    """Return the program with the statements `body` and `ideal` and the outputs that are `wanted`, without a claim."""
     declarations: list[ast.Declaration] = []
     for declaration in program.declarations:
         match declaration:
@@ -504,7 +499,6 @@ class _IndexShift:
         return len(variables) == as_index + as_value
 
     def node(self, node: Any) -> Any:
-        """Return `node` with shifted indices."""
         match node:
             case ast.For() | ast.Each() | ast.Declarator() | ast.RangeDomain() if mentions(node.high, self.parameter):
                 if isinstance(node, ast.RangeDomain):
@@ -525,7 +519,6 @@ class _IndexShift:
         return node
 
     def _moved_index(self, index: Any) -> ast.Expr:
-        """Return the expression `index` plus `by`."""
         if isinstance(index, ast.Number):
             value = index.value + self.by
             return ast.Number(value, str(value))

@@ -197,7 +197,6 @@ class _Reduction:
         return self._read(ast.BaseType.REAL, units), _ONE
 
     def _is_integer(self, total: Total) -> bool:
-        """Whether the total is an integer at all queries."""
         return total.written.function == "count" or self._is_integral(total.written.body)
 
     def _is_integral(self, tree: ast.Expr) -> bool:
@@ -303,7 +302,6 @@ def _mentions(tree: object, names: frozenset[str]) -> bool:
 
 
 def _is_variable(declared: ast.VariableDecl) -> bool:
-    """Whether a declaration is of variables, whose type may be widened."""
     return declared.role is ast.Role.VAR and all(own.low is None for own in declared.declarators)
 
 
@@ -313,14 +311,12 @@ def _words(type_: Type) -> Iterator[str]:
 
 
 def _bound_names(tree: ast.ProgramTree) -> set[str]:
-    """Return the names of loops, ranges and scores, and of the variables of the ideal."""
     inner = () if tree.ideal is None else tree.ideal.declarations
     names = {own.name for each in inner for own in each.declarators}
     return names | {name for node in ast.walk(tree) if isinstance(name := getattr(node, "variable", None), str)}
 
 
 def _used_names(tree: ast.ProgramTree) -> frozenset[str]:
-    """Return all names of the program, also those of domain values and loops."""
     names: set[str] = set()
     for node in ast.walk(tree):
         names.update(
@@ -347,8 +343,6 @@ class _Finding:
     totals: dict[ast.Ranged, Total] = field(default_factory=dict)
 
     def without_queries(self, tree: ast._Tree) -> ast._Tree:
-        """Return the tree with names in place of its totals, which are added to `totals`."""
-
         def change(node: object) -> ast.Expr | None:
             if not isinstance(node, ast.Ranged) or not self._is_total(node):
                 return None
@@ -449,7 +443,6 @@ def _with_first(first: ast.Statement, after: ast.Statement) -> ast.Statement | N
 
 
 def _assignments(loop: ast.For, name: str) -> Iterator[ast.Statement]:
-    """Yield the statements of a loop that assign the variable `name`, also in one branch."""
     for statement in loop.body:
         match statement:
             case ast.Assign(ast.Name(name=own)) | ast.If(then=(ast.Assign(ast.Name(name=own)),)):
@@ -503,7 +496,6 @@ def _inserted(tree: ast.Expr, known: Mapping[str, ast.Expr]) -> ast.Expr:
 
 
 def _with_variable(node: ast.Ranged, name: str) -> ast.Ranged:
-    """Return the range with another variable."""
     own = ast.Name(name, node.span)
     body = ast.rewritten(node.body, lambda each: own if ast.is_name(each, node.variable) else None)
     return replace(node, variable=name, body=body)
@@ -517,7 +509,6 @@ class _Form:
     constants: Mapping[str, Fraction]
 
     def range(self, tree: ast.Expr) -> tuple[Fraction, Fraction] | None:
-        """Return the least and the greatest value that the expression may have; None if it may be any number."""
         match tree:
             case ast.Number(value=value):
                 return value, value
@@ -565,7 +556,7 @@ class _Form:
         return None if low is None or high is None else (low, high)
 
     def slope(self, tree: ast.Expr) -> Fraction | None:
-        """Return a number c such that the expression differs by at most c times the moves of its queries; or None."""
+        """Return c such that the expression changes by at most c times the changes of its queries, summed, or None."""
         match tree:
             case ast.Number():
                 return _ZERO

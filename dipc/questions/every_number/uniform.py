@@ -187,7 +187,6 @@ def require_uniform_metric(
 
 
 def _declare(declaration: ast.VariableDecl, number: QueryNumber, arrays: set[str], others: set[str]) -> None:
-    """Add the declared variables to `arrays` if they are arrays of length m, else to `others`."""
     parameter = number.parameter
     _require_bound(declaration.type, number)
     number.require_free(declaration.initial, f"an initial value depends on `{parameter}`")
@@ -264,7 +263,6 @@ def _indexed_alike(node: object, variable: str) -> bool:
 
 
 def _domains(declared: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
-    """Return the domains of the declarations `declared`, by name."""
     return {each.name: each.domain for each in declared if isinstance(each, ast.DomainDecl)}
 
 

@@ -307,7 +307,6 @@ def _sums(
 
 
 def _is_element(name: str, shape: UniformLoops) -> bool:
-    """Return True if the slot `name` is an element of an array of length m."""
     array, bracket, _ = name.partition("[")
     return bool(bracket) and array in shape.arrays
 
@@ -342,7 +341,11 @@ def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoo
 
 
 def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: ClaimedDistances) -> UnionBound:
-    """Return the union bound of a selection loop: one term for each query but the selected one, in two cases."""
+    """Return the union bound of the selection loop `own`.
+
+    Each query but the selected one has a term: one if it comes before the selected query, one if it comes after it.
+    `instance` gives the ideal for an m.
+    """
     assert isinstance(own.first, ast.Number)
     least = int(own.first.value)
     ideal = instance(least + 2)
