@@ -282,7 +282,9 @@ def _follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction]
         names = {**constants, "alpha": Form.number(least)}
         if own_alpha == "dd":
             distances = ["alpha", "dd"]
-            if not never_grows(own_beta, distances, proved.constants, budget) or mentions(own_gamma, "alpha"):
+            # Where gamma grows with the distance, inputs that are farther away have a greater gamma.
+            grows = any(mentions(own_gamma, name) for name in distances)
+            if grows or not never_grows(own_beta, distances, proved.constants, budget):
                 return Follows.OPEN
             own_names = {**names, "dd": Form.number(least)}
         else:

@@ -338,6 +338,21 @@ def test_bounds_with_normal_noise_at_one_eps() -> None:
     assert met(text, verdict="accurate", beta="erfc(1)") is Follows.NO
 
 
+@pytest.mark.parametrize("gamma", ["dd", "alpha", "dd/2 + 1/2", "1"])
+def test_a_gamma_that_grows_with_the_distance_is_not_that_of_the_least_one(gamma: str) -> None:
+    """At the distance 1 each output may be off by 1, so that nothing follows for inputs from 1/2 on and gamma = 1/2."""
+    source = """
+    program p; input q : int; output o : real; metric { input: discrete; }
+    ideal { if q >= 0 then o <- 0 else o <- -1 end }
+    if q >= 0 then o <- Lap(eps, 1/2) else o <- Lap(eps, -1/2) end
+    """
+    report = dipc.check(dipc.load(source), inputs="all", alpha="dd", gamma=gamma, beta="exp(-eps/2)", keep_proofs=True)
+    text = certify(report)
+    assert met(text, verdict="accurate") is Follows.YES
+    for least, radius in (("1/2", "1/2"), ("1/2", "3/4"), ("0", "0"), ("3/4", "7/8")):
+        assert met(text, verdict="accurate", alpha=least, gamma=radius) is not Follows.YES
+
+
 def test_bounds_are_compared_on_their_intervals() -> None:
     one = {(0, Fraction(0)): Fraction(1)}
     falling = ((({(0, Fraction(-1)): Fraction(1)}, one),),)
