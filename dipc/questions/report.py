@@ -57,9 +57,9 @@ class RowResult(Record):
     reached before it was known. `failing` is the exact set of eps in the intervals where the claim fails: empty unless
     the verdict is INACCURATE. `reason` is given exactly for UNDECIDED.
 
-    `says` has the values of eps, or of the variable of a class, where beta < 1; None if the claim is not about the
-    input of the row, as dd is too small. The row is `vacuous` in this case, if beta is at least 1 everywhere, and if it
-    is `unconstrained`: no output is stated.
+    `says` has the values of eps, or of the variable of a class, where beta < 1. The row is `vacuous` for one of three
+    reasons: dd is too small, so that the claim is not about the input (then `says` is None); beta is at least 1
+    everywhere; or no output is stated (`unconstrained`).
 
     For a class of inputs, `count` is the number of its inputs. For a free gamma, `obligations` has one result for each
     range of gamma, and the other fields are those of the result that decides.

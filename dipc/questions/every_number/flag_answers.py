@@ -99,9 +99,9 @@ class FlagRuns(AgreeingRuns):
             yield once, (), 1
 
     def _shared_directions(self, guard: Constraint) -> frozenset[tuple[int, bool]]:
-        """Return (input, grows) for each input in `guard` that all iterations share.
+        """Return (input, flag) for each input in `guard` that all iterations share.
 
-        `grows` says that the form compared in the guard increases with the input.
+        The flag says that the form compared in the guard increases with the input.
         """
         grows = guard.op in (CompareOp.GE, CompareOp.GT)
         return frozenset(

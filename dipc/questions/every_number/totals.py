@@ -556,7 +556,7 @@ class _Form:
         return None if low is None or high is None else (low, high)
 
     def slope(self, tree: ast.Expr) -> Fraction | None:
-        """Return c such that the expression changes by at most c times the changes of its queries, summed, or None."""
+        """Return c such that the expression changes by at most c times the greatest change of its queries, or None."""
         match tree:
             case ast.Number():
                 return _ZERO

@@ -430,9 +430,10 @@ class Unit:
         return all(self._holds(term, start) for total in sums for term in total.terms)
 
     def refusal(self, sums: Iterable[Sum], start: int, parameter: str) -> str:
-        """Return the reason why the rates for m = `start` are not proved to bound the error for greater m.
+        """Return why rates that suffice for m = `start` are not proved to suffice for greater m.
 
-        It compares how rates and exponents of beta grow; the latter grow like 1/scale.
+        The reason compares how the rates in `sums` and the exponents of beta grow with m, the exponents like 1/scale. m
+        is the constant `parameter`.
         """
         used = {noise.rate for total in sums for term in total.terms for noise in term.event.noises}
         falling = [
