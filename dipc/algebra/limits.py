@@ -126,7 +126,7 @@ class Meter:
         self.spend(4 * left * right * (1 + left_bits // _WORD) * (1 + right_bits // _WORD))
 
     def expansion(self, terms: int, bits: int) -> None:
-        """Count the creation of `terms` terms one by one, with coefficients of `bits` bits."""
+        """Count the work of creating `terms` terms one by one, with coefficients of `bits` bits."""
         self.spend(terms * (_ONE_BY_ONE + bits // 4))
         self.size(terms * weight(bits))
 
@@ -182,7 +182,7 @@ class DecisionBudget:
         )
 
     def spend_interval(self, work: int = 0) -> None:
-        """Count one interval, or several if `work` is more than an interval is expected to take."""
+        """Spend one interval of the budget, or several if `work` is more than one interval is expected to take."""
         self.intervals -= 1 + work // _WORK_OF_ONE
         if self.intervals < 0:
             raise LimitReached(

@@ -261,7 +261,7 @@ class CsvSource:
             yield text
 
     def place(self, column: int | None) -> Excerpt:
-        """Return the place of the cell with index `column` in the record read last; of its first line for None."""
+        """Return the place of the cell with index `column` in the record read last; for None, of its first line."""
         if column is None:
             text = self._lines[0].rstrip("\r\n") if self._lines else ""
             return Excerpt(self.name, self._first_line, 1, text, max(1, len(text)))

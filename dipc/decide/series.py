@@ -760,7 +760,10 @@ def _coarsened(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fractio
 
 
 def _change(event: Event, item: Halfspace, *, falls: bool) -> Fraction:
-    """An upper bound of the rate at which the probability of `item` decreases (`falls`) or increases with eps."""
+    """An upper bound of the rate at which the probability of the half-space `item` changes with eps.
+
+    The change is a decrease if `falls`, else an increase. The noises are those of `event`.
+    """
     if not item.coefficients:
         return _ZERO
     noises = [(event.noises[i], abs(c)) for i, c in item.coefficients]

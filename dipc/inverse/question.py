@@ -117,7 +117,6 @@ class Question:
 
     @property
     def word(self) -> str:
-        """The word for a case of the question in messages, such as "row"."""
         if self.table is not None:
             return "row"
         return "class" if self.parameter is None else "case"
@@ -344,7 +343,7 @@ _NO_ERROR = PiecewiseForm(ExpPoly.ZERO)
 
 
 def claim_scopes(claim: Claim, limits: Limits) -> Mapping[str, ClaimScope]:
-    """For eps, the values at which the claim of at least one row of the table is not vacuous."""
+    """Return {"eps": the values of eps at which the claim of some row of the table is not vacuous}."""
     scopes = [claim_scope(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
     return {str(Variable.EPS): join_scopes(scopes)} if scopes else {}
 

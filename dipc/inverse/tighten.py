@@ -284,7 +284,6 @@ class Tightest:
 
     @property
     def word(self) -> str:
-        """The word for a case, such as "row" or "class"."""
         return self.claims.question.word
 
     @property

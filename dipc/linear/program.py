@@ -658,7 +658,7 @@ def corners(system: Sequence[Halfspace], keys: Sequence[int]) -> Iterator[Point]
 
 
 def is_bounded_on(form: Halfspace, system: Sequence[Halfspace]) -> bool:
-    """Whether `form` is bounded from both sides on the nonempty polyhedron `system`. Raises NotConfirmed."""
+    """True if `form` is bounded from both sides on the nonempty polyhedron `system`. Raises NotConfirmed."""
     opposite = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -form.constant)
     return all(isinstance(minimum(each, system), Least) for each in (form, opposite))
 

@@ -200,7 +200,10 @@ class MultisetDistances:
     """A computation of dd for multiset inputs, from det of every multiset input of the program."""
 
     def __init__(self, ideal: Ideal, groups: Groups) -> None:
-        """Compute det of every multiset input; raise DiagnosticError if it is undefined at one, and LimitReached."""
+        """Compute det of every multiset input.
+
+        Raises DiagnosticError if det is undefined at one of them, and LimitReached if there are too many.
+        """
         most = ideal.program.limits.combinations
         if groups.size > most:
             raise LimitReached("combinations", f"the finite inputs have {groups.size} multisets, too many to compare")

@@ -405,7 +405,7 @@ def promoted(program: Program) -> Program:
 
 
 def _domains(declaration: ast.Declaration, program: Program) -> list[Sequence[Value]]:
-    """Return the values of each input that `declaration` declares; () for an input that is not DOM."""
+    """Return the listed domain of each input that `declaration` declares; () for an input without a listed domain."""
     if not isinstance(declaration, ast.VariableDecl) or declaration.role is not ast.Role.INPUT:
         return []
     names = {declarator.name for declarator in declaration.declarators}

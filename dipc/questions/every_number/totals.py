@@ -78,7 +78,7 @@ def for_every_input(program: Program, parameter: str) -> Program | None:
 def at_distances(program: Program, parameter: str) -> Program | None:
     """Return the reduced program, for claims with `alpha: dd` that do not depend on `parameter`.
 
-    None if the program reads queries in another way than through one total with the distances of the reduced program.
+    None unless the program reads queries through one total alone, and dd in the reduced program is dd in `program`.
     """
     reduction = _Reduction.from_program(program, parameter)
     metric = program.core.metric

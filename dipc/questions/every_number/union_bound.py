@@ -569,7 +569,10 @@ class UnionProof:
                 yield obligation, CoefficientInequality(start, total, power)
 
     def prove(self, start: int) -> Generator[Obligation, Decision, ProvedStart | None]:
-        """Return a proof that begins at `start` or a little later, or None if none is found. Raises NotUniform."""
+        """Return a proof for every m from some start on, at least `start` and little more; None if none is found.
+
+        Raises NotUniform.
+        """
         worst = yield from self._failing(start, self.intervals)
         if worst is None:
             return ProvedStart(start, None)
