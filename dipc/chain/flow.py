@@ -244,7 +244,10 @@ def analyze(program: CoreProgram) -> Flow:
 
 
 def _waits(program: CoreProgram, decided: Sequence[int]) -> frozenset[int]:
-    """Return the labels of the finite choices into no output whose options depend on inputs and constants alone."""
+    """Return the labels of finite choices that may wait: those whose options depend on inputs and constants alone.
+
+    A choice whose target is an output never waits.
+    """
     outputs = slot_set(program.outputs)
     result: set[int] = set()
     for label, instruction in enumerate(program.instructions):

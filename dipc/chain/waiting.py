@@ -216,12 +216,12 @@ class Steps:
         return successors if met is None else (Successor(met, DETERMINISTIC),)
 
     def _met(self, drawn: tuple[Successor, ...], origin: int, known: int, label: int) -> State | None:
-        """Return the state in which a choice waits in the one variable that its outcomes differ in, or None.
+        """Return the state in which a choice waits in one variable, after steps that computed from the choice; or None.
 
         The instruction at `label` has drawn the outcomes `drawn` of a choice made at `origin`; they depend on inputs
-        and the slots `known` alone. Each outcome is followed while it only computes from inputs and from the choice,
-        until all are at one label and differ in one variable, which the next instruction does not read. None if that
-        never happens.
+        and the slots `known` alone. Each outcome is followed while it only computes from inputs and from the choice.
+        This ends where all outcomes are at one label and differ in one variable, which the next instruction does not
+        read. None if that never happens.
         """
         flow = self._flow
         if not 1 < len(drawn) <= _MOST_OUTCOMES or any(self.progress(each.state) for each in drawn):

@@ -84,8 +84,8 @@ class Metric:
     """The distance d of one program (section 2 of the paper): by default the largest distance of a coordinate.
 
     A `metric` block can define another distance. Inputs are given by slot, as values or, if they are real or int, as
-    forms; answers in the order of the outputs. `whole` tests whether a form has integer values; by default forms over
-    int inputs of the program have.
+    forms; answers in the order of the outputs. `whole` tests whether a form has integer values; by default, forms over
+    int inputs of the program count as integers.
     """
 
     def __init__(self, program: CoreProgram) -> None:

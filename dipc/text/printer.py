@@ -325,7 +325,7 @@ class _Comment:
 
 
 def formatted(source: SourceText) -> str:
-    """Return the program in canonical form, with its comments, and at most one blank line where it had some.
+    """Return the program in canonical form with its comments. Several blank lines in a row become one.
 
     Formatting is idempotent. Raises DiagnosticError for anything that is not a program.
     """

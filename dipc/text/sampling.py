@@ -171,7 +171,7 @@ def _bad_deviation(span: Span, reason: str, elaborator: Elaborator) -> None:
 
 
 def ends(written: tuple[ast.Expr, ast.Expr], law: Law, elaborator: Elaborator) -> tuple[Fraction, Fraction] | None:
-    """Return the ends low < high of the support of a law, or None after reporting that they are not such constants."""
+    """Return the ends low < high of the support of a law; None after reporting that `written` has no such constants."""
     low, high = (_support_end(expr, law, elaborator) for expr in written)
     if low is None or high is None:
         return None

@@ -623,7 +623,10 @@ class Execution:
         return value
 
     def gap(self, values: Sequence[Held], outputs: Sequence[int]) -> Fraction | Affine | None:
-        """Return the distance of an answer from the exact one, both in `values` by slot; None for infinity."""
+        """Return the distance of an answer from the exact one; None for infinity.
+
+        `values` has both answers by slot: the answer in the slots `outputs`, the exact one in those of the metric.
+        """
         distance = self.machine.distance
         if not isinstance(distance.kind, str):
             distance_value = self.value(distance.kind, values, Constraints({}))

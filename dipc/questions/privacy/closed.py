@@ -189,7 +189,8 @@ class ClosedLaws(TableLaws):
     def decide(self, claim: PrivacyClaim) -> Answer:
         """Decide `claim`.
 
-        If delta is 0, single answers suffice, and answers with equal pairs of probabilities are one obligation.
+        If delta is 0, it is enough to decide each answer by itself, and answers with equal pairs of probabilities are
+        one obligation.
         """
         asked: list[tuple[tuple[int, int], tuple[int, ...] | None]] = (
             [(couple.pair, (couple.answer,)) for couple in couples(self.table, self.pairs)]

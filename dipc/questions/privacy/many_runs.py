@@ -276,9 +276,9 @@ def _power(masses: flint.arb_poly, exponent: int, least: float) -> tuple[int, fl
 
 
 def _cut(masses: flint.arb_poly, least: float) -> tuple[int, flint.arb_poly]:
-    """Return `masses` without coefficients at both ends that add up to at most `least`, and how many were cut first.
+    """Return (the number of coefficients cut at the lower end, `masses` without small coefficients at both ends).
 
-    Raises LimitReached if too many are left.
+    The coefficients that are cut add up to at most `least`. Raises LimitReached if too many are left.
     """
     every = masses.coeffs()
     sizes = [float(each.mid()) for each in every]
