@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
+from math import exp
+from random import Random
 
 import pytest
 
@@ -13,6 +16,7 @@ from dipc.chain.state import finite_values
 from dipc.claims.given import CellPool
 from dipc.program.ideal import Distances, Ideal
 from dipc.program.inputs import FiniteInputs
+from dipc.program.metric import Norm
 from dipc.questions import one_choice
 from dipc.questions.one_choice import choice_classes
 
@@ -123,3 +127,64 @@ def test_the_number_of_rows_does_not_grow_with_that_of_inputs(monkeypatch: pytes
         assert classes is not None
         numbers.append(len(classes))
     assert numbers[2] <= 4.5 * numbers[1] <= 4.5 * 4.5 * numbers[0]
+
+
+# --- random programs, against a mechanism in Python -------------------------------------------------------------------
+
+SCORES: dict[str, Callable[[int, Sequence[F]], F]] = {
+    "v[min(k, 2)]": lambda k, v: v[min(k, 2) - 1],
+    "-abs(v[1] - k)*v[2]": lambda k, v: -abs(v[0] - k) * v[1],
+    "min(v[1], k) - v[2]": lambda k, v: min(v[0], F(k)) - v[1],
+    "v[1]/2 + k": lambda k, v: v[0] / 2 + k,
+    "max(v[1], v[2])*k": lambda k, v: max(v[0], v[1]) * k,
+}
+CONDITIONS: dict[str, Callable[[Sequence[F]], bool]] = {
+    "v[1] > 0": lambda v: v[0] > 0,
+    "v[1] < v[2]": lambda v: v[0] < v[1],
+    "v[1] + v[2] >= 1": lambda v: v[0] + v[1] >= 1,
+    "v[2] = 0": lambda v: v[1] == 0,
+}
+
+
+def compared(seed: int) -> None:
+    """Compare the classes of a random program with the answer, dd and probability of each input, by Python."""
+    chance = Random(f"one choice {seed}")
+    domain = [F(value) for value in chance.choice([("0", "1", "2"), ("-1", "0", "1/2"), ("-2", "0", "1", "5")])]
+    score, value = chance.choice([*SCORES.items()])
+    (after, changes), (test, holds) = (chance.choice([*CONDITIONS.items()]) for _ in (0, 1))
+    answer, one, two = (chance.randint(1, 3) for _ in range(3))
+    norm = chance.choice([*Norm])
+    program = dipc.load(
+        f"program p; input v[1..2] : {{{', '.join(map(str, domain))}}}; output w : {{1..3}}; var c : {{1..3}};"
+        f" metric {{ input: {norm.value}; }} ideal {{ if {test} then w <- {one} else w <- {two} end }}"
+        f" c <- Exp(eps, k in {{1..3}} : {score}); if {after} then w <- {answer} else w <- c end"
+    )
+    every = list(product(domain, repeat=2))
+    right = {v: one if holds(v) else two for v in every}
+
+    def key(v: tuple[F, ...]) -> object:
+        others = [u for u in every if right[u] != right[v]]
+        dd = min([norm.combined([abs(a - b) for a, b in zip(u, v, strict=True)]) for u in others], default=None)
+        weights = [exp(value(k, v)) for k in (1, 2, 3)]
+        accepted = [w for k, w in zip((1, 2, 3), weights, strict=True) if (answer if changes(v) else k) == right[v]]
+        return right[v], dd, round(sum(accepted) / sum(weights), 9)
+
+    classes = choice_classes(program, every_input(program))
+    assert classes is not None
+    counted: Counter[object] = Counter()
+    for each in classes:
+        of_member = key(tuple([F(str(cell)) for cell in each.inputs]))
+        assert isinstance(of_member, tuple)
+        assert (each.answer, each.dd) == ((F(of_member[0]),), of_member[1]), seed
+        counted[of_member] += each.count
+    assert counted == Counter(map(key, every)), seed
+
+
+@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 1000), marks=pytest.mark.slow)])
+def test_classes_of_random_programs_have_the_members_of_brute_force(
+    seeds: range, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(one_choice, "LEAST_INPUTS", 1)
+    monkeypatch.setattr(one_choice, "LEAST_SAVED", 0)
+    for seed in seeds:
+        compared(seed)
