@@ -841,7 +841,6 @@ class ClosedForm:
     __rmul__ = __mul__
 
     def __truediv__(self, other: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
-        """Divide by `other`. Raises ZeroDivisionError unless `other` is proved to have one sign for every eps > 0."""
         if not _is_operand(other):
             return NotImplemented
         form: ClosedForm = above("closed form").divided(self, ClosedForm.convert(other))
@@ -860,7 +859,7 @@ class ClosedForm:
         return ClosedForm(simplest(operation(self.value, form.value)), self.shared_eps(form))
 
     def shared_eps(self, other: ClosedForm) -> Fraction | None:
-        """The eps to which this form or `other` is restricted, None if neither is.
+        """The eps to which this form or `other` is restricted; None if neither is restricted.
 
         Raises ValueError if they are restricted to different eps.
         """

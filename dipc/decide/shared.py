@@ -681,10 +681,6 @@ class SharedEngine(Engine):
         return result
 
     def _next_batch(self) -> Sequence[Pending]:
-        """The next questions to send as one task.
-
-        A batch is large while many questions are left and small in the end, so that all workers end nearly together.
-        """
         if self._alone:
             return [self._alone.popleft()]
         size = min(max(self._least, self._count // (4 * self._executor.slots)), self._batch)

@@ -368,17 +368,14 @@ def _shares(centered: CenteredExit) -> bool:
 
 
 def _finite_alone(centered: CenteredExit) -> CenteredExit:
-    """Return the exit as the event that the finite outputs are right, without conditions on the other outputs."""
     return replace(centered, points=(), in_balls=False, parts=_only(centered, near=False))
 
 
 def _nearness_alone(centered: CenteredExit) -> CenteredExit:
-    """Return the event that the real and int outputs are within gamma of det's, whatever the finite outputs are."""
     return replace(centered, guards=(), weight=None, parts=_only(centered, near=True))
 
 
 def _only(centered: CenteredExit, *, near: bool) -> tuple[NoiseComponent, ...]:
-    """Return the components of `centered` with the constraints on nearness (`near`), or with all other constraints."""
     return tuple(
         [
             part

@@ -361,7 +361,6 @@ def _common(values: Sequence[Fraction | None]) -> tuple[list[int | None], int]:
 
 
 def _counts_of_proved(outcomes: Sequence[RowOutcome], numbers: Sequence[int]) -> Counts:
-    """Return the numbers of rows of each kind among those that hold."""
     proved = [outcome.settled.verdict is Verdict.ACCURATE for outcome in outcomes]
     counted = Counter(number for number in numbers if proved[number])
     vacuous = above_one = unconstrained = 0
@@ -439,7 +438,6 @@ class _ChunkRows:
     def answer(
         self, counts: Counts, scopes: Sequence[ClaimScope], left: tuple[tuple[int, tuple[str, ...]], ...]
     ) -> ChunkAnswer:
-        """Return the answer, with the `counts` and `scopes` of the rows that were not marked and hold."""
         every = replace(added(self._counts, counts), rows=len(self.rows))
         return ChunkAnswer(every, tuple(dict.fromkeys([*self.scopes, *scopes])), left)
 
@@ -715,7 +713,6 @@ def _digest(chunk: bytes) -> str:
 
 
 def _header(file: IO[bytes]) -> list[str] | None:
-    """Return the first record of a CSV file, which must be a single line of text; None otherwise."""
     line = file.readline(MAX_LINE + 1).removeprefix(_BYTE_ORDER_MARK)
     try:
         (record,) = csv.reader([line.decode("utf-8")], strict=True, skipinitialspace=True)

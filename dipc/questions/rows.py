@@ -110,7 +110,6 @@ class TableRows(TableSource):
         return rows, map(rows.append, results_in_order(self._outcomes(), engine))
 
     def _outcomes(self) -> Iterator[Underway[RowOutcome]]:
-        """Yield for each row its outcome as work to be decided; rows with equal claim and bound share one object."""
         known: dict[tuple[int, int], Underway[RowOutcome]] = {}
         alive: list[Bound] = []  # An identity is valid only as long as its object lives.
         rows = iter(self.table.rows)

@@ -263,7 +263,7 @@ def _factor(component: ComponentTemplate, centers: Mapping[int, InputForm]) -> D
 
 
 def _off(form: InputForm, center: InputForm, sign: int) -> InputForm:
-    """Return how far the output `form` is above the `center` of the near outputs, or, for `sign` -1, below it."""
+    """Return the difference of the output `form` from the `center` of the near outputs, downwards if `sign` is -1."""
     difference = Affine((), *form) - (Affine((), *center) if sign > 0 else -Affine((), *center))
     return difference.inputs, difference.constant
 

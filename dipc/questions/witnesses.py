@@ -369,7 +369,6 @@ class Witnesses:
     def _refuted(
         self, inputs: Mapping[int, Value], gamma: Fraction | None
     ) -> Generator[Obligation | Bound, Decision, Refuted | None]:
-        """Return `inputs` with its row if it refutes the claim, else None; also None where beta is too long."""
         try:
             row, obligation = yield from self.settle(inputs, gamma)
         except DiagnosticError as error:

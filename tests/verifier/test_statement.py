@@ -340,7 +340,7 @@ def test_bounds_with_normal_noise_at_one_eps() -> None:
 
 @pytest.mark.parametrize("gamma", ["dd", "alpha", "dd/2 + 1/2", "1"])
 def test_a_gamma_that_grows_with_the_distance_is_not_that_of_the_least_one(gamma: str) -> None:
-    """At the distance 1 each output may be off by 1, so that nothing follows for inputs from 1/2 on and gamma = 1/2."""
+    """Nothing follows for inputs from 1/2 on and gamma = 1/2, since outputs may be off by 1 at the distance 1."""
     source = """
     program p; input q : int; output o : real; metric { input: discrete; }
     ideal { if q >= 0 then o <- 0 else o <- -1 end }

@@ -84,7 +84,6 @@ class RationalFunction:
         return RationalFunction.reduced(self.numerator * other.numerator, self.denominator * other.denominator)
 
     def __truediv__(self, other: RationalFunction) -> RationalFunction:
-        """Return the quotient; raise ZeroDivisionError for zero."""
         return RationalFunction.reduced(self.numerator * other.denominator, self.denominator * other.numerator)
 
     def inverse(self) -> RationalFunction:

@@ -164,7 +164,7 @@ class LoopRuns(Generic[N, S]):
 
     @abstractmethod
     def _iteration(self, node: N, iteration: int) -> Iterable[S]:
-        """Return the steps from the head `node` before `iteration`; each has the index of its goal."""
+        pass
 
     @abstractmethod
     def _ending(self, node: N) -> Iterable[S]:
@@ -448,8 +448,6 @@ class AgreeingStep:
 
 @frozen
 class _Node:
-    """The states of the program and of its ideal at the head of the loop before one iteration."""
-
     program: State
     ideal: State
 
@@ -555,7 +553,6 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         return result[0]
 
     def _ideal_runs(self, state: State, goal: int) -> Iterator[tuple[State, tuple[Constraint, ...]]]:
-        """Yield all runs of the ideal from `state` to the label `goal`, or to the exit, with their guards."""
         for end in self._runs(self._other.flow, state, goal):
             yield end, tuple([self._translate(guard) for guard in end.guards.items])
 

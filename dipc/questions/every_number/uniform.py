@@ -423,7 +423,6 @@ def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:
 
 
 def _query(value: ast.Expr) -> tuple[ast.Expr, Fraction]:
-    """Return (query, factor) for a `value` that is a multiple of one query."""
     match value:
         case ast.Binary(op=ast.BinaryOp.MULTIPLY, left=ast.Number(value=factor), right=ast.Element() as query):
             return query, factor
