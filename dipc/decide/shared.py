@@ -681,6 +681,10 @@ class SharedEngine(Engine):
         return result
 
     def _next_batch(self) -> Sequence[Pending]:
+        """Return the next questions to send as one task: many at first, few in the end.
+
+        So all workers end nearly together.
+        """
         if self._alone:
             return [self._alone.popleft()]
         size = min(max(self._least, self._count // (4 * self._executor.slots)), self._batch)
