@@ -155,11 +155,11 @@ def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
 
 
 def in_product(form: Form) -> Closed | None:
-    """Return the function g with `form` = g(A·eps) for the open distance A; None if there is none.
+    """Return the function g with `form` = g(A·eps) for its one unknown number A; None if there is none.
 
     g = Σ c·t^j·e^{r·t} for a form Σ c·(A·eps)^j·e^{r·A·eps}.
     """
-    if form.denominator != ONE:
+    if form.denominator != ONE or len({name for growth in form.numerator for name, _, _ in growth}) > 1:
         return None
     total: Ring = {}
     for growth, coefficient in form.numerator.items():

@@ -309,9 +309,11 @@ def _follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction]
     values = evaluate_least(beta, names, budget), evaluate_least(own_beta, own_names, budget)
     if values[0] == values[1]:
         return Follows.YES
-    for finished, intervals in ((Form.limit, asked.intervals), (in_product, (_POSITIVE,))):
-        flat = finished is not Form.limit or all(_is_flat(value) for value in values)
-        betas = [_finished(value, finished) if flat else None for value in values]
+    unknown = {name for value in values for name in _unknowns(value)}
+    if len(unknown) <= 1:
+        # Functions of A·eps are compared only if A is one number in both.
+        finished, intervals = (in_product, (_POSITIVE,)) if unknown else (Form.limit, asked.intervals)
+        betas = [_finished(value, finished) for value in values]
         if None not in betas:
             return is_at_least(betas[0], betas[1], intervals, budget)
     return _at_some_distances((beta, names), (own_beta, own_names), asked.intervals, budget)
@@ -326,8 +328,8 @@ def evaluate_number(expression: str, names: Mapping[str, Form], budget: Budget) 
     return number
 
 
-def _is_flat(value: Value) -> bool:
-    return not any(growth for forms in value for form in forms for growth in form.numerator)
+def _unknowns(value: Value) -> set[str]:
+    return {name for forms in value for form in forms for growth in form.numerator for name, _, _ in growth}
 
 
 def _finished(value: Value, finished: Callable[[Form], Closed | None]) -> Beta | None:

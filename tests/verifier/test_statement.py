@@ -353,6 +353,19 @@ def test_a_gamma_that_grows_with_the_distance_is_not_that_of_the_least_one(gamma
         assert met(text, verdict="accurate", alpha=least, gamma=radius) is not Follows.YES
 
 
+def test_a_beta_in_gamma_is_not_the_same_in_alpha() -> None:
+    """The answer is never right for gamma = 0, however far the input is from others."""
+    source = "program p; input q : real; output o : real; ideal { o <- q } o <- Lap(eps, q)"
+    report = dipc.check(
+        dipc.load(source), inputs="all", alpha="0", gamma="free", beta="exp(-gamma*eps)", keep_proofs=True
+    )
+    text = certify(report)
+    assert met(text, verdict="accurate") is Follows.YES
+    assert met(text, verdict="accurate", beta="exp(-gamma*eps/2)") is Follows.YES
+    for beta in ("exp(-alpha*eps)", "exp(-alpha*eps/2)", "exp(-alpha*eps) + exp(-gamma*eps)/2"):
+        assert met(text, verdict="accurate", alpha="dd", beta=beta) is not Follows.YES
+
+
 def test_bounds_are_compared_on_their_intervals() -> None:
     one = {(0, Fraction(0)): Fraction(1)}
     falling = ((({(0, Fraction(-1)): Fraction(1)}, one),),)
