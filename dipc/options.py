@@ -332,9 +332,9 @@ def asks_for_all(inputs: object) -> bool:
 
 
 def open_constant(option: str) -> tuple[str, int | None]:
-    """Return the constant that the option `for_all` leaves open, such as "m >= 3", and its least value.
+    """Return the constant that a text such as "m >= 3" or "m" leaves open, and its least value, None if none is given.
 
-    The result is None without one. Raises DiagnosticError for other text.
+    Raises DiagnosticError for other text.
     """
     source = SourceText("<--for-all>", option)
     bound = parse_lower_bound(source)

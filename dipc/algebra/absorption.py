@@ -251,7 +251,10 @@ class _Blocks(Generic[S]):
     """The name of a larger block by the name of each block that is part of one."""
 
     def align(self, row: _Row[S]) -> None:
-        """Multiply `row` so that its coefficients are minors over whole blocks."""
+        """Multiply `row` by determinants of blocks until it is over whole blocks, those in which its blocks now lie.
+
+        Its entries are then minors (see the lemma of this class).
+        """
         now = {self._root(name) for name in row.blocks}
         if now != row.blocks:
             more = [self.determinants[name] for name in now - row.blocks]

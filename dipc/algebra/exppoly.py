@@ -315,10 +315,10 @@ class ExpPoly:
         return Fraction(max(0, int(self._poly.degrees()[1])) - self._least_power(), self._unit)
 
     def bulk(self, unit: int) -> int:
-        """The size of the stored polynomial for the unit `unit`: its degrees times the machine words of a coefficient.
+        """Return the size of the polynomial in eps and e^(eps/`unit`): its degrees times the machine words of a number.
 
-        `unit` is a multiple of this function's own unit. The work of finding common divisors grows approximately in
-        proportion to the size.
+        `unit` is a common denominator of exponents, such as that of several functions. The work of finding common
+        divisors grows approximately in proportion to the size.
         """
         if self._poly.is_zero():
             return 0

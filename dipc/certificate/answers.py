@@ -267,7 +267,10 @@ def with_answers(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_classes_named(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the certificate `data` with its answers; each class names its half-spaces next to other answers."""
+    """Return the certificate `data` with the answers to its questions about linear programs.
+
+    Each class names those of its half-spaces beyond which the right answer is another one.
+    """
     while True:
         solved = _solved(data)
         if not solved.beside:

@@ -171,7 +171,6 @@ def _own(slot: int) -> Affine:
 
 
 def _steps(here: int, direction: Mapping[int, Fraction], length: Line, rounded: tuple[Line, ...] = ()) -> NearInput:
-    """Return the input u + length·direction, whose `length` is an affine form; forms in `rounded` are rounded up."""
     return NearInput(here, rounded, {slot: plus(_own(slot), scaled(length, d)) for slot, d in direction.items()})
 
 
@@ -304,7 +303,7 @@ class _Nearest:
         self.sides = [replace(side, strict=True) for side in sides if side.coefficients]
 
     def is_around(self, system: Sequence[Halfspace], point: Mapping[int, Fraction]) -> bool:
-        """True if all `sides` are positive on the whole cell `system`, of which `point` is a point."""
+        """True if the half-spaces found before are strictly positive on the cell `system`, of which `point` is a point."""
         coordinates = {**dict.fromkeys(self.slots, _ZERO), **point}
         return all(side.value(coordinates) > 0 for side in self.sides) and all(
             implies(system, side) for side in self.sides

@@ -418,7 +418,7 @@ def _concrete(value: Value | Affine) -> Value:
 
 
 def _mapped(instruction: Instruction, change: Callable[[DomExpr], DomExpr]) -> Instruction:
-    """Return the instruction with `change` applied to its DOM and bool expressions, in the order of evaluation.
+    """Return the instruction with `change` applied to its expressions of finite type, in the order of evaluation.
 
     Options of weight 0 are unchanged, because their faults do not matter.
     """

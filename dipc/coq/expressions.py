@@ -20,7 +20,7 @@ class Expression:
     tree: str
 
     def slack(self, other: Expression) -> str:
-        """Return the tree of this function + `other` - 1."""
+        """Return the text, in Coq, of this function + `other` - 1."""
         return f"Sub (Add ({self.tree}) ({other.tree})) (C 1)"
 
 

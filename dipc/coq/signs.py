@@ -76,9 +76,10 @@ class CoqSum:
 
     @staticmethod
     def from_ring(ring: Ring, unit: Fraction) -> CoqSum:
-        """Return the function `ring` of eps = t/unit, times a positive number and an exponential.
+        """Return a sum in t that has the sign of the function `ring` at eps = t/`unit`, everywhere.
 
-        Raises NotStatedError for a function of too many terms.
+        It is the function times a positive number and an exponential, so that its coefficients are coprime
+        integers. Raises NotStatedError for a function of too many terms.
         """
         if len(ring) > MOST_TERMS:
             raise NotStatedError(f"a function has {len(ring)} terms, and at most {MOST_TERMS} are written")

@@ -310,8 +310,9 @@ class HoldsInCells:
 class FailsInCells:
     """A proof of Pr < 1 - beta at `witness`, and exactly on the union of `regions`.
 
-    The witness is the simplest rational that was found. `regions` is None past a limit. `arrangement` is None past a
-    limit, and where beta has one cell, as the decision on this cell is the whole proof.
+    The witness is the simplest rational that was found. `regions` is None past a limit. `arrangement` has the roots
+    of all functions of the decision in order. It is None past a limit, and also if beta is one closed form: the
+    decision in `cells` is then the whole proof.
     """
 
     interval: Interval

@@ -450,10 +450,10 @@ class SeriesDecision:
         return ClosedForm(total(least) - ExpPoly.term(slope, 1, _ZERO))
 
     def _symmetric(self, share: Share, *, least: bool) -> Closed | None:
-        """A lower (`least`) or upper bound of a share with one half-space of one symmetric integer noise N.
+        """A lower (`least`) or upper bound of Pr[N >= m], where `share` is this event of one symmetric integer noise N.
 
-        Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1 - Pr[|N| <= m - 1])/2 for m >= 1. The result is None for
-        other shares, and if the law states no bounds of Pr[|N| <= k].
+        Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1 - Pr[|N| <= m - 1])/2 for m >= 1. The result is None
+        for other events, and if the law states no bounds of Pr[|N| <= k].
         """
         match share.events:
             case (Event(constraints=(Halfspace(coefficients=((place, c),)) as item,)) as event,):

@@ -440,8 +440,8 @@ class StepCourse:
 class SmoothCourse:
     """A dependence of Pr on gamma that is continuous except at `jumps`, since no noise is discrete.
 
-    At a jump an output without noise comes within gamma of its answer. `grows` says that there are no jumps, and that
-    every output required to be near an answer has noise.
+    At a jump an output without noise comes within gamma of its answer. If `grows`, there are no jumps, and every
+    output that has to be near an answer has noise: Pr then grows strictly with gamma.
     """
 
     grows: bool

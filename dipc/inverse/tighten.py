@@ -783,7 +783,10 @@ def _suffices_far_away(case: ClassCase, engine: Engine, factor: Fraction) -> boo
 
 
 def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistances:
-    """The inequalities of a case at its first integer distances, and in the limit of large distances."""
+    """The inequalities of a case at integer distances from its least one on, and in the limit of large distances.
+
+    `peaks` has the factors that inequalities are known to need.
+    """
     small: list[Inequality] | None = []
     exact: list[Inequality] = []
     for distance in _distances(case):

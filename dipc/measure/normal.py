@@ -565,12 +565,12 @@ class _Rule:
 
 @frozen
 class _Grid:
-    """The nodes step·k, for k from -`reach` to `reach`, of a trapezoid rule at one eps; bounds share values.
+    """The nodes step·k, for k from -`reach` to `reach`, of a trapezoid rule at one eps, and the values of bounds there.
 
-    With s = d·eps/a, a bound a·t + d·eps is a·(t + s). Bounds with one law and one a, whose s differ by multiples of
-    `step`, are therefore shifts of one function, and share a column: the values at s + step·k, for the least s.
-    `places` gives for each bound its column, and the index there at which its values start. `longer` gives for each
-    column how many values it has beyond the 2·reach + 1 of one bound.
+    A bound a·t + d·eps is a·(t + s) with s = d·eps/a. Two bounds with one law and one a are shifts of one function
+    if their s differ by a multiple of `step`. They share a column, which has the values at s + step·k for the least
+    s. `places` gives the column of each bound, and the index at which its values start. `longer` gives, for each
+    column, how many values it has beyond the 2·reach + 1 of a single bound.
     """
 
     step: Fraction

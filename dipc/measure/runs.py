@@ -177,7 +177,6 @@ class _Passing(Generic[_Function]):
         return tuple(sorted(ranges)), -1 if goal is None else goal, named(self._live[step.goal])
 
     def _number(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> Closed:
-        """Return the probability of a step and all later steps; the step starts at a node without live noise."""
         if not links and self._live[step.goal] is None:
             return ExpPoly.ONE
         return self._passed(step, links, names).integral(self._meter)

@@ -1288,9 +1288,10 @@ class Expressions:
     def _scored(
         self, candidates: python.expr, score: python.expr, here: ast.Name, written: Sequence[ast.Statement]
     ) -> ast.Expr:
-        """Return the score of the candidate `here`, for a score that takes the statements `written` to compute.
+        """Return the score of the candidate `here`, which an `Exp` draws.
 
-        The scores of all candidates are computed before.
+        The statements `written` compute a score. They are executed for each of `candidates` before the draw, and
+        the result selects among these scores.
         """
         if any(isinstance(copied, ast.Sample) for statement in written for copied in ast.walk(statement)):
             raise self.module.wrong(

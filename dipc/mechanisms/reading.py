@@ -488,9 +488,10 @@ class _Header:
         known: Mapping[str, Kind],
         frozen: dict[str, tuple[ast.Expr, python.expr]],
     ) -> Iterator[ast.IdealDecl]:
-        """Yield the ideal that was given for the mechanism, or the program without noise if each draw has a mean.
+        """Yield the ideal that the decorator gives, or the program without its noise if each draw has a mean.
 
-        The constants of the file that only the ideal uses are added to `frozen`.
+        `known` has the kinds of the variables. The constants of the file that only the ideal uses are added to
+        `frozen`.
         """
         module, span = self.module, self.module.head(self.node)
         if self.ideal is None:

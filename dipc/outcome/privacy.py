@@ -118,7 +118,7 @@ def _enclosures(answer: PrivacyAnswer) -> Iterator[tuple[Fraction, Fraction] | N
 
 
 def _is_wide(value: tuple[Fraction, Fraction] | None, digits: int) -> bool:
-    """True if `value` has fewer significant digits than `digits`, and fewer than 2·`digits` exact decimals."""
+    """True if the ends of `value` agree in fewer than `digits` digits and are too long to be shown as they are."""
     if value is None:
         return False
     low, high = value

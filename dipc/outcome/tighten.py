@@ -60,7 +60,7 @@ class Member(Record):
 
     @property
     def kappa(self) -> str | None:
-        """The greatest κ: `0` if beta itself fails, `inf` if every κ holds, None if it is not known."""
+        """The greatest κ for which beta/κ holds: `0` if beta fails, `inf` if every κ will do, None if not known."""
         tightest = self.tightest
         if tightest.kappa is None:
             return "inf" if tightest.holds_for_every_kappa else None

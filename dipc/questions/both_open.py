@@ -223,9 +223,9 @@ class BothOpenCase(ClassCase):
 
 
 class OneGamma(EveryInput):
-    """The claim about every real and int input and one gamma, with alpha = dd(u).
+    """The claim with `alpha: dd` and one gamma, about every real and int input.
 
-    Beta is not a function of alpha·eps alone.
+    It is for betas that are not functions of the product alpha·eps alone.
     """
 
     respects_requires: ClassVar[bool] = True

@@ -517,8 +517,8 @@ def near_integers(
 ) -> Iterator[dict[int, Fraction]]:
     """Yield the points `proposed` with integers for the inputs `whole`, if they satisfy all of `within`.
 
-    If only a few coordinates are not integers, both neighbours of each are tried. If no combination satisfies all of
-    `within`, the nearest integers that do come first. With inputs in `whole`, each point is yielded once.
+    If the point with the nearest integers does not satisfy `within`, and only a few of its coordinates were not
+    integers, both neighbours of each are tried. With inputs in `whole`, each point is yielded once.
     """
     seen: set[tuple[Fraction, ...]] = set()
     for point in proposed:

@@ -113,9 +113,9 @@ class NoiseComponent:
 class CenteredExit:
     """An exit to det's answer: at inputs that satisfy `guards`, its probability is `weight` times those of `parts`.
 
-    A `weight` of None is 1, and the parts are independent. `points` belong to outputs without noise: the signed
-    difference of each from det's output, up or down. The answer is near if all of them are at least -gamma. `in_balls`
-    says that some output has continuous noise, so that it equals det's with probability 0, and must be near from both
+    A `weight` of None is 1, and the parts are independent. Outputs without noise give two `points` each: the output
+    minus det's, and det's minus the output. The answer is near if all points are at least -gamma. `in_balls` says
+    that some output has continuous noise, so that it equals det's with probability 0, and must be near from both
     sides.
     """
 

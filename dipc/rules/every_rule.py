@@ -115,8 +115,9 @@ def all_facets(
 ) -> tuple[Moving, ...]:
     """Return all half-spaces that contain the inputs of a convex class.
 
-    They are the facets `own` of the region's guards, the guards of ints (which moving half-spaces do not imply near an
-    edge), the `guards` of the piece, and one `side` of each other region.
+    They are the facets `own` of the region's guards, the guards of int inputs, the `guards` of the piece, and the
+    facets in `side`, one for each other region. The guards of ints are given because moving half-spaces do not
+    imply them near an edge.
     """
     ints = [guard for guard in inputs.region.guards if guard.whole]
     static = [Moving(guard.form, _ZERO) for guard in (*ints, *guards)]

@@ -284,7 +284,10 @@ def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha:
 def _corner_eliminated(
     facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """Return a solution of the equations of the facets `met`, with undetermined inputs set to 0; None without any."""
+    """Return a solution of the equations of the facets `met`, with undetermined inputs set to 0; None if none exists.
+
+    If `alpha` is given, the solution is for this alpha and has the slope 0.
+    """
     if all(len(facets[k].form.inputs) == 1 for k in met):
         return _corner_of_box([facets[k] for k in met], slots, alpha)
     rows = [facets[k].halfspace if alpha is None else facets[k].at_alpha(alpha) for k in met]
@@ -328,7 +331,11 @@ def _corner_of_box(met: Sequence[Moving], slots: Sequence[int], alpha: Fraction 
 def _corner_solved(
     facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """Return a corner with equality at the facets `met`, found by linear programming over base and slope together."""
+    """Return a corner at which the facets `met` are equalities, found by two linear programs; None if there is none.
+
+    One program is for the corner at distance 0, the other for its slope in alpha. If `alpha` is given, only the
+    corner at this alpha is wanted, and the slope is 0.
+    """
     tight = set(met)
     starts: list[Halfspace] = []
     rises: list[Halfspace] = []

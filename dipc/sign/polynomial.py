@@ -662,9 +662,10 @@ def _exponential(rate: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high: Fraction) -> _Polynomial:
-    """A polynomial that is at most a positive multiple of Σ (eps/q)^e·j^p·g over the items (e, p): g of `groups`.
+    """A polynomial in X and W that is at most a positive multiple of Σ (eps/q)^e·j^p·g, with X = e^{-q·eps}, W = X^j.
 
-    The bound holds for the eps whose X is between `low` and `high`, and for every j >= 0.
+    The sum is over the items (e, p): g of `groups`. The bound holds for the eps whose X is between `low` and
+    `high`, and for every j >= 0.
     """
     most_powers, most_degree = max(e for e, _ in groups), max(p for _, p in groups)
     result: _Polynomial = {}

@@ -668,9 +668,10 @@ class _Law:
         return self._partition(name, cells, _labels(edges, single, counted))
 
     def rounded(self, grid: Fraction, sequence: Sequence[Fraction], name: str) -> Partition:
-        """Return the cells between multiples of the grid that the first samples fix, and an event for the rest.
+        """Return cells of the output `name` between multiples of `grid`, and one event for all other values.
 
-        A value that is rounded down lies in the cell of its multiple.
+        The first samples of `sequence` determine the cells. A value that is rounded down lies in the cell of its
+        multiple.
         """
         off = next((value for value in sequence if value % grid), None)
         if off is not None:

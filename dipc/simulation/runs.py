@@ -578,7 +578,8 @@ def _sides(tally: Tally) -> object:
 def _happened(event: Event, gamma: Fraction, batch: Batch, scope: SimulatedScope, sides: object) -> Mask:
     """Return the mask of the runs in which every output of the event has its value.
 
-    A number counts within gamma, or less than gamma `above` or `below` it; an output without a value matches none.
+    A number counts if it is within `gamma` of its value. If `sides` is "above" or "below", only the distance above
+    or below the value counts. An output without a value matches nothing.
     """
     happened = np.ones(batch.size, dtype=np.bool_)
     for name, variable, offset in scope.of_role(ast.Role.OUTPUT):

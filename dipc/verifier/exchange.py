@@ -104,8 +104,8 @@ class Product:
     ) -> str | None:
         """Return why it is taken on trust that the rows represent all inputs, or None if it is proved.
 
-        Each input has the answer, the probability and, with `dd` from the ideal, the dd of the row that
-        represents it. Raises Rejected if the rows do not represent all inputs.
+        Each input has the right answer, the probability and, if `dd` says that the ideal gives dd, the dd of the
+        row that represents it. Raises Rejected if the rows do not represent all inputs.
         """
         if dd != "ideal":
             raise Rejected("dd comes from a table, which says nothing about other inputs")

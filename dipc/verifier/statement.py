@@ -494,9 +494,10 @@ def violates(
     refuted: tuple[Fraction, Decided],
     budget: Budget,
 ) -> bool:
-    """True if the claim asked fails at a row, at the eps where its obligation was refuted.
+    """True if the claim `asked` fails at a row, at the eps where the obligation of the row was refuted.
 
-    `row` has inputs, outputs and dd, `refuted` a gamma and the obligation for it.
+    `row` has inputs, outputs and dd, `refuted` a gamma and the obligation for it. `own` are the texts of the
+    certificate's own claim.
     """
     inputs, outputs, dd = row
     radius, decided = refuted

@@ -239,7 +239,7 @@ class _Evaluation:
         return self.cell.sum(values[low + most : high + most + 1])
 
     def _values(self, branch: Branch) -> list[Series]:
-        """Return, for each value of the branch from -K to K, its probability times that of everything below it."""
+        """Return, for each value of the branch, its probability times that of everything below it."""
         values = self._law(branch.noises)
         most = len(values) // 2
         low, high = _range_within_limits([limit for limit in branch.limits if not limit[1]], 0, most)

@@ -355,9 +355,9 @@ class Term:
     def decay(self, rate: Callable[[Fraction], Fraction]) -> Fraction | None:
         """Return the rate r at which Pr[not event] decays like e^{-r·t} for large t, or None if it is 0.
 
-        `rate` gives the rate of each noise. For A·N + s < 0, r is the least s·rate/|a| over the noises that can be so
-        far on the wrong side, with exponents per rate of noises that scale with it. Raises Undecided for noises with
-        other tails.
+        `rate` gives the rate of each noise. For the event A·N + s >= 0, the rate r is the least s·rate/|a| over the
+        noises with the coefficient a that can be so far on the wrong side. Raises Undecided for noises with other
+        tails.
         """
         result = []
         for side in self.event.constraints:

@@ -449,7 +449,7 @@ def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.Progra
 def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, beyond: int) -> frozenset[str]:
     """Return the outputs that are assigned loop variables and numbers only, and are not read.
 
-    Their domain ends at the end of the indices.
+    Their domain ends at `parameter` + `beyond`, as the indices do. `loops` has the names of the loop variables.
     """
     result: set[str] = set()
     for declaration in tree.declarations:

@@ -487,7 +487,7 @@ class Unit:
         return rate_of_mark(self.rates, rate)
 
     def intervals(self, of_eps: tuple[Interval, ...], start: int) -> tuple[Interval, ...]:
-        """Return intervals of e that contain all values for eps in `of_eps` and m from `start` on."""
+        """Return intervals of the unit that contain its values for all eps in `of_eps` and all m from `start` on."""
         if self.scale == ONE:
             return of_eps
         last = of_eps[-1].upper
@@ -542,7 +542,8 @@ class UnionEvidence:
 class UnionProof:
     """A search for a proof that the sums of one program are at most beta, on `intervals` of the variable.
 
-    Sums and beta are in the `unit`, whose rates for a start bound the error for every greater m.
+    Sums and beta are functions of the variable in the `unit`, such as eps or eps/m. The sums for one m bound the
+    probability of an error for every greater m.
     """
 
     sums: tuple[Sum, ...]

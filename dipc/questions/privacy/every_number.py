@@ -210,7 +210,7 @@ class EveryNumber:
         yield from self._in_turn(range(costly[0], min(costly[0] + _SINGLY, later.stop)) if costly else range(0))
 
     def constant(self, eps: GivenEps) -> Constant:
-        """Return the least K such that the program is K·eps-private for every m, or the least K for each m.
+        """Return the least K such that the program is K·eps-private for every m; K may be a function of m.
 
         A lower bound holds at one m, and at all greater ones if further iterations are like the first.
         """

@@ -98,7 +98,7 @@ class _Run:
 
 @frozen
 class _Gridded:
-    """The distribution of the loss of one of `runs` equal runs: `masses` on the points `start` + j·step."""
+    """The distribution of the loss of one of `runs` equal runs: masses[j] is that of `start` + j steps of the grid."""
 
     runs: int
     start: flint.arb
@@ -294,9 +294,10 @@ def _cut(masses: flint.arb_poly, least: float) -> tuple[int, flint.arb_poly]:
 class _Sum:
     """The distribution of the loss of all runs at a pair: masses on the points `start` + j·`step`.
 
-    `zeroth` and `first` are the sums of the masses a and of a·e^-loss from each point on. `infinite` is the probability
-    of an infinite loss, `rest` that of the losses that were cut off. `precision` is that of the balls in bits. If
-    outputs were split, `width` and `mean` are the w and m of the lemma for all `runs`; `width` is 0 if none was split.
+    `zeroth` and `first` are the sums of the masses a and of a·e^-loss from each point on. `infinite` is the
+    probability of an infinite loss, `rest` that of the losses that were cut off. `precision` is that of the balls
+    in bits. If outputs were split, `width` and `mean` are the w and m, for all `runs`, of the lemma at the top of
+    this module; `width` is 0 if none was split.
     """
 
     start: flint.arb
