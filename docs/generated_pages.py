@@ -78,7 +78,7 @@ def _to_copies(app: Sphinx, docname: str, text: list[str]) -> None:  # noqa: ARG
 
 
 #: A program on a page: it is shown in color.
-_PROGRAM = re.compile(r"```text(\n(?:#[^\n]*\n)*program )")
+_PROGRAM = re.compile(r"```text(\n(?:#[^\n]*\n)*program (?!=))")
 
 
 # --- a file for Coq --------------------------------------------------------------------------------

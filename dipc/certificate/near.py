@@ -303,7 +303,7 @@ class _Nearest:
         self.sides = [replace(side, strict=True) for side in sides if side.coefficients]
 
     def is_around(self, system: Sequence[Halfspace], point: Mapping[int, Fraction]) -> bool:
-        """True if the half-spaces found before are strictly positive on the cell `system`, of which `point` is a point."""
+        """True if the half-spaces found before are strictly positive on the cell `system`, which contains `point`."""
         coordinates = {**dict.fromkeys(self.slots, _ZERO), **point}
         return all(side.value(coordinates) > 0 for side in self.sides) and all(
             implies(system, side) for side in self.sides
