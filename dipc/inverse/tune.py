@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import field, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from math import ceil, inf, prod
 from typing import Unpack
@@ -350,12 +351,17 @@ class _Search:
             with suppress(Undecided):
                 self.objective.learn(values, refuting)
 
+    @cached_property
+    def _selected(self) -> Program:
+        """The program restricted to the inputs that a condition of the question selects."""
+        return with_selection(self.program, self.options.inputs)[0]
+
     @property
     def _private_inputs(self) -> InputSpec | None:
         inputs = self.options.inputs
         if inputs is None or self.options.asks_for_all:
             return "all"
-        return inputs if with_selection(self.program, inputs)[0] is not self.program else None
+        return inputs if self._selected is not self.program else None
 
     def threshold(self, program: Program, options: Options) -> tuple[tuple[Fraction, Fraction] | None, str | None]:
         """Return (an enclosure of the least t = alpha·eps for which the claim holds, None), or (None, the reason)."""
@@ -455,10 +461,8 @@ class _Search:
 
     def _prepare_bounds(self) -> None:
         """Find lower bounds of the objective over all values. Raises Undecided if there are none."""
-        if (
-            self.program.core.requires is not None
-            or with_selection(self.program, self.options.inputs)[0].core.selection
-        ):
+        core = self._selected.core
+        if core.requires is not None or core.selection is not None:
             raise OutsideFragment("values that were not tried are compared at all inputs, not at some of them")
         self._require_rates()
         base, rates = self._rates()

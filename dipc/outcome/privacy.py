@@ -384,8 +384,8 @@ def _answer_parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: 
                 yield GAP
                 yield Line("no constant suffices" if ends is None else f"less than {ends} fails for", Tone.HEAD)
                 shown = _pair_fields(answer.at.input, answer.at.adjacent, [answer.at.output], balls)
-                if answer.example is not None:
-                    less, point = answer.example
+                if (example := answer.example) is not None:
+                    less, point = example
                     shown.append(("for example", f"{exact_text(less)} fails at eps = {rational(point)}"))
                 yield Fields(shown)
         case Loss():

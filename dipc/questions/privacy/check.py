@@ -40,7 +40,6 @@ from dipc.questions.privacy.constant import (
     bounds_by_shifts,
     bounds_for_every_pair,
     bounds_of_runs,
-    example_of_eps,
     few_pairs,
 )
 from dipc.questions.privacy.densities import RealOutputs, worst_pairs
@@ -109,9 +108,6 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
 
 #: From this many pairs on, shifts of the noises are tried for all pairs together first.
 _MANY_PAIRS = 1_000
-
-#: The part of the greatest refuted constant that an example shows to be refuted.
-_SOMEWHAT_LESS = Fraction(99, 100)
 
 _SEVERAL = "several runs with real outputs are not covered: write one program that releases all of them"
 
@@ -522,12 +518,7 @@ class PrivacyQuestion:
         except Undecided as undecided:
             ends = ConstantEnds(None, Fraction(0), None, undecided.reason)
         places = ends.proved, ends.refuted_below, ends.at, ends.reason
-        example = None
-        if ends.at is not None and ends.refuted_below:
-            less = ends.refuted_below * _SOMEWHAT_LESS
-            point = example_of_eps(ends.at, less, intervals)
-            example = None if point is None else (less, point)
-        return Constant(*self.asked, intervals_text(intervals), *places, example=example)
+        return Constant(*self.asked, intervals_text(intervals), *places, intervals=intervals)
 
     def _constants(self, intervals: tuple[Interval, ...], digits: int | None) -> Iterator[ConstantEnds]:
         """Yield bounds of the least K of K·eps-privacy by each method, the cheapest method first. Raises Undecided."""

@@ -765,11 +765,14 @@ class Candidate:
     second: Closed
 
 
+#: The part of the greatest refuted constant that an example shows to be refuted.
+_SOMEWHAT_LESS = Fraction(99, 100)
+
 #: The powers of 2 among which an example of eps is looked for.
 _MOST_DOUBLINGS = 12
 
 
-def example_of_eps(candidate: Candidate, constant: Fraction, intervals: Sequence[Interval]) -> Fraction | None:
+def _example_of_eps(candidate: Candidate, constant: Fraction, intervals: Sequence[Interval]) -> Fraction | None:
     """Return an eps of `intervals` at which `candidate` refutes the `constant`, a multiple of eps.
 
     The eps is a power of 2, as near to 1 as possible; None if no power of 2 between 2^-12 and 2^12 refutes it.
@@ -996,8 +999,17 @@ class Constant(PrivacyAnswer):
     at: Candidate | None
     reason: str | None = None
     numbers: Numbers | None = None
-    #: A constant below `refuted_below`, and an eps at which `at` refutes it; None if none was found.
-    example: tuple[Fraction, Fraction] | None = None
+    #: The intervals of eps; empty if no example is to be looked for.
+    intervals: tuple[Interval, ...] = ()
+
+    @property
+    def example(self) -> tuple[Fraction, Fraction] | None:
+        """A constant a little below `refuted_below`, and an eps at which `at` refutes it; None if none is found."""
+        if self.at is None or not self.refuted_below:
+            return None
+        less = self.refuted_below * _SOMEWHAT_LESS
+        point = _example_of_eps(self.at, less, self.intervals)
+        return None if point is None else (less, point)
 
     @property
     def exact(self) -> bool:
