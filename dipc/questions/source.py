@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from enum import Enum
 from itertools import zip_longest
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, assert_never
 
 from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.table import Table
@@ -243,8 +243,7 @@ class Enclosed(Source):
         self.weaker = weaker
         self.between = between
         self.others = others
-        self.itself = relation is WeakerClaim.ITSELF
-        self.throughout = relation is WeakerClaim.AROUND
+        self.relation = relation
         # An input that refutes a stronger claim decides nothing.
         for stronger in (source, *others):
             stronger.searching = False
@@ -270,15 +269,7 @@ class Enclosed(Source):
         sides = (self.source, self.weaker, *self.others)
         for stronger, weaker, *others in zip_longest(*(side.cases() for side in sides)):
             if stronger is not None:
-                yield _EnclosedCase(
-                    stronger,
-                    weaker,
-                    self.between,
-                    tuple(filter(None, others)),
-                    self.itself,
-                    self.weaker.intervals if self.throughout else (),
-                    self.eps is not None,
-                )
+                yield _EnclosedCase(self, stronger, weaker, tuple(filter(None, others)))
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         if self.table is not None:
@@ -292,11 +283,12 @@ class Enclosed(Source):
             stated=self.stated,
         )
         report = report if self.eps is None else replace(report, eps=self.eps)
-        if interrupted or not engine.keep_proofs or (report.verdict is Verdict.UNDECIDED and not self.itself):
+        itself = self.relation is WeakerClaim.ITSELF
+        if interrupted or not engine.keep_proofs or (report.verdict is Verdict.UNDECIDED and not itself):
             return report
         # A certificate proves the stronger claim or refutes the weaker one; neither has transcendental numbers.
         sides = (self.source, *self.others) if report.verdict is Verdict.ACCURATE else ()
-        for side in (*sides, *((self.weaker,) if self.itself or not sides else ())):
+        for side in (*sides, *((self.weaker,) if itself or not sides else ())):
             decided, steps = side.begin(engine)
             for _ in steps:
                 pass
@@ -308,15 +300,10 @@ class Enclosed(Source):
 
 @frozen
 class _EnclosedCase:
+    question: Enclosed
     stronger: Case
     weaker: Case | None
-    between: str
     others: tuple[Case, ...]
-    itself: bool
-    #: The intervals throughout which the weaker claim has to fail to refute the claim; empty if any failure refutes it.
-    throughout: tuple[Interval, ...] = ()
-    #: Whether the betas of `others` are those of `stronger` wherever the claim is about.
-    touching: bool = False
 
     @property
     def number(self) -> int:
@@ -329,21 +316,32 @@ class _EnclosedCase:
         return self.stronger.undecided_row()
 
     def settle(self) -> Settling:
+        between = self.question.between
         row = yield from self.stronger.settle()
         if row.verdict is Verdict.ACCURATE or self.weaker is None:
-            return _by_lesser(row) if row.verdict is not Verdict.INACCURATE else _open(row, self.between)
+            return _by_lesser(row) if row.verdict is not Verdict.INACCURATE else _open(row, between)
         for other in self.others:
             if _is_same(other.undecided_row(), self.undecided_row()):
                 proved = yield from other.settle()
                 if proved.verdict is Verdict.ACCURATE:
-                    return _with_beta_of(row, proved) if self.touching else _by_lesser(proved)
-        refuted = yield from self.weaker.settle()
-        fails = refuted.verdict is Verdict.INACCURATE and all(
-            _fails_throughout(refuted, interval) for interval in self.throughout
-        )
-        if fails or (self.itself and refuted.verdict is Verdict.ACCURATE and _is_same(refuted, self.undecided_row())):
-            return refuted
-        return row if row.verdict is Verdict.UNDECIDED else _open(row, self.between)
+                    # Where only intervals of eps are enclosed, the betas are equal throughout the claim's intervals.
+                    return _by_lesser(proved) if self.question.eps is None else _with_beta_of(row, proved)
+        found = yield from self.weaker.settle()
+        if self._decides(found):
+            return found
+        return row if row.verdict is Verdict.UNDECIDED else _open(row, between)
+
+    def _decides(self, found: RowResult) -> bool:
+        """Return True if the result `found` about the weaker claim decides the claim."""
+        refutes = found.verdict is Verdict.INACCURATE
+        match self.question.relation:
+            case WeakerClaim.IMPLIED:
+                return refutes
+            case WeakerClaim.ITSELF:
+                return refutes or (found.verdict is Verdict.ACCURATE and _is_same(found, self.undecided_row()))
+            case WeakerClaim.AROUND:
+                return refutes and all(_fails_throughout(found, each) for each in self.question.weaker.intervals)
+        assert_never(self.question.relation)
 
 
 def _with_beta_of(row: RowResult, proved: RowResult) -> RowResult:
@@ -359,12 +357,10 @@ def _with_beta_of(row: RowResult, proved: RowResult) -> RowResult:
 
 def _fails_throughout(row: RowResult, interval: Interval) -> bool:
     """Return True if the claim of the row is known to fail at every eps of the closed `interval`."""
-    ends = (interval.lower, interval.upper)
+    lower, upper = (interval.lower, interval.lower), (interval.upper, interval.upper)
     return any(
-        (failing.start.enclosure, failing.end.enclosure) == tuple((end, end) for end in ends)
-        and failing.start.included
-        and failing.end.included
-        for failing in row.failing
+        (each.start.enclosure, each.end.enclosure) == (lower, upper) and each.start.included and each.end.included
+        for each in row.failing
     )
 
 
