@@ -227,18 +227,19 @@ def _require_rational_within(
         raise DiagnosticError(Diagnostic("E0621", text, source.excerpt(given.span), notes=notes)) from None
 
 
+def _enclosure_of_end(source: SourceText, end: Expr, program: CoreProgram, digits: int = DIGITS) -> _Enclosure:
+    return _Enclosure(ClaimExpression(AN_INTERVAL, source, end), program.constants, None, None, digits)
+
+
 def _ends_around(source: SourceText, end: Expr, program: CoreProgram, digits: int) -> tuple[Expr, Expr]:
-    return _Enclosure(ClaimExpression(AN_INTERVAL, source, end), program.constants, None, None, digits).ends(end)
-
-
-def _real_end(source: SourceText, end: Expr, program: CoreProgram) -> Real | None:
-    return _Enclosure(ClaimExpression(AN_INTERVAL, source, end), program.constants, None).real(end)
+    """Return two rational numbers around the `end` of an interval, equal ones if it is rational."""
+    return _enclosure_of_end(source, end, program, digits).ends(end)
 
 
 def _is_one_number(source: SourceText, interval: IntervalExpr, program: CoreProgram) -> bool:
     if interval.high is None or not (interval.low_closed and interval.high_closed):
         return False
-    low, high = (_real_end(source, end, program) for end in (interval.low, interval.high))
+    low, high = (_enclosure_of_end(source, end, program).real(end) for end in (interval.low, interval.high))
     return interval.low == interval.high or (low is not None and low == high)
 
 
@@ -259,7 +260,7 @@ def _outside(source: SourceText, interval: IntervalExpr, program: CoreProgram) -
     for end, sign in ((interval.low, 1), (interval.high, -1)):
         if end is None or not is_transcendental(end):
             continue
-        real = _real_end(source, end, program)
+        real = _enclosure_of_end(source, end, program).real(end)
         rise = None if real is None or real.sign <= 0 else _rise_through(real, end)
         if rise is None:
             return None
@@ -275,17 +276,17 @@ def _rise_through(end: Real, place: Expr) -> Expr | None:
     """Return a function that grows with eps and is 0 at `end`, which the text writes as `place`; None if unknown."""
     span = place.span
     for n in range(1, _MOST_POWER + 1):
-        multiple: Expr = Eps(span) if n == 1 else Binary(BinaryOp.MULTIPLY, number(n, span), Eps(span), span)
+        count = number(n, span)
         with suppress(NotReal):
             base = (end * Real.from_rational(n)).exp().rational
             if base is not None:
-                return Binary(BinaryOp.SUBTRACT, Call("exp", (multiple,), span), number(base, span), span)
-        square = end.power(n).rational
-        if square is not None:
-            power: Expr = Eps(span)
-            for _ in range(n - 1):
-                power = Binary(BinaryOp.MULTIPLY, power, Eps(span), span)
-            return Binary(BinaryOp.SUBTRACT, power, number(square, span), span)
+                exponent: Expr = Eps(span) if n == 1 else Binary(BinaryOp.MULTIPLY, count, Eps(span), span)
+                power: Expr = Call("exp", (exponent,), span)
+                return Binary(BinaryOp.SUBTRACT, power, number(base, span), span)
+        base = end.power(n).rational
+        if base is not None:
+            power = Binary(BinaryOp.POWER, Eps(span), count, span)
+            return Binary(BinaryOp.SUBTRACT, power, number(base, span), span)
     return None
 
 

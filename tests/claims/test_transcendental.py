@@ -162,17 +162,7 @@ RESPONSE = dipc.load(
             "[log(2), log(8)]",
             Verdict.ACCURATE,
         ),
-    ],
-)
-def test_a_claim_that_is_tight_at_an_irrational_end(
-    program: dipc.Program, options: dict[str, str], eps: str, verdict: Verdict
-) -> None:
-    assert dipc.check(program, **options, eps=eps).verdict is verdict
-
-
-@pytest.mark.parametrize(
-    ("program", "options", "eps", "verdict"),
-    [
+        # A single irrational eps.
         (RESPONSE, {"beta": "1/4"}, "log(3)", Verdict.ACCURATE),
         (RESPONSE, {"beta": "1/4"}, "[log(3), log(9)/2]", Verdict.ACCURATE),
         (RESPONSE, {"beta": "1/4 - 1/10^25"}, "log(3)", Verdict.INACCURATE),
@@ -188,7 +178,9 @@ def test_a_claim_that_is_tight_at_an_irrational_end(
         (PROGRAM, {"inputs": "q = 0", "beta": "6/25", "gamma": "1"}, "sqrt(2)", Verdict.INACCURATE),
     ],
 )
-def test_a_single_irrational_eps(program: dipc.Program, options: dict[str, str], eps: str, verdict: Verdict) -> None:
+def test_claims_that_are_tight_at_an_irrational_eps(
+    program: dipc.Program, options: dict[str, str], eps: str, verdict: Verdict
+) -> None:
     assert dipc.check(program, **options, eps=eps).verdict is verdict
 
 
