@@ -441,22 +441,11 @@ class Execution:
             if known is not None:
                 self.ends.append(End(number, known))
             return
-        # A split state stays at its instruction until no comparison is open.
-        open_ = [state.known]
-        while open_:
-            known = open_.pop()
-            self.budget.spend(20)
-            try:
-                after = list(self._after(state, known, instruction))
-            except Split as split:
-                self.budget.spend(10 * len(known.rows))
-                open_ += self.sides(known, split.row)
-                continue
-            for weight, step, follow in after:
-                if step is not None and state.history is not None:
-                    self.budget.spend(len(state.history))
-                    follow.history = (*state.history, step)
-                self.steps[number].append((self._arrive(self._ahead(follow)), _CERTAIN if weight is None else weight))
+        for weight, step, follow in self.followers(state, 20):
+            if step is not None and state.history is not None:
+                self.budget.spend(len(state.history))
+                follow.history = (*state.history, step)
+            self.steps[number].append((self._arrive(self._ahead(follow)), _CERTAIN if weight is None else weight))
 
     def _ahead(self, state: State) -> State:
         """Return the state from which a draw or the end comes next, or in which something is open.
@@ -474,6 +463,24 @@ class Execution:
             except Split:
                 break
         return state
+
+    def followers(self, state: State, cost: int) -> Iterator[tuple[Closed | None, Step | None, State]]:
+        """Yield the states that follow `state`, with weights and choices.
+
+        A state in which a comparison is open is split until nothing is open. Each part costs `cost` steps.
+        """
+        instruction = self.machine.code[state.at]
+        open_ = [state.known]
+        while open_:
+            known = open_.pop()
+            self.budget.spend(cost)
+            try:
+                after = list(self._after(state, known, instruction))
+            except Split as split:
+                self.budget.spend(10 * len(known.rows))
+                open_ += self.sides(known, split.row)
+                continue
+            yield from after
 
     def _after(
         self, state: State, known: Constraints, instruction: Instruction

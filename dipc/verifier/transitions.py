@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from itertools import combinations, product
 from math import prod
 
-from dipc.verifier.execution import Constraints, Execution, Held, Split, State, Wanted, accesses
+from dipc.verifier.execution import Constraints, Execution, Held, State, Wanted, accesses
 from dipc.verifier.functions import ONE, Closed, add_closed, constant, equal_closed, multiply_closed
 from dipc.verifier.program import Branch, Choice, Halt, Instruction, Jump, Machine, Sample, Scored, Value, values_of
 from dipc.verifier.reading import Budget, NotDerived
@@ -93,21 +93,8 @@ class _Segments(Execution):
     def _next(self, key: Key) -> list[tuple[Key, int | None]]:
         """Return the states that follow, each with the number of its weight, None for 1."""
         label, values, known = key
-        state = State(label, values, known, None)
-        instruction = self.machine.code[label]
-        result: list[tuple[Key, int | None]] = []
-        open_ = [known]
-        while open_:
-            here = open_.pop()
-            self.budget.spend(20 + len(values))
-            try:
-                after = list(self._after(state, here, instruction))
-            except Split as split:
-                self.budget.spend(10 * len(here.rows))
-                open_ += self.sides(here, split.row)
-                continue
-            result += [(self._key(each), self._number(weight)) for weight, _, each in after]
-        return result
+        after = self.followers(State(label, values, known, None), 20 + len(values))
+        return [(self._key(each), self._number(weight)) for weight, _, each in after]
 
     def _key(self, state: State) -> Key:
         """Return a state without variables that are not read later, past jumps."""
