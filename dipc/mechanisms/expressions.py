@@ -31,6 +31,7 @@ from dipc.noise.laws import law_of
 from dipc.text import ast
 from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, number
 from dipc.text.diagnostic import DiagnosticError, Span, did_you_mean, nearest
+from dipc.text.parser import FINITE_NAMES, GEOMETRIC_NAMES, NORMAL_NAMES
 from dipc.text.syntax_errors import KEYWORDS, spelling
 
 #: Noise by its name in Python: the law, whether it has a mean, and the keywords for its width.
@@ -57,9 +58,11 @@ _A_COIN = "a coin is `dipc.choice({True: 3/4, False: 1/4})`: each value with its
 
 #: The names of noise elsewhere, in small letters, and what to write in their place.
 _OTHER_NAMES = {
-    **dict.fromkeys(("bernoulli", "coin", "flip", "binomial", "categorical", "choose", "randomized_response"), _A_COIN),
-    **dict.fromkeys(("geometric", "two_sided_geometric"), "geometric noise is `dipc.discrete_laplace(mean, scale=…)`"),
-    **dict.fromkeys(("normal", "gauss"), "normal noise is `dipc.gaussian(mean, sigma=…)`"),
+    **dict.fromkeys((*FINITE_NAMES, "coin", "choose", "randomized_response"), _A_COIN),
+    **dict.fromkeys(
+        (*GEOMETRIC_NAMES, "two_sided_geometric"), "geometric noise is `dipc.discrete_laplace(mean, scale=…)`"
+    ),
+    **dict.fromkeys(NORMAL_NAMES, "normal noise is `dipc.gaussian(mean, sigma=…)`"),
     **dict.fromkeys(
         ("report_noisy_max", "noisy_max", "softmax", "exponential"),
         "the exponential mechanism is `dipc.exponential_mechanism`, one-sided noise `dipc.exponential_noise`",

@@ -119,10 +119,14 @@ KNOWN_DISTRIBUTIONS = (
 _NORMAL = "normal noise is `Gauss(2/eps, 0)`, with its standard deviation and its mean; `DGauss` is that on integers"
 _FINITE = "weights of finitely many values are given by `choose`, for example `choose { 0 : 1/4, 1 : 3/4 }`"
 _UNIFORM = "uniform noise is `Unif(-1, 1, 0)`, with its ends and its mean"
+#: Names of normal noise, finite choices and geometric noise in other languages, in small letters.
+NORMAL_NAMES = ("gauss", "gaussian", "normal", "norm", "n")
+FINITE_NAMES = ("bernoulli", "ber", "flip", "bern", "binomial", "bin", "categorical", "discrete")
+GEOMETRIC_NAMES = ("geom", "geometric", "twosidedgeometric", "discretelaplace")
 #: Names of distributions in other languages, in small letters, and the advice for each.
 FOREIGN_DISTRIBUTIONS = {
-    **dict.fromkeys(("gauss", "gaussian", "normal", "norm", "n"), _NORMAL),
-    **dict.fromkeys(("bernoulli", "ber", "flip", "bern", "binomial", "bin", "categorical", "discrete"), _FINITE),
+    **dict.fromkeys(NORMAL_NAMES, _NORMAL),
+    **dict.fromkeys(FINITE_NAMES, _FINITE),
     **dict.fromkeys(("uniform", "unif", "runif", "u"), f"{_UNIFORM}; {_FINITE}"),
     **dict.fromkeys(
         ("tlap", "trunclap", "truncatedlaplace", "boundedlaplace"),
@@ -130,7 +134,7 @@ FOREIGN_DISTRIBUTIONS = {
     ),
     **dict.fromkeys(CHOICES, BY_WEIGHT_OR_SCORE),
     **dict.fromkeys(
-        ("geom", "geometric", "twosidedgeometric", "discretelaplace"),
+        GEOMETRIC_NAMES,
         "two-sided geometric noise is `DLap(eps/2, 0)`",
     ),
     "exponential": "one-sided exponential noise is `Expo(eps/2)`; the exponential mechanism is `Exp`",
