@@ -12,6 +12,8 @@ import dipc
 from dipc.certificate.answers import with_answers
 from dipc.certificate.data import sealed
 from dipc.certificate.write import certify
+from dipc.verifier.document import check_text
+from dipc.verifier.reading import Rejected, Unreadable
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -133,6 +135,14 @@ def document(text: str) -> dict[str, Any]:
     del found["digest"]
     assert isinstance(found, dict)
     return found
+
+
+def is_accepted_whole(data: dict[str, Any]) -> bool:
+    """Whether the checker accepts the certificate, resealed as forgers do, without anything on trust."""
+    try:
+        return check_text(resealed(data)).complete
+    except (Rejected, Unreadable):
+        return False
 
 
 def resealed(data: dict[str, Any], *, answers: bool = True) -> str:

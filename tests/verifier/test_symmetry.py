@@ -307,22 +307,14 @@ TOLD_APART = {
 def test_forged_multisets_are_rejected(name: str) -> None:
     data = samples.document(people(9))
     FORGERIES[name](data)
-    try:
-        accepted = check_text(samples.resealed(data))
-    except (Rejected, Unreadable):
-        return
-    assert not accepted.complete, name
+    assert not samples.is_accepted_whole(data), name
 
 
 @pytest.mark.parametrize("name", TOLD_APART)
 def test_rows_of_a_program_that_tells_people_apart_are_not_accepted(name: str) -> None:
     data = samples.document(people(9))
     with_text(data, *TOLD_APART[name])
-    try:
-        accepted = check_text(samples.resealed(data))
-    except (Rejected, Unreadable):
-        return
-    assert not accepted.complete, name
+    assert not samples.is_accepted_whole(data), name
 
 
 def test_what_is_forged_is_accepted_as_it_is() -> None:
