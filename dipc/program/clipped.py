@@ -202,7 +202,7 @@ class _Clamp:
 def _with_joined_assignments(tree: ast.ProgramTree) -> ast.ProgramTree:
     """Return the program in which `v <- E; v <- F(v)` is replaced by `v <- F(E)`, for a number v that F reads once.
 
-    E is a variable, an element of an array, or a clamp.
+    E is a variable, an element of an array, or a clamp. F has no ranges, whose variables could be v or occur in E.
     """
     inner = () if tree.ideal is None else tree.ideal.declarations
     numbers = frozenset(
@@ -227,7 +227,12 @@ def _join(block: tuple[ast.Statement, ...], numbers: frozenset[str]) -> tuple[as
             case (
                 ast.Assign(target=ast.Name(name=name), value=ast.Name() | ast.Element() | ast.Call() as first),
                 ast.Assign(target=ast.Name(name=other), value=second),
-            ) if name == other in numbers and ast.occurrences(second, name) == 1 and not ast.mentions(first, name):
+            ) if (
+                name == other in numbers
+                and ast.occurrences(second, name) == 1
+                and not ast.mentions(first, name)
+                and not any(isinstance(node, ast.Ranged) for node in ast.walk(second))
+            ):
 
                 def put(node: Any, name: str = name, first: ast.Expr = first) -> Any:
                     return first if ast.is_name(node, name) else None

@@ -91,7 +91,7 @@ def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
     numbers = {
         name
         for item in tree.declarations
-        if isinstance(item, Variables) and item.type in ("real", "int")
+        if isinstance(item, Variables) and item.type == "real"
         for name, _ in item.names
     }
     tree = replace(tree, body=_join(tree.body, numbers))
@@ -172,7 +172,8 @@ def _named(ranges: Mapping[Key, Ends]) -> dict[str, Ends]:
 def _join(block: Block, numbers: set[str]) -> Block:
     """Return the statements with `v <- E; v <- F(v)` replaced by `v <- F(E)`, for a variable v in `numbers`.
 
-    F reads v once, E does not read v, and E is a variable, an element of an array, or a clamp.
+    F reads v once, E does not read v, and E is a variable, an element of an array, or a clamp. F has no ranges: their
+    variables could be v or occur in E.
     """
     result: list[Statement] = []
     for statement in block:
@@ -180,7 +181,13 @@ def _join(block: Block, numbers: set[str]) -> Block:
         match last, statement:
             case Assign(Name(name), (Name() | Element() | Apply("min" | "max")) as first), Assign(
                 Name(other), second
-            ) if name == other and name in numbers and [*names(second)].count(name) == 1 and name not in names(first):
+            ) if (
+                name == other
+                and name in numbers
+                and [*names(second)].count(name) == 1
+                and name not in names(first)
+                and not any(isinstance(node, Ranged) for node in nodes(second))
+            ):
                 result[-1] = Assign(Name(name), _put(second, name, first))
             case _, If(condition, then, otherwise):
                 result.append(If(condition, _join(then, numbers), _join(otherwise, numbers)))

@@ -68,6 +68,30 @@ def test_both_verdicts_and_a_pair_in_the_box() -> None:
     assert all(0 <= F(str(value)) <= 10 for value in values)
 
 
+#: The last mean that a program draws around, after clamps of x in v, and the greatest change of the mean.
+MEANS = {
+    "max(i in 1..1 : v)": 1,
+    "sum(i in 1..2 : v)": 2,
+    "sum(v in 1..2 : v)": 0,
+    "min(max(x, 0), 1) - sum(v in 1..1 : v)": 1,
+    "3 - v": 1,
+}
+
+
+@pytest.mark.parametrize("last", MEANS)
+def test_a_variable_of_a_range_is_not_a_clipped_number(last: str) -> None:
+    text = (
+        "program p; input x : real; output o : real; var v, w : real;"
+        f" v <- 0; w <- min(max(x, 0), 1); v <- min(max(x, 0), 1); v <- {last}; o <- Lap(eps, v)"
+    )
+    found = constant(dipc.load(text), "linf:1")
+    assert found.proved == found.refuted_below == MEANS[last]
+    for budget, suffices in ((MEANS[last], True), (F(MEANS[last]) - F(1, 100), False)):
+        if budget >= 0:
+            report = dipc.check_privacy(dipc.load(text), "linf:1", inputs="all", budget=f"{budget}*eps")
+            assert (report.verdict is PrivacyVerdict.PRIVATE) is suffices
+
+
 # --- moves ----------------------------------------------------------------------------------------------------------
 
 

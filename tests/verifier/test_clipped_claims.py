@@ -11,6 +11,10 @@ from typing import Any
 import pytest
 
 import dipc
+from dipc.certificate.privacy import certify_privacy
+from dipc.decide.engine import Engine
+from dipc.questions.privacy.check import PrivacyQuestion
+from dipc.questions.privacy.outcome import read_claim
 from dipc.verifier.clipped import limited
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Budget, NotDerived
@@ -170,3 +174,21 @@ def test_which_inputs_are_limited(declared: str, body: str, ranges: Any) -> None
             limited(tree, {})
         return
     assert limited(tree, {}).ranges == ranges
+
+
+@pytest.mark.parametrize("mean", ["max(i in 1..1 : v)", "sum(i in 1..2 : 3*v)", "v"])
+def test_no_assignment_is_lost(mean: str) -> None:
+    """Shifts of no noise suffice only where the mean does not depend on x."""
+    text = (
+        "program p; input x : real; output o : real; var v, w : real;"
+        f" v <- 0; w <- min(max(x, 0), 1); v <- min(max(x, 0), 1); v <- {mean}; o <- Lap(eps, v)"
+    )
+    program = dipc.load(text)
+    question = PrivacyQuestion(program, "linf:1", "all", Engine(program.measurer, program.limits))
+    data = samples.document(certify_privacy(question, question.decide(read_claim(program, "6*eps", "0", None))))
+    assert check_text(samples.resealed(data)).complete
+    data["claim"]["budget"] = "0"
+    data["shifts"] = {"vectors": [[]], "exits": [[0]]}
+    assert not samples.is_accepted_whole(data)
+    data["shifts"]["exits"] = [[0, 0]]
+    assert not samples.is_accepted_whole(data)
