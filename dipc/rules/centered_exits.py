@@ -68,9 +68,9 @@ _MOST_PRODUCTS = 64
 
 @frozen
 class ShiftedHalfspace:
-    """The half-space Σ coefficient · N[place] + slack(u) + radius·gamma >= 0 of noises N with mean 0, for an input u.
+    """The half-space Σ c·N[i] + slack(u) + radius·gamma >= 0 of noises N with mean 0, for an input u.
 
-    The radius is 1 for the ball of an output, and 0 otherwise.
+    `coefficients` has the pairs (i, c). The radius is 1 for the ball of an output, and 0 otherwise.
     """
 
     coefficients: Terms
@@ -91,7 +91,7 @@ class NoiseComponent:
     def event(self, slacks: Sequence[Level]) -> exact.Event:
         """Return the event of the component with the given `slacks` (radius included), one for each half-space.
 
-        A half-space mentions DISTANCE if its slack has a slope.
+        A slack is (base, slope). A half-space with a slope other than 0 adds slope times the unknown DISTANCE.
         """
         constraints = [
             Halfspace(((DISTANCE, slope), *half.coefficients) if slope else half.coefficients, base)
@@ -105,18 +105,18 @@ class NoiseComponent:
 
     @property
     def scales(self) -> bool:
-        """Whether the probability of the component depends on eps and its slacks s only through eps·s."""
+        """Whether the probability of the component is a function of its slacks times eps."""
         return all(noise.law.scales for noise in self.noises)
 
 
 @frozen
 class CenteredExit:
-    """An exit to det's answer: at inputs that satisfy `guards`, its probability is `weight` times those of `parts`.
+    """An exit to det's answer, over noises with mean 0.
 
-    A `weight` of None is 1, and the parts are independent. Outputs without noise give two `points` each: the output
-    minus det's, and det's minus the output. The answer is near if all points are at least -gamma. `in_balls` says
-    that some output has continuous noise, so that it equals det's with probability 0, and must be near from both
-    sides.
+    At inputs that satisfy `guards`, its probability is `weight` times those of the independent `parts`. A `weight` of
+    None is 1. Each output without noise gives two `points`: the output minus det's, and det's minus the output. The
+    answer is near if all points are at least -gamma. `in_balls` says that some output has continuous noise, so that
+    it equals det's with probability 0, and must be near from both sides.
     """
 
     guards: tuple[Constraint, ...]
@@ -187,7 +187,7 @@ class ExitFinder:
         return None if known is None else known.exits(region)
 
     def stays_apart(self, finite: Mapping[int, Value], region: Region) -> bool:
-        """Return True if the region's answer has so many exits that uniting them is not tried."""
+        """Return True if the region's answer has too many exits for trying to unite them."""
         if self._near is not None or self._many is None:
             return False
         wanted = dict(zip(self._program.core.outputs, region.answer, strict=True))
@@ -216,7 +216,8 @@ class ExitFinder:
     ) -> tuple[Sequence[ExitState], Mapping[int, Value | Affine | None], Sequence[int]]:
         """Return (all exits as states, the region's answer by slot, the sides of the balls around it).
 
-        The list of exits is empty if answers are near by more than gamma, or if there are too many exits.
+        A side is 1 for the lower end of a ball, -1 for the upper end. There are no exits if answers are near by more
+        than gamma, or if there are too many.
         """
         answer = dict(zip(self._program.core.outputs, region.answer, strict=True))
         explored = None if self._near is not None else self._everything(finite)
@@ -225,9 +226,9 @@ class ExitFinder:
     def _by_distance(
         self, explored: Exits, answers: NearAnswers, finite: Mapping[int, Value], region: Region, *, near: bool
     ) -> Iterator[CenteredExit]:
-        """Yield the exits with outputs near det's, or, without `near`, with all other outputs.
+        """Yield the exits with outputs near det's answer, or, without `near`, the exits with all other outputs.
 
-        The guards of each include the condition under which its output is (not) near.
+        The guards of each exit include the condition on inputs under which its output is near, or is not near.
         """
         known: dict[tuple[object, ...], tuple[tuple[Constraint, ...], ...]] = {}
         for exit_ in explored.all():
@@ -263,8 +264,6 @@ class ExitFinder:
 
 
 class _RunExits:
-    """The exits to one answer, found run by run in a graph of runs."""
-
     def __init__(self, core: CoreProgram, known: RunSet, end: int) -> None:
         self._core = core
         self._runs = known
@@ -274,7 +273,7 @@ class _RunExits:
         self._known: dict[tuple[Constraint, tuple[Constraint, ...]], bool] = {}
 
     def exits(self, region: Region) -> tuple[CenteredExit, ...] | None:
-        """Return the exits with slacks that are bounded below on the region, or None if there are too many."""
+        """Return the exits of all runs whose slacks are bounded below on `region`, or None if there are too many."""
         guards: dict[int, list[Constraint]] = {}
         for guard in region.guards:
             for slot, _ in guard.form.inputs:
@@ -328,10 +327,7 @@ def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
 
 
 def _over_center(form: Affine, center: Affine, sign: int) -> Affine:
-    """Return the difference of an output from the center of its ball, upwards for `sign` 1 and downwards for -1.
-
-    For `sign` -1, `form` is the negated output.
-    """
+    """Return `sign`·(output - `center`), where `form` is `sign` times the output, for a sign of 1 or -1."""
     return form - center if sign > 0 else form + center
 
 
@@ -432,7 +428,7 @@ _MOST_EXITS = 60
 
 
 def united(exits: Sequence[CenteredExit], intervals: tuple[Interval, ...], limits: Limits) -> tuple[CenteredExit, ...]:
-    """Return exits with the same sum of weight·probability for all slacks and all eps of the intervals.
+    """Return exits with the same sum of weight·probability, for all slacks and all eps of the intervals.
 
     Exits that differ in one comparison are united. The weights are still never negative on the intervals.
     """
@@ -484,9 +480,9 @@ def _is_proved_nonnegative(value: Closed, intervals: tuple[Interval, ...], limit
 def _without_opposite(
     left: Sequence[NoiseComponent], right: Sequence[NoiseComponent]
 ) -> tuple[NoiseComponent, ...] | None:
-    """Return the constraints that two exits share, if they differ only in one constraint, which is opposite in the two.
+    """Return the common constraints of two exits that differ in one constraint, opposite in the two; else None.
 
-    `left` and `right` are their constraints. None if they differ in more than this and what the others imply.
+    `left` and `right` are the constraints of the exits. Constraints that both exits imply may differ as well.
     """
     mine, theirs = list(left), list(right)
     for component in left:
@@ -531,7 +527,10 @@ def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
 
 
 def _is_implied(half: ShiftedHalfspace, known: Sequence[ShiftedHalfspace]) -> bool:
-    """Return True if `half` contains one of the `known` half-spaces, or the sum of two of them, for all inputs."""
+    """Return True only if all half-spaces in `known` together imply `half`, for all inputs.
+
+    Each half-space in `known` is tried alone, and each sum of two.
+    """
     if half in known or any(_implies(each, half) for each in known):
         return True
     pairs = combinations([each for each in known if not each.radius], 2)
@@ -546,7 +545,6 @@ def _sum_of(one: ShiftedHalfspace, other: ShiftedHalfspace) -> ShiftedHalfspace:
 
 
 def _implies(one: ShiftedHalfspace, other: ShiftedHalfspace) -> bool:
-    """Return True if the half-space `one` is contained in `other` for all inputs."""
     if one.radius or other.radius or one.coefficients != other.coefficients:
         return False
     more = other.slack - one.slack

@@ -47,9 +47,9 @@ _SIDES = ((), (_ONE,), (-_ONE,), (_ONE, -_ONE))
 
 @frozen
 class _NearEvent:
-    """The event that one output, a form w of noises, is within gamma of its exact answer a, from one side or both.
+    """The event sign·`off` + gamma >= 0 for each of the `signs`.
 
-    It is sign·(a - w) + gamma >= 0 for each of the `signs`; `off` is a - w.
+    `off` is the right answer for one output minus this output, as a form of noises and inputs.
     """
 
     off: Affine
@@ -69,8 +69,9 @@ def near_whatever(
 ) -> CenteredExit | None:
     """Return an event in which all real outputs are near the `answer` at every exit, or None if none is found.
 
-    The event is valid for every tolerance from `gamma` on and inputs that satisfy the guards; `sides` are the sides of
-    balls. None also if every output has a single form, so that nothing is gained. Raises NotConfirmed.
+    In this event, side·(answer - output) is at most gamma for each of `sides`, 1 or -1, for every gamma from the
+    given one on and all inputs that satisfy the guards. The result is None as well if every output has a single form,
+    so that the event gains nothing. Raises NotConfirmed.
     """
     forms = {
         slot: as_form(value)
@@ -135,10 +136,10 @@ def _is_near(
     near: _NearEvent,
     sides: Sequence[int],
 ) -> bool:
-    """Return True if it is proved that in the event `near` the output of each exit is near the `answer`.
+    """Return True only if, in the event `near`, side·(`answer` - output) <= gamma for each output and each of `sides`.
 
-    `known` has for each exit its output, and the half-spaces of the noises and inputs that lead to it. `sides` are the
-    sides of the ball around the answer, 1 and -1.
+    `known` lists (output, half-spaces of noises and inputs that hold where the program gives this output). Each side
+    is 1 or -1.
     """
     for value, reached in known:
         given = as_form(value)
@@ -151,7 +152,10 @@ def _is_near(
 
 
 def _premises(state: ExitState, guards: Sequence[Constraint], gamma: Fraction) -> Iterator[Halfspace]:
-    """Yield half-spaces that hold for all noises and inputs that lead to the exit, if the inputs satisfy the guards."""
+    """Yield half-spaces that hold in each run to the exit `state`, if the inputs satisfy `guards`.
+
+    They are about noises, inputs and the tolerance, which is at least `gamma`.
+    """
     yield Halfspace(((_GAMMA, _ONE),), -gamma)
     for item in (*state.constraints.items, *state.guards.items, *guards):
         yield halfspace(item.form, _ONE, _ZERO, strict=item.strict)
@@ -174,10 +178,10 @@ def near_in_a_box(
     sides: Sequence[int],
     guards: Sequence[Constraint],
 ) -> CenteredExit | None:
-    """Return the event that no noise of the real outputs is farther than share·gamma from its mean, for some share.
+    """Return the event that each noise of the real outputs is at most share·gamma from its mean, for some share.
 
-    In this event, if the finite outputs are those of `answer`, the real outputs are within gamma of it, for every gamma
-    >= 0 and all inputs that satisfy the guards. The result is None if no share is found. Raises NotConfirmed.
+    In this event, if the finite outputs are those of `answer`, the real outputs are within gamma of it, for every
+    gamma >= 0 and all inputs that satisfy the guards. The result is None if no share is found. Raises NotConfirmed.
     """
     right = [state for state in states if _has_finite_outputs(state, answer)]
     forms = {
@@ -221,9 +225,10 @@ def _is_near_in(
     answer: Mapping[int, Affine | None],
     sides: Sequence[int],
 ) -> bool:
-    """Return True if it is proved that an exit's real outputs are near the `answer` for all noises in the `box`.
+    """Return True only if side·(`answer` - output) <= tolerance for each real output of the exit and each of `sides`.
 
-    `sides` are the sides of the ball around the answer, 1 and -1.
+    It holds for all noises in the `box`, all inputs that satisfy `guards`, and every tolerance >= 0. A side is 1 or
+    -1.
     """
     system = [*_premises(state, guards, _ZERO), *box]
     for slot, form in answer.items():

@@ -61,10 +61,11 @@ class Scale(Enum):
 
 @frozen
 class Open:
-    """A claim about a class for every value of the distance `scale`, which is left open.
+    """A claim about a class for all values of one distance, which `scale` names.
 
     `alpha` is a number, or None for dd(u), which is then the open distance; gamma = `gamma_base` +
-    `gamma_rate`·distance. `beta` is beta as a function of t, or None if it is not one; `reason` then says why.
+    `gamma_rate`·distance. `beta` is beta as a function of t = distance·eps. It is None if beta is not such a
+    function; `reason` then says why.
     """
 
     scale: Scale
@@ -88,7 +89,7 @@ class ClassClaim:
     """The claim about all inputs, from the options and the program's claim block, without a table."""
 
     def __init__(self, program: Program, options: ClaimOptions, *, together: bool = False) -> None:
-        """Read the claim; with `together`, alpha and gamma may both be left open.
+        """Read the claim from `options` and `program`; only with `together` may alpha and gamma both be left open.
 
         Raises DiagnosticError for a claim that cannot be read, or that cannot be made about all inputs.
         """
@@ -282,7 +283,10 @@ class ClassClaim:
         )
 
     def _beta(self, names: dict[str, Parametric], scale: Scale) -> tuple[BetaForm | None, str | None]:
-        """Return (beta at distance 1 as a function of t = eps, None), or (None, the reason why it is not one)."""
+        """Return (beta as a function of t, None), or (None, the reason why beta is not one).
+
+        The variable t is the distance `scale` times eps; `names` has the value of each name in beta.
+        """
         if not _scales(self.beta, names):
             advice = "give alpha a number, or let gamma grow with it" if scale is Scale.ALPHA else "give gamma a number"
             name = scale.value

@@ -48,10 +48,10 @@ COMPLEMENT = Rule("one less the others, each slack at its greatest", complement,
 
 
 def widest(component: NoiseComponent, instance: Instance) -> tuple[Event, tuple[SlackBound, ...]]:
-    """Return the event of the component with its slacks at upper bounds, and the bounds of the negated slacks.
+    """Return the event of the component with each slack at its upper bound, and the bounds of the negated slacks.
 
-    Constraints without an upper bound are left out. If a distance is open, a bound has base >= 0, so that slack <=
-    -base - distance·slope <= -distance·slope.
+    Constraints whose slack has no upper bound are left out. If a distance is open, a bound -slack >= base +
+    distance·slope has base >= 0, and the event has the slack -distance·slope.
     """
     distances = instance.distances
     kept: list[ShiftedHalfspace] = []

@@ -62,10 +62,10 @@ _ZERO = Fraction(0)
 
 
 def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
-    """Return convex classes that cover `convex`, cut by its distance from other answers and by outputs without noise.
+    """Return convex classes that cover `convex`, or the class alone if it cannot be cut.
 
-    The first cut uses all that the distance implies; the second separates inputs whose outputs without noise are within
-    gamma of det's. The result is the class alone if neither makes a difference. Raises Undecided.
+    It is cut by the half-spaces that the distance from other answers implies, and then by whether its outputs without
+    noise are within gamma of det's. Raises Undecided.
     """
     inputs, piece = convex.inputs, convex.piece
     gamma = requirement(setting.claim, inputs, setting.metric).distances.gamma_base
@@ -132,9 +132,9 @@ def known_region(setting: Setting, inputs: InputClass, piece: ConvexPiece) -> Re
 
 
 def _with_near_outputs(centered: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> CenteredExit:
-    """Return the exit with a further guard: its outputs without noise are within gamma of det's.
+    """Return `centered` with guards under which its outputs without noise are within `gamma` of det's answer.
 
-    The guard is a comparison of inputs, those in `whole` being ints.
+    `whole` are the slots of int inputs.
     """
     radius = Affine.number(gamma)
     near = [
@@ -152,8 +152,7 @@ Values = Mapping[Closed, Fraction]
 def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Bounds | None:
     """Return the bounds that `rule` gives.
 
-    If a distance is open and weights depend on eps, these are the bounds with the weights at both ends of their
-    segment.
+    If a distance is open and weights depend on eps, these are the bounds at both ends of the segment of weights.
     """
     exits = instance.other_exits if rule.of_others else instance.exits
     if exits is None:
@@ -209,7 +208,7 @@ def _is_positive(value: Closed, limits: Limits) -> bool:
 
 
 def _at_zero(value: Closed) -> Fraction | None:
-    """Return the limit of `value` as eps -> 0; None unless numerator and denominator have limits, the latter not 0."""
+    """Return the limit of `value` as eps -> 0, or None if its denominator tends to 0."""
     above, below = [sum((c for k, _, c in poly.terms() if k == 0), _ZERO) for poly in fraction_of(value)]
     return above / below if below else None
 
@@ -311,9 +310,9 @@ def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
 
 
 def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Established | None, Fraction | None]]:
-    """Return (a goal about ints, proved at each integer distance, None), or (None, the first distance without a proof).
+    """Return (the goal about ints, proved at each integer distance; None), or (None, first distance without a proof).
 
-    If all distances are integers, those from `start` on count.
+    If all distances are integers, only those from `start` on count.
     """
 
     def prove_distance(each: Goal) -> Asking[ProofStep | None]:
@@ -335,10 +334,9 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
 
 
 def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
-    """Return the bounds of the goal's slacks at the distance 2.
+    """Return the bounds of the goal's slacks at the distance 2, as a further part of the evidence.
 
-    They are a part of the evidence, since at the least distance, 1, a facet that moves implies no more than one that
-    does not.
+    The evidence needs them because a facet that moves implies no more than a fixed one at the least distance, 1.
     """
     beyond = goal.requiring(fixed_requirement(goal.setting.claim.at_number(Fraction(2)), "2"))
     shares = () if beyond.empty is not None else beyond.lower.evidence.shares
@@ -441,7 +439,10 @@ def _least_of_whole(goal: Goal, needed: Needed, enough: Fraction) -> CoveringPro
 
 
 def _least_of_parts(goal: Goal, needed: Needed, enough: Fraction) -> CoveringProofs | None:
-    """Return the best proofs part by part, or None if the class has no parts or some part has no proof."""
+    """Return proofs of parts that cover the class, or None if the class has no parts or some part has no proof.
+
+    Each part has the proof that needs the least open constant; the search for it ends at a value of at most `enough`.
+    """
     setting, every = goal.setting, []
     for convex in by_distances(setting, goal.convex):
         of_part = stated_goal(setting, convex)

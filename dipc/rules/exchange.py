@@ -75,7 +75,7 @@ def _answer(ideal: Ideal, series: Series) -> tuple[object, ...]:
 
 @frozen
 class _Kinds:
-    """The segments of det's series towards one answer, by index, in groups whose members can be exchanged."""
+    """The segments of det's series towards one answer, in `groups` of indices whose segments can be exchanged."""
 
     groups: tuple[tuple[int, ...], ...]
     #: The number of paths of each segment of a group.
@@ -179,9 +179,9 @@ class _Exchanges:
         return _Exchanges(series, result.by_input, [result._shape(number, {}) for number in everything], own, held)
 
     def allow(self, these: Sequence[int], those: Sequence[int]) -> bool:
-        """Return True only if exchanging inputs `these` with `those` keeps the segments of the program's series.
+        """Return True only if exchanging inputs `these` with `those`, pair by pair, permutes the series' segments.
 
-        The order of the segments and the names of their noises may change.
+        Segments that differ only in the names of their noises count as equal.
         """
         if not self.held.isdisjoint((*these, *those)):
             return False

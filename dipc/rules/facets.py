@@ -128,17 +128,20 @@ def facets(
 
 
 def _retreating(guard: Constraint, width: Fraction) -> Moving:
-    """Return the facet of the inputs that are at least alpha away from the other side of `guard`."""
+    """Return the half-space of the inputs that are at least alpha away from all inputs at which `guard` fails.
+
+    `width` is the dual norm of the guard's form.
+    """
     return Moving(guard.form.shifted(width) if guard.whole else guard.form, width)
 
 
 def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = False) -> bool:
-    """Return False only if, from each input u of the region, all inputs just across the facet are outside `other`.
+    """Return False only if the way `leaving` takes no input of `region` into `other` just beyond the facet.
 
-    "Just across" means up to some positive distance; for a facet of ints (`whole`) it means the first integer input
-    beyond. Let u'(η) be the point of the way at the distance η beyond the facet. The least η >= 0 for which u in the
-    closure of the region has u'(η) in the closure of `other` is found exactly. If it is positive, no smaller η reaches
-    `other`. Over ints the first input beyond has 0 < η <= 1 and -width <= facet(u') <= -1.
+    Just beyond means at all distances η below some positive number. A linear program finds the least η >= 0 at which
+    the way leads from the closure of `region` into the closure of `other`. The result is False if this η is positive.
+    For a facet of ints (`whole`), just beyond means the first integer input u' across the facet: it has 0 < η <= 1
+    and -width <= facet(u') <= -1.
     """
     if _separated(leaving.facet, other.guards, leaving.width if whole else _ZERO):
         return False
@@ -165,13 +168,13 @@ def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = Fal
 
 
 def _inner_points(region: Region) -> list[Halfspace] | None:
-    """Return half-spaces for the points of the region that are interior in the real inputs; None if there are none."""
+    """Return half-spaces of the points of `region` that are interior in the real inputs, or None if there are none."""
     system = [guard.guard if guard.whole else replace(guard.guard, strict=True) for guard in region.guards]
     return None if isinstance(solution(system), Infeasible) else system
 
 
 def _touches(inner: Sequence[Halfspace], leaving: Way, gap: Region) -> bool:
-    """Return False only if, from each inner point, the way meets the facet outside the closure of `gap`."""
+    """Return False only if the way `leaving` from each `inner` point meets the facet outside the closure of `gap`."""
     depth = leaving.facet.scaled(1 / leaving.width)
     system = list(inner)
     for guard in gap.guards:
@@ -182,10 +185,7 @@ def _touches(inner: Sequence[Halfspace], leaving: Way, gap: Region) -> bool:
 
 
 def _separated(facet: Affine, guards: Sequence[Constraint], across: Fraction) -> bool:
-    """Return True if a guard keeps all inputs of its region away from the other side of the facet.
-
-    A guard does so if it implies facet <= -margin with a margin > `across`, or that the inputs are on the inner side.
-    """
+    """Return True if a guard in `guards` implies `facet` >= 0, or implies `facet` < -`across`."""
     for guard in guards:
         form = guard.form
         if form.inputs == facet.inputs and form.constant <= facet.constant:
@@ -244,9 +244,10 @@ def choices(
 
 
 def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[Moving] | None:
-    """Return facets such that an input at least alpha away from `rival` is behind one of them; None if none are known.
+    """Return facets such that each input of `region` at least alpha away from `rival` is behind one of them.
 
-    Facets that no input of the region is behind are left out.
+    None if no such facets are known. Facets that no input of `region` is behind are left out. With `slanted`, sums of
+    the rival's guards are tried as facets.
     """
     guards = [guard.form for guard in rival.guards]
     box = norm is Norm.LINF and all(len(form.inputs) == 1 for form in guards)
@@ -258,7 +259,7 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
         if whole and norm is Norm.LINF and _is_unimodular(rival.guards):
             sums = [_integral(form) for form in _slanted(tuple(guards), norm)]
             forms = [form for form in (*guards, *sums) if form.inputs]
-            return _behind(region, [_side(form, norm.steepness(form.inputs), whole=True) for form in forms])
+            return _with_inputs_behind(region, [_side(form, norm.steepness(form.inputs), whole=True) for form in forms])
         if whole:
             if norm is Norm.L1:
                 return None
@@ -268,16 +269,13 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
         guards += _slanted(tuple(guards), norm)
         if whole:
             moved = [(form, norm.steepness(form.inputs)) for form in guards if form.inputs]
-            return _behind(region, [Moving((-form).shifted(width / 2), width) for form, width in moved])
+            return _with_inputs_behind(region, [Moving((-form).shifted(width / 2), width) for form, width in moved])
     facets = [_side(form, norm.steepness(form.inputs), whole=whole) for form in guards if form.inputs]
-    return _behind(region, facets)
+    return _with_inputs_behind(region, facets)
 
 
 def _is_unimodular(guards: Sequence[Constraint]) -> bool:
-    """Return True if each guard bounds an int input, or a difference of two, by an integer.
-
-    Some inputs may be negated throughout: the sum of an input and a negated one is then a difference.
-    """
+    """Return True if each guard bounds an int, or a difference of two, by an integer, once some inputs are negated."""
     pairs: list[tuple[int, int, bool]] = []
     for guard in guards:
         terms = guard.form.inputs
@@ -309,9 +307,9 @@ def _is_unimodular(guards: Sequence[Constraint]) -> bool:
 
 
 def _integral(form: Affine) -> Affine:
-    """Return a positive multiple of the form whose coefficients are coprime integers, its constant rounded down.
+    """Return an integer form that is >= 0 at the same int inputs as `form`.
 
-    The multiple of the form is at least 0 at an int input only if the result is.
+    Its coefficients are coprime.
     """
     factor = Fraction(lcm(*(c.denominator for _, c in form.inputs)), 1)
     factor /= gcd(*(int(c * factor) for _, c in form.inputs))
@@ -320,18 +318,17 @@ def _integral(form: Affine) -> Affine:
 
 
 def _inner(guard: Constraint) -> Affine:
-    """Return a form that is negative at all inputs within 1/2 of int inputs at which `guard` fails."""
+    """Return a form that is negative at each input within 1/2, in linf, of an int input at which `guard` fails."""
     form = guard.form
     return form.shifted(-Norm.LINF.steepness(form.inputs) / 2) if guard.whole else form
 
 
-def _behind(region: Region, facets: Sequence[Moving]) -> list[Moving]:
-    """Return the facets that some input of the region is behind."""
+def _with_inputs_behind(region: Region, facets: Sequence[Moving]) -> list[Moving]:
     return [facet for facet in dict.fromkeys(facets) if not contradict(_static(region, [facet]))]
 
 
 def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
-    """Return the facets that imply no other: every input behind one of `facets` is behind one of the result."""
+    """Return some of `facets`: each input of `region` behind any of `facets` is behind one of the result."""
     kept: list[Moving] = []
     for index, facet in enumerate(facets):
         others = [*kept, *facets[index + 1 :]]
@@ -341,16 +338,16 @@ def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
 
 
 def _implies(region: Region, one: Moving, other: Moving) -> bool:
-    """Return True if every input of the region behind the facet `one` is behind `other`, at every distance."""
+    """Return True if, at every alpha, each input of `region` behind the facet `one` is behind `other`."""
     more = other.form.scaled(1 / other.step) - one.form.scaled(1 / one.step)
     return more.constant >= 0 if more.is_number else entails(region.guards, constraint(more, CompareOp.GE))
 
 
 def _is_strip(forms: Sequence[Affine]) -> bool:
-    """Return True if the forms bound one form of ints, and steps of its coordinates reach every value in between.
+    """Return True if the forms bound one form of ints, of which single steps reach every value in between.
 
-    By steps of -1, 0 and 1 of all coordinates the form changes by every integer from -w to w, so that k such steps
-    change it by every integer from -k·w to k·w.
+    A step changes each int by -1, 0 or 1. All steps together change the form by every integer from -w to w, where w
+    is the sum of its absolute coefficients. So k steps change it by every integer from -k·w to k·w.
     """
     if len({form.inputs for form in forms} | {(-form).inputs for form in forms}) > 2:
         return False
@@ -385,11 +382,11 @@ def _slanted(forms: tuple[Affine, ...], norm: Norm) -> tuple[Affine, ...]:
 
 
 def _each_slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
-    """Yield sums Σ λ·form of two or more forms, for all vertices λ > 0 of the set of λ with dual norm 1.
+    """Yield sums Σ λ·form of two or more of the `forms`, for all vertices λ > 0 of the set of λ with dual norm 1.
 
-    The sums are scaled by arbitrary positive factors. Let w be the coefficients of the sum. For linf the dual norm is
-    the sum of all |w_i|, so that in a vertex with k forms all but one degree of freedom are coordinates w_i = 0. For l1
-    it is the greatest |w_i|, and k of the |w_i| are equal to it.
+    The sums are scaled by arbitrary positive factors. Let w_i be the coefficients of the sum. For linf the dual norm
+    is Σ |w_i|, so that a vertex with k forms has w_i = 0 for k - 1 inputs. For l1 it is max |w_i|, and k of the |w_i|
+    are equal to it.
     """
     slots = _slots(forms)
     for k in range(2, min(len(forms), len(slots) + 1) + 1):
@@ -404,10 +401,10 @@ def _each_slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
 
 
 def _weights(chosen: Sequence[Affine], rows: Sequence[int], signs: Sequence[Fraction] | None) -> list[Fraction] | None:
-    """Return weights λ > 0 with sum 1 such that the coefficients w of Σ λ·form are 0 in all `rows`.
+    """Return weights λ > 0 with sum 1 such that Σ λ·form has coefficient 0 at the inputs `rows`; None if none exist.
 
-    With `signs`, sign_i·w_i is equal in all rows instead. None if there are no such weights. If there are many, the
-    result is any of them: the forms then have no vertex here, and other forms do.
+    `chosen` are the forms. With `signs`, sign·coefficient has one value at all inputs in `rows` instead. If there are
+    many solutions, the forms have no vertex here, and the result is any of them.
     """
     system = [Halfspace(((j, _ONE),), _ZERO, strict=True) for j in range(len(chosen))]
     system += equation([(j, _ONE) for j in range(len(chosen))], -_ONE)
@@ -454,10 +451,11 @@ def facet_metric(ideal: Ideal) -> FacetMetric:
 
 @frozen
 class _Steps:
-    """The conditions of the metric under which a step that keeps the finite inputs leads infinitely far away.
+    """A test whether changing real and int inputs of `here` leads infinitely far away, by the `metric` block.
 
-    A condition of the `metric` block that reads no changed input has the value that it has for an input and itself: it
-    is False unless its index is in `of_itself`. `reading` has the indices of the conditions that read each input.
+    A condition of the block that reads no changed input is False, unless its index is in `of_itself`: the conditions
+    that may hold for an input and itself. `reading` gives, for each input, the indices of the conditions that read
+    it.
     """
 
     ideal: Ideal
@@ -489,7 +487,7 @@ def _no_ints(_: Affine) -> bool:
 
 
 def _may_be_apart(steps: _Steps, region: Region, leaving: Way) -> bool:
-    """Return False only if no input of the region is infinitely far from any input on the way across the facet."""
+    """Return False only if each input of `region` has a finite distance to all inputs on its way across the facet."""
     depth = Affine.input(len(steps.ideal.program.core.slots))  # s, with a number that is no slot's
     formula = steps.far_condition(
         {slot: Affine.input(slot) - depth.scaled(step) for slot, step in leaving.direction.items()}

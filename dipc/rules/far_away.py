@@ -62,8 +62,8 @@ def holds_onwards(guard: Constraint, start: Point, direction: Point) -> bool | N
 def recedes(guards: Sequence[Constraint], direction: Point, norm: Norm) -> bool:
     """Return True if the distance from the inputs that satisfy `guards` grows by at least 1 with each step `direction`.
 
-    At the input u + k·direction it is then at least k - c, with a constant c. The distance from a half-space g(u) >= 0
-    is -g(u) over the dual norm of its coefficients, and at most the distance from every set in the half-space.
+    The distance of u + k·direction is then at least k - c, with a constant c. The distance from a half-space g(u) >=
+    0 is -g(u) over the dual norm of its coefficients, and at most the distance from every set in the half-space.
     """
     return any(
         guard.form.inputs and -growth(guard.form, direction) >= norm.steepness(guard.form.inputs) for guard in guards
@@ -109,9 +109,10 @@ def probability_however_far(exits: Sequence[CenteredExit], start: Point, directi
 def _reached(
     exits: Sequence[CenteredExit], start: Point, direction: Point, gamma: Fraction, gamma_rate: Fraction
 ) -> Iterator[CenteredExit]:
-    """Yield the exits that are reached at all inputs `start` + k·`direction`.
+    """Yield the exits that can be taken at all inputs `start` + k·`direction`, k >= 0.
 
-    Raises OutsideFragment if an exit is reached at some of these inputs only.
+    The tolerance is `gamma` + k·`gamma_rate`. Exits that can be taken at none of these inputs are left out. Raises
+    OutsideFragment if an exit can be taken at some of them only.
     """
     for centered in exits:
         guards = [holds_onwards(guard, start, direction) for guard in centered.guards]
@@ -161,9 +162,10 @@ def _limit_weight(weight: Closed | None) -> Closed | None:
 
 
 def limits_of_beta(beta: Selected, intervals: Sequence[Interval]) -> Iterator[PiecewiseForm]:
-    """Yield functions of t to which upper bounds of beta at alpha = t/eps - c tend as eps falls, for every constant c.
+    """Yield the limits, as eps falls, of upper bounds of beta at alpha = t/eps - c, as functions of t.
 
-    Nothing is yielded if no limit is known, or the claim is not about small eps.
+    A limit does not depend on the constant c. Nothing is yielded if no limit is known, or the claim is not about
+    small eps.
     """
     if not intervals or intervals[0].lower or intervals[0].is_point:
         return
@@ -199,7 +201,7 @@ def _limit(beta: Parametric) -> Closed | None:
 
 
 def _leading_order(value: ExpPoly) -> tuple[int, Fraction] | None:
-    """Return the leading term c·eps^n of `value` at 0 as (n, c), or None if it is not found."""
+    """Return (n, c) if c·eps^n is the leading term of `value` at eps = 0, or None if it is not found."""
     for order in range(_MOST_ORDERS):
         c = sum((c * q ** (order - k) / factorial(order - k) for k, q, c in value.terms() if k <= order), _ZERO)
         if c:

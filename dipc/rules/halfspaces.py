@@ -120,9 +120,9 @@ def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -
 
 
 def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ...]) -> list[int]:
-    """Return the indices of the facets that can have a positive weight in a sum of facets with these terms.
+    """Return the indices of the facets that can have a positive weight in a sum with the input coefficients `terms`.
 
-    For speed, facets that share no input with the terms, directly or through other facets, come from a cache.
+    For speed, facets that share no input with `terms`, directly or through other facets, come from a cache.
     """
     always, by_slot = _always_summands(facets)
     slots = [slot for slot, _ in terms]
@@ -142,7 +142,6 @@ def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ..
 
 @lru_cache(maxsize=64)
 def _always_summands(facets: tuple[Moving, ...]) -> tuple[Sequence[int], Mapping[int, Sequence[int]]]:
-    """Return the facets that can have a positive weight in a sum without terms, and the facets by input."""
     by_slot: dict[int, list[int]] = {}
     for k, facet in enumerate(facets):
         for slot, _ in facet.form.inputs:
@@ -151,10 +150,10 @@ def _always_summands(facets: tuple[Moving, ...]) -> tuple[Sequence[int], Mapping
 
 
 def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Moving]) -> list[int]:
-    """Return the indices of the facets that can have a positive weight in a sum of facets with these terms.
+    """Return the indices of the facets that can have a positive weight in a sum with the input coefficients `terms`.
 
-    If all remaining facets have one sign at an input, and the sum has no term of that sign there, no such facet has a
-    weight. It can be left out: whatever the other inputs are, some value of this input satisfies it.
+    A facet is left out if its coefficient of some input has the sign of all other remaining facets, and `terms` has
+    no coefficient of that sign there: positive weights could not cancel.
     """
     wanted = {(slot, c > 0) for slot, c in terms}
     pulling: dict[tuple[int, bool], set[int]] = {}
@@ -201,11 +200,11 @@ def _best_weights(
     constant: Fraction,
     alpha: Fraction | None,
 ) -> Sequence[Fraction] | None:
-    """Return the weights on the facets that prove the best bound of a form, or None if the form is not bounded.
+    """Return the weights of facets that prove the best lower bound of a form, or None if the form is not bounded.
 
-    `constants` and `steps` are those of the facets, `constant` that of the form. Each row has the coefficients of one
-    input in the facets, and its coefficient in the form. Forms that differ only in the names of their inputs share one
-    result.
+    `rows` has, for each input, its coefficients in the facets and its coefficient in the form; `constants` and
+    `steps` are the facets' own, `constant` the form's. Forms that differ only in the names of their inputs share one
+    cached result.
     """
     system = [Halfspace(((k, _ONE),), _ZERO) for k in range(len(constants))]
     for terms, wanted in rows:
@@ -265,10 +264,10 @@ def corner(
 
 
 def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha: Fraction | None) -> bool:
-    """Return True if the corner u(alpha) is behind all facets, with equality at the facets `met`.
+    """Return True if the input `corner` is behind all facets for every alpha >= 0, with equality at the facets `met`.
 
-    For every alpha >= 0, form(u(alpha)) - alpha·step is linear in alpha, and it is not negative if neither its value at
-    0 nor its slope is negative.
+    If `alpha` is a number, only that alpha counts. Since form - alpha·step is linear in alpha at the corner, it is
+    enough that its value at 0 and its slope are not negative.
     """
     tight = set(met)
     for k, facet in enumerate(facets):
@@ -286,7 +285,7 @@ def _corner_eliminated(
 ) -> Corner | None:
     """Return a solution of the equations of the facets `met`, with undetermined inputs set to 0; None if none exists.
 
-    If `alpha` is given, the solution is for this alpha and has the slope 0.
+    A solution is linear in alpha. If `alpha` is given, it is for this alpha and has the slope 0.
     """
     if all(len(facets[k].form.inputs) == 1 for k in met):
         return _corner_of_box([facets[k] for k in met], slots, alpha)
@@ -312,7 +311,6 @@ def _corner_eliminated(
 
 
 def _corner_of_box(met: Sequence[Moving], slots: Sequence[int], alpha: Fraction | None) -> Corner | None:
-    """Return the solution of the equations of the facets `met`, each about one input; None if two of them disagree."""
     base, slope = dict.fromkeys(slots, _ZERO), dict.fromkeys(slots, _ZERO)
     seen: set[int] = set()
     for facet in met:
@@ -351,14 +349,12 @@ def _corner_solved(
     return Corner(base, slope)
 
 
-def least(
-    form_facets: Sequence[Moving], form: Moving, slots: Sequence[int], alpha: Fraction
-) -> dict[int, Fraction] | None:
+def least(facets: Sequence[Moving], form: Moving, slots: Sequence[int], alpha: Fraction) -> dict[int, Fraction] | None:
     """Return an input behind all facets at this alpha at which `form` is least, or None if no input is behind them.
 
     If the form is not bounded below behind the facets, the result is any input behind them.
     """
-    match minimum(form.at_alpha(_ZERO), [facet.at_alpha(alpha) for facet in form_facets], slots):
+    match minimum(form.at_alpha(_ZERO), [facet.at_alpha(alpha) for facet in facets], slots):
         case Infeasible():
             return None
         case Least(_, point, _) | Unbounded(point, _):

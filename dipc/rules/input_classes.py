@@ -204,7 +204,7 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
 
 
 class _OtherRegions(Sequence[Region]):
-    """The `regions` without those at the positions `left_out`, which increase; listed when they are first used."""
+    """The `regions` without those at the increasing indices `left_out`, listed when they are first used."""
 
     def __init__(self, regions: Sequence[Region], left_out: Sequence[int]) -> None:
         self._regions = regions
@@ -228,16 +228,16 @@ class _OtherRegions(Sequence[Region]):
 
 
 def _steps_inside(region: Region, whole: frozenset[int]) -> bool:
-    """Return True if a step of 1 along some int input changes an output and stays in the region, from every point.
+    """Return True if some int input changes an output, and a step of 1 along it stays in `region` from every point.
 
-    One input, in `whole`, has to serve all points; its step may be up or down.
+    `whole` are the int inputs. The step may be up at some points and down at others.
     """
     moved = {slot for value in region.answer if isinstance(value, Affine) for slot, _ in value.inputs if slot in whole}
     return any(_stays_beside(region, slot) for slot in moved)
 
 
 def _stays_beside(region: Region, slot: int) -> bool:
-    """Return True if for each point of the region one of its two neighbours along the input `slot` is in the region."""
+    """Return True if, at each point of `region`, adding 1 to the input `slot` or subtracting 1 stays in the region."""
     steps = [
         [guard for item in region.guards if (guard := _stepped(item, slot, step)).form != item.form] for step in (1, -1)
     ]
@@ -304,14 +304,17 @@ def _grows(region: Region, but: frozenset[int]) -> bool:
 
 
 def _number_of(region: Region, known: dict[object, int]) -> int | None:
-    """Return an index for the region's answer, equal for equal constant answers; None if an output is a form."""
+    """Return an index for the region's answer, equal for equal constant answers; None if an output is a form.
+
+    New answers are added to `known`.
+    """
     if any(isinstance(value, Affine) for value in region.answer):
         return None
     return known.setdefault(tuple([(isinstance(value, bool), value) for value in region.answer]), len(known))
 
 
 def _may_agree(left: Region, right: Region) -> bool:
-    """Return False only if the answers at any input of `left` and any input of `right` are proved to differ."""
+    """Return False only if no answer at an input of `left` equals an answer at an input of `right`."""
     pairs = list(zip(left.answer, right.answer, strict=True))
     if any(not isinstance(a, Affine) and not isinstance(b, Affine) and not same_value(a, b) for a, b in pairs):
         return False
@@ -396,9 +399,10 @@ class NearAnswers:
         return any_of([same, distance is not None and distance <= self.gamma])
 
     def _gap_condition(self, gap: Gap, here: Mapping[int, Answer], output: Sequence[Value], region: Region) -> Formula:
-        """Return the condition that the distance `gap` of `output` and the answer `here` is at most gamma.
+        """Return the condition on inputs under which `output` is within gamma of the region's answer.
 
-        It is a condition on the inputs of `region`.
+        `gap` is the distance of answers. `here` gives the inputs as values and forms by slot. Raises Undecided if the
+        distance is not piecewise affine in the inputs, or may be negative.
         """
         program = self.ideal.program.core
         positions = output_positions(program)
@@ -421,7 +425,6 @@ class NearAnswers:
         return all_of(compared(form - Affine.number(value), op, self._is_whole) for form in forms)
 
     def _is_whole(self, form: Affine) -> bool:
-        """Return True if the form depends on int inputs alone; the form of a distance may mix ints and reals."""
         return all(slot in self.ideal.whole_inputs for slot, _ in form.inputs)
 
     def _here(self, finite: Mapping[int, Value]) -> dict[int, Answer]:

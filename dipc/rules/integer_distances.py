@@ -64,7 +64,7 @@ _MOST_NOISES = 4
 
 @frozen
 class _Ratio:
-    """A function of eps and an integer k: `numerator` over the product of the positive functions of eps in `below`.
+    """A function of eps and an integer k: `numerator` over a product of positive functions of eps.
 
     `below` has these functions with their powers.
     """
@@ -79,13 +79,12 @@ class _Ratio:
 
     def __add__(self, other: _Ratio) -> _Ratio:
         common = self.below | other.below
-        return _Ratio(total([self._expand(common), other._expand(common)]), common)
+        return _Ratio(total([self._numerator_over(common), other._numerator_over(common)]), common)
 
     def __mul__(self, other: _Ratio) -> _Ratio:
         return _Ratio(times(self.numerator, other.numerator), self.below + other.below)
 
-    def _expand(self, below: Counter[ExpPoly]) -> Trend:
-        """Return the numerator of this function over the denominator `below`, a multiple of its own denominator."""
+    def _numerator_over(self, below: Counter[ExpPoly]) -> Trend:
         result = self.numerator
         for factor in (below - self.below).elements():
             result = times(result, trend_of(factor))
@@ -119,7 +118,10 @@ class FarAway:
         return next((start for start in starts if start is not None), None)
 
     def _proved(self, rule: _Bounding, further: int, beta: Selected) -> int | None:
-        """Return a distance from which on the bounds of `rule` prove the claim, or None."""
+        """Return an integer distance from which on the bounds of `rule` prove the claim, or None if none is found.
+
+        The bounds of slacks are the best ones at the distance `further` beyond the start.
+        """
         start = 1
         for more in _MORE:
             try:
@@ -133,9 +135,9 @@ class FarAway:
         return None
 
     def _bounds_from(self, rule: _Bounding, start: int, further: int) -> tuple[int, Sequence[_Ratio]]:
-        """Return a start, at least `start`, and the bounds of the rule from it on. Raises Undecided.
+        """Return (a distance s >= `start`, the bounds of `rule` from s on), with no bounds if the rule does not apply.
 
-        There are no bounds if the rule does not apply.
+        Raises Undecided if no s is found.
         """
         while start <= MOST_SINGLE:
             try:
@@ -145,7 +147,10 @@ class FarAway:
         raise OutsideFragment("the probability follows one formula only at large distances")
 
     def _bounds(self, rule: _Bounding, start: int, further: int) -> Sequence[_Ratio]:
-        """Return lower bounds: at every distance from `start` on, the probability is at least one of them."""
+        """Return functions of which at least one, at each distance from `start` on, is at most the probability.
+
+        There are none if `rule` does not apply.
+        """
         distances = replace(self.instance.distances, start=start, further=further)
         bounds = rule(self.instance.at_distances(distances))
         return [] if bounds is None else [self._ratio(function, start) for function in bounds.functions]
@@ -209,9 +214,10 @@ class FarAway:
 
 
 def _tail(event: Event, slope: Fraction, start: int) -> _Ratio:
-    """Return the probability of an `event`, c·N + base + slope·k >= 0 for one real noise N, as a function of k.
+    """Return the probability of c·N + base + `slope`·k >= 0 as a function of k, where `event` is c·N + base >= 0.
 
-    N has exponential tails. Raises Unsettled unless c·N is compared with numbers on one side of 0 for all k >= `start`.
+    The real noise N has exponential tails. Raises Unsettled unless base + slope·k, for all k >= `start`, lies on one
+    side of 0 and does not come nearer to 0.
     """
     (half,), (noise,) = event.constraints, event.noises
     ((_, c),) = half.coefficients
@@ -231,10 +237,10 @@ def _less(rate: Fraction) -> ExpPoly:
 
 
 def _unions(instance: Instance) -> Bounds | None:
-    """Return the sum over the exits as a bound, with union bounds for components that have too many noises.
+    """Return the sum over the exits as a bound, with a union bound where an exit has one component of too many noises.
 
-    Such a component fails with at most the sum of the probabilities that one of its half-spaces fails. The result is
-    None if an exit has several components of this size.
+    The component fails with at most the sum of the probabilities that one of its half-spaces fails. The result is
+    None if an exit has several components of too many noises.
     """
     distances, shares = instance.distances, []
     for centered in instance.exits:
@@ -259,7 +265,7 @@ def _unions(instance: Instance) -> Bounds | None:
 
 
 def _missed(component: NoiseComponent, half: ShiftedHalfspace, level: Level) -> Event:
-    """Return an event at least as probable as the failure of a half-space whose slack is at least `level`."""
+    """Return an event at least as probable as the failure of `half`, a half-space whose slack is at least `level`."""
     (alone,) = connected(component, [half])
     beyond = replace(half, coefficients=tuple([(noise, -c) for noise, c in alone.halfspaces[0].coefficients]))
     numbers = [*level, *[c for _, c in beyond.coefficients], *[noise.mean for noise in alone.noises]]
@@ -310,10 +316,10 @@ def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByI
 
 
 def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
-    """Prove the goal for all gammas by rounding them to integers.
+    """Prove the goal for all gammas by rounding them to integers k.
 
-    Where k - 1 <= gamma < k, the probability is at least the one at k - 1, and beta at least the one at k, if it never
-    grows.
+    For k - 1 <= gamma < k the probability is at least that at gamma = k - 1. If beta never grows with gamma, it is at
+    least that at gamma = k.
     """
     claim, distances = goal.setting.claim, goal.required.distances
     if not conditions.trend(claim.beta, "gamma", claim.names(), claim.intervals).falls:
@@ -328,10 +334,10 @@ def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
 
 
 def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
-    """Prove the goal for all distances by rounding them up to integers.
+    """Prove the goal for all distances by rounding them up to integers k.
 
-    For an input u with k - 1 < dd(u) <= k, facets of ints are as far away as for dd(u) = k, and other facets as for k -
-    1. If beta never grows, it is at least its value at k.
+    For an input u with k - 1 < dd(u) <= k, facets of ints are as far away as for dd(u) = k, and other facets as for
+    dd(u) = k - 1. If beta never grows with the distance, it is at least its value at k.
     """
     claim, required = goal.setting.claim, goal.required
     if required.distances.gamma_rate or not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
@@ -364,7 +370,6 @@ def at_distance(goal: Goal, distance: Fraction) -> Goal:
 
 
 def _at_every_distance(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByIntegers]:
-    """Prove the goal for every integer from `start` on that is the distance of an input of the class."""
     claim = goal.setting.claim
 
     def wanted(distance: Fraction) -> Requirement:

@@ -75,7 +75,7 @@ def is_tail(component: NoiseComponent) -> bool:
 
 
 def _is_far(component: NoiseComponent, instance: Instance) -> bool:
-    """Return True if the component's slack is at most 0 for all inputs behind the facets."""
+    """Return True if the slack of `component` is proved to be at most 0 for all inputs of the instance."""
     slack = slack_bound(-component.halfspaces[0].slack, instance.facets, instance.distances, instance.whole)
     return slack is not None and instance.distances.is_nonnegative(slack)
 
@@ -98,6 +98,6 @@ def _is_whole(form: Affine) -> bool:
 
 
 def _steepness(component: NoiseComponent) -> Fraction:
-    """Return the rate at which the probability of the component, in its tail, decays as the slack falls."""
+    """Return r such that the probability of `component` is proportional to e^(r·slack) for slacks <= 0."""
     ((_, c),) = component.halfspaces[0].coefficients
     return component.noises[0].rate / abs(c)

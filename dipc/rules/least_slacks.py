@@ -61,9 +61,9 @@ LEAST_SLACKS = Rule("each slack at its least", least_slacks)
 
 
 def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
-    """Return all slacks (form, multiple of gamma), and for each whether the probability depends on its size.
+    """Return all slacks as (form, multiple of gamma); the value is True if the probability depends on the slack's size.
 
-    The slack of an output without noise only has to be nonnegative.
+    It is False for outputs without noise, whose slacks only have to be nonnegative.
     """
     forms: dict[tuple[Affine, int], bool] = {}
     for centered in exits:
@@ -125,7 +125,7 @@ class _Attempt:
         return [self.slacks[half.slack, half.radius] for half in halves]
 
     def _unusable(self, centered: CenteredExit, distances: ClaimedDistances) -> str | None:
-        """Return the reason why the exit `centered` is left out of the bound, or None if it is usable."""
+        """Return the reason why the exit `centered` is left out of the bound, or None if it is used."""
         for point in centered.points:
             slack = self.slacks[point, 1]
             if slack is None or not distances.is_nonnegative(slack):
@@ -163,7 +163,7 @@ def _attempt(instance: Instance, forms: Mapping[tuple[Affine, int], bool], bound
 
 
 def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:
-    """Return True only if alpha is a number, and `corner` attains all `slacks` with integers where inputs are ints."""
+    """Return True only if alpha is a number, and `corner`, integer at the inputs `whole`, attains all `slacks`."""
     if distances.alpha is None:
         return False
     point = corner.at_alpha(distances.alpha)
@@ -221,10 +221,10 @@ def joint_evidence(instance: Instance, more: Iterable[Affine] = (), *, tails: bo
 
 
 def _raised(form: Affine, bound: Fraction, slope: Fraction) -> Fraction:
-    """Return the least value >= `bound` that form - slope·distance can take at integers.
+    """Return the least value >= `bound` that form - `slope`·distance can take at integers.
 
-    Such a value is the constant of the form plus a multiple of the greatest common divisor of its coefficients and the
-    slope.
+    At integers, this function is the constant of the form plus a multiple of the greatest common divisor of `slope`
+    and the form's coefficients.
     """
     numbers = [slope, *[c for _, c in form.inputs]]
     below = lcm(*[c.denominator for c in numbers])

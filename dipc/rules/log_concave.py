@@ -73,18 +73,15 @@ def _share(centered: CenteredExit, point: Point, gamma: Fraction) -> Share:
 
 
 def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point] | None:
-    """Return a point of every minimal face of the polyhedron of inputs behind the facets at `alpha`.
-
-    None for too many choices of facets.
-    """
+    """Return a point of each minimal face of the polyhedron behind `facets` at `alpha`; None for too many faces."""
     moving = [facet for facet in dict.fromkeys(facets) if facet.form.inputs]
-    rank = len(_independent([dict(facet.form.inputs) for facet in moving]))
+    rank = len(_basis_of_span([dict(facet.form.inputs) for facet in moving]))
     if comb(len(moving), rank) > _MOST_FACES:
         return None
     behind = [facet.at_alpha(alpha) for facet in facets]
     points = []
     for chosen in combinations(moving, rank):
-        if len(_independent([dict(facet.form.inputs) for facet in chosen])) == rank:
+        if len(_basis_of_span([dict(facet.form.inputs) for facet in chosen])) == rank:
             met = (equation(facet.form.inputs, facet.at_alpha(alpha).constant) for facet in chosen)
             corner = solution([*behind, *(half for both in met for half in both)], slots)
             if not isinstance(corner, Infeasible):
@@ -92,8 +89,7 @@ def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) ->
     return points
 
 
-def _independent(rows: Iterable[Mapping[int, Fraction]]) -> list[dict[int, Fraction]]:
-    """Return a maximal set of linearly independent rows, each reduced by those before it."""
+def _basis_of_span(rows: Iterable[Mapping[int, Fraction]]) -> list[dict[int, Fraction]]:
     result: list[tuple[int, dict[int, Fraction]]] = []
     for row in rows:
         left = dict(row)

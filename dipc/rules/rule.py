@@ -113,7 +113,7 @@ class ClaimedDistances:
 
     @property
     def sharpest(self) -> Fraction | None:
-        """The alpha at which the bounds of slacks should be as large as possible, or None for every alpha."""
+        """The alpha at which the bounds of slacks should be greatest; None if they are for every alpha."""
         if self.start is None:
             return self.alpha
         return self.alpha_base + self.alpha_rate * (self.start + self.further)
@@ -125,8 +125,9 @@ class ClaimedDistances:
     def level(self, slack: SlackBound) -> centered_exits.Level:
         """Return the level (base, slope) to which the bound `slack` sets a slack in an event.
 
-        For an open distance the base is the multiple of the distance, and without one it is the number; the slope is
-        then 0. For integer distances from `start` on they are the base and the slope of the bound.
+        - Without an open distance, the level is (the bound as a number, 0).
+        - For an open distance, it is (the bound's multiple of the distance, 0).
+        - For integer distances from `start` on, it is the bound's own base and slope.
         """
         if self.start is not None:
             return slack.base, slack.slope
@@ -360,9 +361,9 @@ class Instance:
 class Bounds:
     """The result of a rule: at every input of the instance the probability is at least one of the `functions`.
 
-    Which function may differ from one value of the variable to the next. The functions depend on distance·eps if a
-    distance is open, and on eps otherwise. For integer distances from a start on, they depend on eps and on the integer
-    DISTANCE that their events mention. `evidence` is the proof, or None if the checker does not follow it.
+    At another value of the variable, it may be another one of them. The functions depend on distance·eps if a
+    distance is open, and on eps otherwise. For integer distances from a start on, they depend on eps and on the
+    integer DISTANCE that their events mention. `evidence` is the proof, or None if the checker does not follow it.
     """
 
     functions: tuple[Bound, ...]

@@ -59,9 +59,9 @@ Path = Sequence[tuple[int, bool]]
 
 
 def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponent], Sequence[Path]]:
-    """Return the comparisons of all exits, and each exit as a conjunction of some of them.
+    """Return all comparisons, and each exit as a list of (index of a comparison, True if it holds in the exit).
 
-    There are no comparisons unless the exits are conjunctions of independent ones, none twice in one exit.
+    Both lists are empty unless each exit is a conjunction of independent comparisons, none of them twice.
     """
     comparisons: list[NoiseComponent] = []
     paths: list[Path] = []
@@ -75,9 +75,10 @@ def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponen
 
 
 def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
-    """Return the index of the component's comparison in `comparisons`, and whether the component is that it holds.
+    """Return (index of the component's one comparison, True), or (index of its complement, False).
 
-    A new comparison is added. None if the component has more than one comparison.
+    The index is that in `comparisons`, to which a new comparison is appended. None if the component has several
+    comparisons, or one without a complement.
     """
     if len(component.halfspaces) != 1:
         return None
@@ -93,14 +94,16 @@ def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponen
 
 
 def _complement(component: NoiseComponent) -> NoiseComponent | None:
-    """Return the complement of a component with one comparison: the comparison that holds if this one does not."""
     (half,) = component.halfspaces
     other = opposite(half, whole=is_whole(component))
     return None if other is None else NoiseComponent(component.noises, (other,))
 
 
 def _ends(component: NoiseComponent, instance: Instance) -> list[Level | Certain]:
-    """Return the least and the greatest value of the probability of the comparison `component` over the class."""
+    """Return the least and the greatest probability of the comparison `component` over the class.
+
+    Each is the slack's level at which the probability is attained, or certain.
+    """
     (half,) = component.halfspaces
     distances = instance.distances
     if distances.is_open and not component.scales:
@@ -119,7 +122,10 @@ def _ends(component: NoiseComponent, instance: Instance) -> list[Level | Certain
 def _events(
     path: Path, comparisons: Sequence[NoiseComponent], vertex: Sequence[Level | Certain]
 ) -> tuple[Event, ...] | None:
-    """Return the events of an exit with its comparisons at the values of `vertex`; None if it is impossible there."""
+    """Return the events of the exit `path` at a vertex, or None if the exit is impossible there.
+
+    `vertex` has one value for each of the `comparisons`.
+    """
     events: list[Event] = []
     for index, holds in path:
         end, component = vertex[index], comparisons[index]

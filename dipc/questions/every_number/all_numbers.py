@@ -99,9 +99,9 @@ _UNPROVED = "the union bound over single comparisons is too weak to prove the cl
 
 @frozen
 class _Range:
-    """The m in question, from `least` on, divided into small m and the m that a union bound covers.
+    """All m from `least` on: the small ones below `start`, and those from `start` on, which `proof` covers.
 
-    `proof` covers the m from `start` on; if it is None, `reason` says why.
+    If there is no proof, `reason` says why.
     """
 
     least: int
@@ -131,7 +131,10 @@ class NumberResult(ClassResult):
 
 @frozen
 class _InputByInput:
-    """The result for one m from deciding each input; if there are few (`is_small`), classes are decided first."""
+    """The result for one m from deciding each input separately.
+
+    If there are few inputs (`is_small`), it is used only if the classes of inputs are not all decided.
+    """
 
     result: ClassResult
     is_small: bool
@@ -140,7 +143,7 @@ class _InputByInput:
 class AllNumbers(ClassSource):
     """The claim about every real input and every m, the integer value of the constant `parameter`.
 
-    The values begin at the first index of the loop over queries, or at `least` if that is greater.
+    The least m is the first index of the loop over queries, or `least` if that is greater.
     """
 
     respects_requires: ClassVar[bool] = True
@@ -155,10 +158,10 @@ class AllNumbers(ClassSource):
         singly: int = 0,
         by_inputs: Callable[[Program, ClaimOptions], Source] | None = None,
     ) -> None:
-        """Read the claim; at least `singly` values of m are cases of their own, even if the union bound covers them.
+        """Read the claim about every m >= `least`; the first `singly` values of m are always cases of their own.
 
-        `by_inputs` returns the question about every input of a program whose inputs are finite. Raises DiagnosticError
-        for an unknown constant, and for a claim or program without such a question.
+        `by_inputs` returns the question about every input of a program whose inputs are finite. Raises
+        DiagnosticError for an unknown `parameter`, and for a claim or program that cannot be decided for every m.
         """
         _require_reals(program)
         require_product(program.core)
@@ -221,7 +224,7 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def range(self) -> _Range:
-        """The m in question, those left to the union bound, and the search for its proof."""
+        """All m of the question: the small ones, and those of the union bound, whose proof is searched for here."""
         given = self._asked_least
         least = 1 if given is None else given
         start = least + self._singly
@@ -242,9 +245,9 @@ class AllNumbers(ClassSource):
             return _Range(least, start, None, undecided.reason, union)
 
     def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
-        """Return a unit in which beta is a polynomial in m and no rate falls with m, and a start for m.
+        """Return (a unit, a start) such that, from the start on, beta is a polynomial in m and no rate falls with m.
 
-        Raises NotUniform if there is none.
+        Raises NotUniform if no such unit is found for the bound `union` from `start` on.
         """
         refused: NotUniform | None = None
         varying = () if union.rates is None else union.rates.of_marks
@@ -325,10 +328,9 @@ class AllNumbers(ClassSource):
         return tuple(replace(row, note=_prefixed(row.note, f"{self.parameter} = {number}")) for row in rows)
 
     def _input_by_input(self, number: int) -> Generator[Obligation | Bound, Decision, _InputByInput | None]:
-        """Return the result for m = `number`, decided for each input.
+        """Return the result for m = `number` from deciding each input separately.
 
-        The result is None if some input is not finite or nothing is decided. Raises DiagnosticError if the program is
-        refused for this m.
+        None if some input is not finite or not decided. Raises DiagnosticError if the program is refused for this m.
         """
         program = self._instance(number)
         if self._by_inputs is None or not program.core.has_finite_inputs:
@@ -396,7 +398,10 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def _by_totals(self) -> Source | None:
-        """The question about all values of the totals that the program reads, or None. Raises DiagnosticError."""
+        """The question about all values of the totals that the program reads; None if it reads queries in another way.
+
+        Raises DiagnosticError.
+        """
         claim = self.claim
         trees = [each.tree for each in (claim.beta, claim.alpha, claim.gamma) if each is not None]
         if self._depends(tuple(trees)):
@@ -425,10 +430,9 @@ class AllNumbers(ClassSource):
         return replace(row.note, variable=self.required.variable)
 
     def with_scope(self, row: ClassResult, start: int) -> ClassResult:
-        """Return the row about all m from `start` on, with the values at which the claim is not vacuous.
+        """Return the row about all m from `start` on, with the eps at which the claim for m = `start` is not vacuous.
 
-        They are those of the claim for `start`. The row is vacuous if beta is at least 1 at all values, and never falls
-        as m grows.
+        The row is vacuous if beta is at least 1 at all eps, and never falls as m grows.
         """
         assert self.range.proof is not None
         intervals, limits = self.range.proof.intervals, self.program.limits
@@ -477,7 +481,6 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def _beta_below_one(self) -> ClaimExpression:
-        """The expression of beta, without its outermost minimum with 1, for the equivalent claim."""
         return below_one(self.claim.beta)
 
     @cached_property
@@ -493,9 +496,9 @@ class AllNumbers(ClassSource):
         return Constants.from_tree(tree, self.program.core, QueryNumber(self.parameter, self.varying))
 
     def _beta(self, start: int, unit: Unit) -> dict[int, ExpPoly]:
-        """Return the coefficients of beta as a polynomial in (m - `start`), by power, for eps in this unit.
+        """Return the coefficients of beta by power of (m - `start`), as functions of the unit.
 
-        If the unit has `lesser`, they can be those of a function that is at most beta.
+        If the unit has `lesser`, they belong to a function that is at most beta.
         """
         evaluation = InNumber("beta", self.parameter, self._names, unit.scale, list(self._constants.divisors))
         result: dict[int, ExpPoly] = {}
@@ -534,7 +537,7 @@ class AllNumbers(ClassSource):
     def _beta_decay(self, number: int) -> Fraction | None:
         """Return the rate r at which beta for m = `number` decays like e^{-r·t} as t grows.
 
-        The result is None if beta is 0 or negative. The variable t is eps, or distance·eps.
+        The variable t is eps, or distance·eps if a distance is open. The result is None if beta is not positive.
         """
         own = {name: constant(value.value_at(number)) for name, value in self._constant_ratios.items()}
         names = {**self._names, **own, self.parameter: constant(Fraction(number))}
@@ -548,7 +551,6 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def _constant_ratios(self) -> dict[str, RationalFunction]:
-        """The constants that depend on m, if they are quotients of polynomials in m."""
         known = self._constants.values
         return {name: ratio for name in self.varying if (ratio := known.get(name, {}).get(())) is not None}
 
@@ -577,16 +579,12 @@ class _OneNumber:
 
 @frozen
 class _OtherNumbers:
-    """The claim for all m that are not small, as a case.
-
-    The start of the union bound is searched, and smaller m are decided exactly.
-    """
+    """The case of all m that are not small: its start is searched, and m below the start are decided one by one."""
 
     source: AllNumbers
     number: int
 
     def steps(self) -> Sequence[ProofStep]:
-        """Return the inequalities for all m that are not small. Raises Undecided if there is no union bound."""
         source, numbers = self.source, self.source.range
         if numbers.proof is None:
             raise Undecided(numbers.reason)

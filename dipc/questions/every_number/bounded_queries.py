@@ -80,7 +80,10 @@ _Arrays = dict[str, tuple[ast.Expr | None, ast.Expr | None]]
 
 
 def _is_bound(part: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
-    """Return True if `part` is a bound on single inputs or on a whole array, and has one meaning for every m."""
+    """Return True if `part` bounds single inputs, or all elements of an array, in the same way for every m.
+
+    `varying` are the constants that depend on m.
+    """
     if not isinstance(part, ast.Compare):
         return False
     for side, other, above in ((part.left, part.right, _ABOVE), (part.right, part.left, _BELOW)):
@@ -95,7 +98,6 @@ def _reversed(above: tuple[CompareOp, CompareOp]) -> tuple[CompareOp, CompareOp]
 
 
 def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
-    """Return True if `tree` contains no array, no range, and no constant that depends on m."""
     return not any(
         (isinstance(node, ast.Name | ast.Element) and node.name in {*varying, *arrays}) or isinstance(node, ast.Ranged)
         for node in ast.walk(tree)
@@ -103,7 +105,7 @@ def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
 
 
 def _is_of_elements(side: ast.Ranged, varying: set[str], arrays: _Arrays) -> bool:
-    """Return True if `side` ranges over one whole array, and contains no element but the one at its variable."""
+    """Return True if the range `side` is over one whole array, and reads at each index only the element there."""
     elements = [node for node in ast.walk(side.body) if isinstance(node, ast.Element)]
     names = {node.name for node in elements}
     if len(names) != 1 or not names <= arrays.keys():

@@ -101,7 +101,7 @@ class FlagRuns(AgreeingRuns):
     def _shared_directions(self, guard: Constraint) -> frozenset[tuple[int, bool]]:
         """Return (input, flag) for each input in `guard` that all iterations share.
 
-        The flag says that the form compared in the guard increases with the input.
+        The flag is True if the guard's form, compared as `>=`, increases with the input.
         """
         grows = guard.op in (CompareOp.GE, CompareOp.GT)
         return frozenset(
@@ -117,17 +117,16 @@ class FlagRuns(AgreeingRuns):
         return tuple([self._read(state.values[other]) for _, other in self._outputs])
 
     def _read(self, value: SlotValue) -> object:
-        """Return a finite value in a form in which true differs from 1. Raises NotUniform for another value."""
         if isinstance(value, Affine | Mark):
             raise NotAFlag
         return plain_value(value)
 
 
 def require_one_flag(cases: Sequence[tuple[Mapping[int, Value], FlagRuns]], shared: Collection[int]) -> None:
-    """Raise NotUniform unless all iterations that find something give one answer, and shared inputs move tests one way.
+    """Raise NotUniform unless all iterations that find something give one answer, and agree on shared inputs.
 
-    That is, a shared input moves the tests of all iterations in one direction. Each of the `cases` is given by the
-    values of finite inputs, of which the iterations of one input share the values of `shared` and may differ in all
+    They agree if each input of `shared` moves their tests in one direction. Each of the `cases` gives the values of
+    the finite inputs of some iterations. Iterations of one input have equal values of `shared`, and may differ in all
     others.
     """
     answers: dict[object, tuple[object, ...]] = {}

@@ -98,7 +98,7 @@ class RationalFunction:
         return not self.numerator
 
     def constant_value(self) -> Fraction | None:
-        """Return the value if it is the same for every m, else None."""
+        """Return the value if the function is constant, else None."""
         if self.denominator.degree() > 0 or self.numerator.degree() > 0:
             return None
         return to_fraction(self.numerator[0])
@@ -251,9 +251,9 @@ class InNumber:
     divisors: list[RationalFunction] = field(default_factory=list)
 
     def value(self, tree: ast.Expr) -> Summands:
-        """Return the value of `tree` as a sum of terms in m and e; raise NotUniform if it is none.
+        """Return the value of `tree` as a sum of terms in m and e; raise NotUniform if it is not such a sum.
 
-        Raises OtherScale if it may be one in another unit.
+        Raises OtherScale if it may be such a sum in another unit.
         """
         match tree:
             case ast.Number(value=number):
@@ -284,8 +284,8 @@ class InNumber:
     def lesser(self, tree: ast.Expr, start: int) -> Summands:
         """Return the value of an expression that is at most `tree` everywhere, for m from `start` on.
 
-        Summands that are at least 0 and may need another unit are left out. Raises NotUniform and OtherScale as `value`
-        does.
+        The expression is `tree` without summands that are at least 0 and may need another unit. Raises NotUniform if
+        it is not a sum of terms in m and e, and OtherScale if it may be one in another unit.
         """
         try:
             return self.value(tree)

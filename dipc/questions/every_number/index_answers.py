@@ -113,7 +113,7 @@ def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:
 
 
 def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> tuple[ast.ProgramTree, IndexAnswer]:
-    """Return the program with an array in place of the output `name`. Raises _Refused."""
+    """Return the program with an array of truth values in place of the output `name`. Raises _Refused."""
     declared = next(
         each
         for each in tree.declarations
@@ -183,7 +183,7 @@ def _literal(value: ast.Expr | None) -> int | None:
 
 
 def _of_no_index(value: ast.Expr, parameter: str) -> int | str:
-    """Return `value`, which is assigned besides indices, as an integer or as text `parameter` + c. Raises _Refused."""
+    """Return `value` as an integer, or as the text `parameter` + c. Raises _Refused for another expression."""
     number, offset = _literal(value), last_offset(value, parameter)
     if number is not None:
         return number
@@ -198,9 +198,10 @@ _NOTHING, _NUMBER, _INDEX = "nothing", "number", "index"
 
 @dataclass(slots=True)
 class _Answer:
-    """The conditions on the output `name` to be replaced by an array, as found so far.
+    """The facts found so far about the output `name`, which an array is to replace.
 
-    `number` is its value that is no index, `low` the first and `last` the last index, and `shift` is added to indices.
+    `number` is its one value that is not an index, None without one. `low` and `last` are the first and the last
+    index of its loops. It holds an index plus `shift`.
     """
 
     name: str
@@ -211,7 +212,7 @@ class _Answer:
     shift: int | None = None
 
     def rewritten(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-        """Return the statements of the program, or of its ideal, with the array in place of the output.
+        """Return the statements with an assignment to an array element in place of each one of an index to the output.
 
         Raises _Refused.
         """
@@ -225,7 +226,7 @@ class _Answer:
         return result
 
     def fits(self, low: ast.Expr, high: ast.Expr) -> bool:
-        """Return True if the domain from `low` to `high` has all indices, and the value that is no index."""
+        """Return True if the domain from `low` to `high` contains all indices, and `number` outside of them."""
         first, end, last = _literal(low), last_offset(high, self.parameter), last_offset(self.last, self.parameter)
         assert self.low is not None, "there is a loop"
         assert self.shift is not None, "it gives the index plus a number"
@@ -241,9 +242,9 @@ class _Answer:
     def _block(
         self, block: tuple[ast.Statement, ...], held: frozenset[str], loop: ast.For | None
     ) -> tuple[tuple[ast.Statement, ...], frozenset[str]]:
-        """Return the statements with the array, and what the output may hold after them.
+        """Return (the rewritten statements, what the output may hold after them), if it may hold `held` before.
 
-        `held` is what it may hold before. `loop` is the loop up to m whose iteration `block` belongs to.
+        `loop` is the loop up to m that contains `block`.
         """
         result: list[ast.Statement] = []
         for statement in block:
@@ -285,7 +286,6 @@ class _Answer:
     def _assigned(
         self, statement: ast.Assign, held: frozenset[str], loop: ast.For | None
     ) -> tuple[list[ast.Statement], frozenset[str]]:
-        """Return the statements in place of an assignment to the output, and what it holds afterwards."""
         if _INDEX in held:
             raise _Refused(f"`{self.name}` is assigned again after the index was assigned to it")
         shift = None if loop is None else _shift_of(statement.value, loop.variable)

@@ -107,9 +107,9 @@ class Automaton(Generic[S]):
 class LoopRuns(Generic[N, S]):
     """The runs of one loop, from head to head.
 
-    A *node* is a head with what a question needs to know of it, and a *step* leads from one node to the next.
-    Invariant: nodes with the same key have the same later iterations. If a question does not depend on the means of
-    noises carried from one iteration to a later one, these means may be inputs of the earlier iteration.
+    A *node* is a head with what a question needs to know about its runs, and a *step* leads from one node to the
+    next. Invariant: nodes with the same key have the same later iterations. If a question does not depend on the
+    means of noises carried from one iteration to a later one, these means may be inputs of the earlier iteration.
     """
 
     _keeps_means: ClassVar[bool] = True
@@ -117,10 +117,10 @@ class LoopRuns(Generic[N, S]):
     def __init__(
         self, program: Program, loop: ast.For, arrays: frozenset[str], count: int, finite: Mapping[int, Value]
     ) -> None:
-        """Prepare a program with `count` iterations of the loop, at values `finite` of finite inputs outside the loop.
+        """Prepare the runs of `loop`, unrolled for `count` iterations.
 
-        Raises NotUniform if the loop is not found in the instructions, LimitReached if the finite inputs of an
-        iteration have too many values.
+        `finite` has the values of the finite inputs outside the loop. Raises NotUniform if the loop is not found in
+        the instructions, LimitReached if the finite inputs of an iteration have too many values.
         """
         assert isinstance(loop.low, ast.Number), "a uniform loop begins at a given index"
         self.low = int(loop.low.value)
@@ -174,7 +174,7 @@ class LoopRuns(Generic[N, S]):
         return key_of(self._own, state, means=self._keeps_means)
 
     def _number(self, key: Key, node: N, iteration: int) -> int:
-        """Return the index of the head with this `key`, in the order in which heads are reached."""
+        """Return the index of the head with this `key`. A new head gets the next index, and is explored later."""
         if key not in self._keys:
             self._keys[key] = len(self._keys)
             self._pending.append((node, iteration))
@@ -200,9 +200,9 @@ class LoopRuns(Generic[N, S]):
         return name if bracket and name in self._arrays else None
 
     def _is_at(self, slot: int, iteration: int | None) -> bool:
-        """Return True if the slot is the element of `iteration`.
+        """Return True if the slot is an array element at the index of `iteration`.
 
-        The iteration -1 has the index before the first one; None has no element.
+        The iteration -1 has the index before the first one.
         """
         array = self._array_of(slot)
         index = None if iteration is None else iteration + self.low
@@ -214,7 +214,10 @@ class TooFew(Exception):
 
 
 def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> LoopSide:
-    """Return the program with the instructions of `loop`, those inside its text: equally many per iteration."""
+    """Return the place of `loop`, unrolled for `count` iterations of equally many instructions, in `flow`.
+
+    `loop` is the loop's text. Raises NotUniform if the iterations differ in the number of instructions.
+    """
     program = flow.program
     labels = [
         label
@@ -234,7 +237,10 @@ def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> LoopS
 
 
 def steps(flow: Flow, state: State, taken: Callable[[Edge], bool] | None = None) -> list[State]:
-    """Return the states after the next step, if `taken` accepts its edge; raise NotUniform if the instruction fails."""
+    """Return the states to which one instruction leads from `state`; raise NotUniform if the instruction fails.
+
+    Edges of the flow that `taken` does not accept are left out.
+    """
     try:
         return [after.state for after in step(flow, state) if taken is None or taken(after.edge)]
     except Fault as fault:
@@ -242,7 +248,10 @@ def steps(flow: Flow, state: State, taken: Callable[[Edge], bool] | None = None)
 
 
 def stripped(state: State) -> State:
-    """Return `state` without constraints on noises and inputs, which only allows more runs and terms."""
+    """Return `state` without constraints on noises and inputs.
+
+    Bounds found with it are valid, because without constraints there are only more runs and terms.
+    """
     return replace(initial_state(state.label, state.values), noises=state.noises)
 
 
@@ -414,7 +423,10 @@ def ball(
 
 
 def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[exact.Noise, ...], Affine]:
-    """Return (coefficients of the form's noises, these noises with mean 0, the form with means in their place)."""
+    """Return (coefficients of the noises in `form`, these noises with mean 0, the rest of `form`).
+
+    The rest includes the means.
+    """
     by_id: Mapping[int, NoiseVar] = {noise.id: noise for noise in noises}
     over = centered(form, {noise.id: noise.mean for noise in noises})
     own = [by_id[noise] for noise, _ in over.noises]
@@ -424,7 +436,6 @@ def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[ex
 
 
 def _margin(slack: Affine, radius: int, facets: Sequence[Moving], distances: ClaimedDistances) -> Fraction | None:
-    """Return a lower bound >= 0 of `slack` for inputs behind the facets, or None if none is found."""
     for bounding in (single_bound, best_bound):
         bound = slack_bound(slack, facets, distances, radius=radius, bounding=bounding)
         if bound is not None and bound.base >= 0 and bound.slope >= 0:
@@ -437,7 +448,7 @@ _BARE = "an output may have no value at the end"
 
 @frozen
 class AgreeingStep:
-    """An iteration in which program and ideal agree, or the statements after the loop: its `terms`, and its goal.
+    """An iteration, or the statements after the loop: program and ideal agree if the events of the `terms` occur.
 
     `goal` is the index of the next head, None for the exit.
     """
@@ -463,10 +474,10 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         distances: ClaimedDistances,
         finite: Mapping[int, Value],
     ) -> None:
-        """Prepare the ideal for some m, whose uniform program is `shape`.
+        """Prepare the runs of the program that `ideal` belongs to, whose loops are `shape`, at the values `finite`.
 
-        `finite` has the values of the finite inputs outside the loop, by slot. Raises NotUniform if the loops are not
-        found in the instructions, and for int inputs; LimitReached if the inputs of an iteration have too many values.
+        `finite` has the finite inputs outside the loop, by slot. Raises NotUniform if the loops are not found in the
+        instructions, and for int inputs; LimitReached if the inputs of an iteration have too many values.
         """
         core = ideal.program.core
         if any(isinstance(_type(core, slot), IntType) for slot in core.inputs):
@@ -567,7 +578,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     def _agreeing(
         self, state: State, guards: Sequence[Constraint], goal: int
     ) -> Iterator[tuple[State, tuple[Term, ...]]]:
-        """Yield the runs from `state` to the label `goal`, or to the exit, that agree with the ideal, with their terms.
+        """Yield (end, terms) for each run from `state` to the label `goal`, or to the exit, that agrees with the ideal.
 
         The inputs satisfy `guards`. There are several runs if the program itself compares inputs.
         """
@@ -596,9 +607,9 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         return facets(region, (), self._metric, outside, fixed=self._is_finite and alone)[: len(guards)]
 
     def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
-        """Return the outcome of a noisy comparison that would occur if all noise were 0, and its term.
+        """Return the one of `successors` that a noisy comparison would lead to if all noise were 0, and its term.
 
-        The term has the probability that noise leads to another outcome.
+        The term is the event that noise does not change the outcome. Raises NotUniform if no successor is proved.
         """
         best: tuple[State, NoisyOutcome] | None = None
         static = [Moving(guard.form, _ZERO) for guard in state.guards.items]
@@ -619,16 +630,16 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     # --- outputs ------------------------------------------------------------------------------------------
 
     def _final(self, program: State, ideal: State, guards: Sequence[Constraint]) -> list[Term]:
-        """Return the terms for the outputs that do not belong to one index."""
+        """Return the terms for the outputs that are not elements of an array of length m."""
         pairs = [pair for pair in self._outputs if self._array_of(pair[0]) is None]
         return self._compared(program, ideal, guards, pairs)
 
     def _compared(
         self, program: State, ideal: State, guards: Sequence[Constraint], pairs: Sequence[tuple[int, int]]
     ) -> list[Term]:
-        """Return the terms for the outputs `pairs`, each a slot of the program and one of the ideal.
+        """Return the terms under which each output in `pairs`, a slot of the program, is near the slot of the ideal.
 
-        Raises NotUniform if program and ideal would differ there even if all noise were 0.
+        Raises NotUniform if they would differ even if all noise were 0.
         """
         terms: list[Term] = []
         moving = self._facets(guards)

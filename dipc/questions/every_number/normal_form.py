@@ -101,7 +101,7 @@ def _fresh(program: ast.ProgramTree) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Fusion:
-    """One block of statements whose loops are joined, with the variables that it may use, added ones included."""
+    """The fusion of the loops in one block; `variables` has those declared, and those added on the way."""
 
     number: QueryNumber
     arrays: frozenset[str]
@@ -109,7 +109,7 @@ class _Fusion:
     names: Iterator[str]
 
     def fused(self, body: Block) -> tuple[Block, tuple[ast.VariableDecl, ...]]:
-        """Return the statements `body` with one loop, and the variables that are added."""
+        """Return (the statements `body` with their loops joined into one, the added variables)."""
         places = [position for position, statement in enumerate(body) if self._is_loop(statement)]
         if len(places) < 2:
             return body, ()
@@ -146,7 +146,7 @@ class _Fusion:
         return isinstance(statement, ast.For) and mentions(statement.high, self.number.parameter)
 
     def _with_own_variables(self, left: Block, right: Block) -> Block:
-        """Return the statements `right` with new variables for those of `left` that `right` writes before reading."""
+        """Return `right` with new variables in place of those in `left` that `right` writes before it reads them."""
         for declaration in self.variables:
             for declarator in declaration.declarators if declaration.role is ast.Role.VAR else ():
                 name = declarator.name
@@ -159,9 +159,9 @@ class _Fusion:
         return right
 
     def _merge(self, loop: ast.For, between: Block, other: ast.For) -> ast.For:
-        """Return one loop in place of `loop` and `other`; raise NotUniform if it is not proved to be equivalent.
+        """Return one loop in place of `loop` and `other`, where the statements `between` them move before both.
 
-        `between` has the statements between the two loops, which move before both.
+        Raises NotUniform unless the result is proved to be equivalent.
         """
         if (loop.low, loop.high) != (other.low, other.high):
             raise NotUniform("two loops do not run over the same indices", other.span)
@@ -203,7 +203,7 @@ def may_read(block: Sequence[ast.Statement], name: str) -> bool:
 
 
 def _first(block: Sequence[ast.Statement], name: str) -> tuple[bool, bool]:
-    """Return whether `block` can read the scalar `name` before it writes it, and whether it always writes it."""
+    """Return (True if `block` may read the scalar `name` before writing it, True if it always writes it)."""
     for statement in block:
         match statement:
             case ast.Assign(target=target, value=value):
@@ -235,7 +235,7 @@ def exits(tree: object) -> bool:
 
 
 def _withoutexits(block: Block, flag: str) -> Block:
-    """Return the statements with `flag` set in place of each exit, after which none of them is executed."""
+    """Return the statements with `flag` set to true in place of each exit; no statement after it is executed."""
     for position, statement in enumerate(block):
         if not exits(statement):
             continue
@@ -293,7 +293,7 @@ def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.Progra
 
 
 def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tuple[str, Block, Block]]:
-    """Yield (answer, statements, all other statements) for each selection loop that is separate from the rest."""
+    """Yield (answer, its loop, all other statements) for each selection loop that shares no variable with the rest."""
     for position in range(len(body) - 1):
         before, alone, after = body[:position], body[position : position + 2], body[position + 2 :]
         try:
@@ -447,9 +447,9 @@ def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.Progra
 
 
 def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, beyond: int) -> frozenset[str]:
-    """Return the outputs that are assigned loop variables and numbers only, and are not read.
+    """Return the outputs that are assigned only numbers and the loop variables `loops`, and are not read.
 
-    Their domain ends at `parameter` + `beyond`, as the indices do. `loops` has the names of the loop variables.
+    Their domains end at `parameter` + `beyond`.
     """
     result: set[str] = set()
     for declaration in tree.declarations:
@@ -472,7 +472,7 @@ def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, bey
 
 @frozen
 class _IndexShift:
-    """A shift by `by` of the indices of `arrays`, of the variables of `loops`, and of the indices in `holding`."""
+    """A shift by `by` of the indices of `arrays`, the variables of `loops` and the indices held in `holding`."""
 
     parameter: str
     by: int

@@ -78,7 +78,7 @@ def for_every_input(program: Program, parameter: str) -> Program | None:
 def at_distances(program: Program, parameter: str) -> Program | None:
     """Return the reduced program, for claims with `alpha: dd` that do not depend on `parameter`.
 
-    None unless the program reads queries through one total alone, and dd in the reduced program is dd in `program`.
+    None unless the program reads queries through one total alone, and dd is equal in both programs.
     """
     reduction = _Reduction.from_program(program, parameter)
     metric = program.core.metric
@@ -92,11 +92,11 @@ def at_distances(program: Program, parameter: str) -> Program | None:
 
 
 def for_privacy(program: Program, parameter: str, within: Neighborhood) -> tuple[Program, Fraction] | None:
-    """Return the reduced program, and how far apart its inputs are at most in the norm linf.
+    """Return the reduced program, and an upper bound of the linf distance of its inputs for neighbors in `program`.
 
-    A budget of it for all pairs of inputs at most so far apart is one of `program` for all pairs that are `within` the
-    neighborhood, for every value of `parameter`. None if the program reads queries in another way, has other inputs,
-    or a total can differ without limit.
+    A privacy budget that the reduced program keeps at all pairs of inputs up to this distance is kept by `program` at
+    all pairs `within` the neighborhood, for every value of `parameter`. None if the program reads queries in another
+    way, has other inputs, or a total can differ without limit.
     """
     reduction = _Reduction.from_program(program, parameter, privacy=True)
     if reduction is None or reduction.has_other_inputs:
@@ -109,7 +109,7 @@ def for_privacy(program: Program, parameter: str, within: Neighborhood) -> tuple
 
 @frozen
 class _Reduction:
-    """A program whose queries are read through totals: its `tree` reads `totals` in place of the arrays `queries`.
+    """A program that reads its queries through totals: `tree` reads an input for each of `totals` instead of `queries`.
 
     `bounds` has the first and last index of each array of queries, `types` its type.
     """
@@ -124,7 +124,7 @@ class _Reduction:
 
     @staticmethod
     def from_program(program: Program, parameter: str, *, privacy: bool = False) -> _Reduction | None:
-        """Return the reduction of `program`, or None if it reads queries in another way than through totals.
+        """Return the reduction of `program`, or None if it reads a query outside of a total.
 
         For `privacy` the ideal, the metric and the claim are left out.
         """
@@ -185,10 +185,10 @@ class _Reduction:
         return _Reduction(program, found, totals, bounds, types, numbers, others)
 
     def program(self, units: Mapping[str, Fraction]) -> tuple[Program | None, Fraction]:
-        """Return the program with an input for each total, and how far inputs differ if totals differ by `units`.
+        """Return (the program with an input for each total, the distance of two inputs whose totals differ by `units`).
 
-        Where all totals are integers, their inputs are ints, and the distance is the greatest of the units. Otherwise
-        they are reals in the units of the totals, at a distance of 1. The program is None if it is not well typed.
+        If all totals are integers, the inputs are ints, and the distance is the greatest unit. Otherwise they are
+        reals, in multiples of the units, and the distance is 1. The program is None if it is not well typed.
         """
         if all(map(self._is_integer, self.totals)):
             made = self._read(ast.BaseType.INT, {})
@@ -248,7 +248,7 @@ class _Reduction:
             return None
 
     def is_of_all_queries(self, total: Total) -> bool:
-        """Whether the summand is the query itself, and the total is of all queries of an array of reals or ints."""
+        """Whether the total is over the plain elements of one whole array of reals or ints."""
         written = total.written
         if not isinstance(written.body, ast.Element):
             return False
@@ -256,7 +256,7 @@ class _Reduction:
         return (written.low, written.high) == self.bounds[name] and isinstance(self.types[name], RealType | IntType)
 
     def unit(self, total: Total, within: Neighborhood) -> Fraction | None:
-        """Return how much the total can differ at two inputs `within` the neighborhood; None without a limit."""
+        """Return an upper bound of the total's difference at two neighbors in `within`, or None if none is known."""
         function, body = total.written.function, total.written.body
         constants = {name: value for name, value in self.original.core.constants.items() if name not in self.numbers}
         form = _Form(self.types, constants)
@@ -281,7 +281,6 @@ class _Reduction:
         return min(limits, default=_ZERO) or None
 
     def _least_move(self, total: Total) -> Fraction | None:
-        """Return the least difference of two values of a query; None for reals."""
         moves: list[Fraction] = []
         for name in total.arrays:
             type_ = self.types[name]
@@ -329,7 +328,7 @@ def _used_names(tree: ast.ProgramTree) -> frozenset[str]:
 
 @dataclass
 class _Finding:
-    """The search for totals of the arrays `queries`, whose ranges depend on the constants `numbers`.
+    """A search for totals of the arrays `queries`; their ranges depend on m through the constants `numbers`.
 
     Summands may read the names in `fixed`: other constants, and words. The ends of ranges may read `constants`.
     """
@@ -356,9 +355,9 @@ class _Finding:
         return ast.rewritten(tree, change)
 
     def _is_total(self, node: ast.Ranged) -> bool:
-        """Whether a range is over queries, and reads each of them at its own index alone.
+        """Whether the range is over queries alone, each read at the range's variable.
 
-        Its ends read constants only: at ends that change during a run, one range has several values.
+        Its ends read constants only: ends that change during a run would give one range several values.
         """
         index = ast.Name(node.variable)
         inside = list(ast.walk(node.body))
@@ -378,7 +377,7 @@ class _Finding:
         )
 
     def folded(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-        """Return the statements with totals in place of loops that only add to variables, or keep an extremum."""
+        """Return `body` with totals in place of loops that only add to a variable, or keep its extremum."""
         result: list[ast.Statement] = []
         for statement in body:
             made = self._folded_loop(statement, body) if isinstance(statement, ast.For) else None
@@ -430,7 +429,10 @@ class _Finding:
 
 
 def _with_first(first: ast.Statement, after: ast.Statement) -> ast.Statement | None:
-    """Return one assignment of an extremum whose first query is assigned before those that come after it, or None."""
+    """Return one assignment of an extremum in place of two: of its first query, and of the extremum with the rest.
+
+    None if `first` and `after` are other statements.
+    """
     match first, after:
         case (
             ast.Assign(ast.Name(name=name), value),
@@ -451,7 +453,7 @@ def _assignments(loop: ast.For, name: str) -> Iterator[ast.Statement]:
 
 
 def _step(name: str, value: ast.Expr) -> ast.Expr | None:
-    """Return the expression that an assigned `value` adds to the variable `name`; None for other values."""
+    """Return s if `value` is the variable `name` plus s, else None."""
     match value:
         case ast.Binary(op=BinaryOp.ADD, left=ast.Name(name=own), right=step) if own == name:
             return None if ast.mentions(step, name) else step
@@ -463,7 +465,7 @@ def _step(name: str, value: ast.Expr) -> ast.Expr | None:
 
 
 def _kept(condition: ast.Expr, name: str, value: ast.Expr) -> str | None:
-    """Return "max" or "min" if assigning `value` where the `condition` holds keeps this extremum in `name`."""
+    """Return "max" or "min" if assigning `value` under the `condition` keeps this extremum in `name`, else None."""
     if not isinstance(condition, ast.Compare) or ast.mentions(value, name):
         return None
     above = condition.op in (ast.CompareOp.GT, ast.CompareOp.GE)
@@ -476,7 +478,7 @@ def _kept(condition: ast.Expr, name: str, value: ast.Expr) -> str | None:
 
 
 def _accumulated(name: str, value: ast.Expr, loop: ast.For) -> ast.Expr | None:
-    """Return the value of the variable `name` after a loop that assigns `value` to it in each round, or None."""
+    """Return the value of `name` after a loop that assigns `value` to it in each round; None if that is not a total."""
     own = ast.Name(name, value.span)
     step = _step(name, value)
     if step is not None:
@@ -503,7 +505,7 @@ def _with_variable(node: ast.Ranged, name: str) -> ast.Ranged:
 
 @frozen
 class _Form:
-    """Bounds of an expression in queries, whose `types` are known, and `constants`."""
+    """The range and the slope of an expression in queries with the given `types`, and `constants`."""
 
     types: Mapping[str, Type]
     constants: Mapping[str, Fraction]
@@ -539,7 +541,7 @@ class _Form:
         return None
 
     def _ends(self, tree: ast.Expr) -> tuple[Fraction | None, Fraction | None]:
-        """Return the least and the greatest value of the expression; an end is None if there is none."""
+        """Return the least and the greatest value of the expression; None for an end that is infinite or not known."""
         match tree:
             case ast.Call(function="min" | "max" as function, arguments=arguments):
                 pairs = [self._ends(each) for each in arguments]
@@ -556,7 +558,7 @@ class _Form:
         return None if low is None or high is None else (low, high)
 
     def slope(self, tree: ast.Expr) -> Fraction | None:
-        """Return c such that the expression changes by at most c times the greatest change of its queries, or None."""
+        """Return c such that a change of each query by at most d changes the expression by at most c·d, or None."""
         match tree:
             case ast.Number():
                 return _ZERO
@@ -590,7 +592,10 @@ class _Form:
 
 
 def _least_end(function: str, ends: Sequence[Fraction | None], *, low: bool) -> Fraction | None:
-    """Return the least (`low`) or greatest value of a minimum or maximum of numbers with these ends; None: infinite."""
+    """Return the least (`low`) or greatest value of the min or max of numbers between given ends.
+
+    `function` is "min" or "max"; `ends` are the numbers' lower or upper ends, None if infinite.
+    """
     known = [end for end in ends if end is not None]
     if (function == "max") == low:
         # An infinite end of one number does not matter beside a finite end of another.

@@ -208,9 +208,9 @@ def _require_bound(type_: ast.TypeExpr, number: QueryNumber) -> None:
 
 
 def _require_index(node: object, arrays: frozenset[str], variable: str | None, reason: str) -> None:
-    """Raise NotUniform with `reason` if an array has another index than `variable`, with or without a prime.
+    """Raise NotUniform with `reason` if one of `arrays`, or a primed one, has an index other than `variable`.
 
-    With `variable` None any index is refused.
+    With `variable` None each index is refused.
     """
     for element in walk(node):
         if not isinstance(element, ast.Element) or element.name.rstrip("'") not in arrays:
@@ -256,7 +256,7 @@ def _loop(
 
 
 def _indexed_alike(node: object, variable: str) -> bool:
-    """Return True if the loop variable `variable` occurs in `node` only as a whole index."""
+    """Return True if `variable` occurs in `node` only as a whole index."""
     free = sum(is_name(each, variable) for each in walk(node))
     indices = sum(isinstance(each, ast.Element) and is_name(each.index, variable) for each in walk(node))
     return free == indices
@@ -299,9 +299,9 @@ class SelectionLoop:
 
 
 def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration], parameter: str) -> SelectionLoop:
-    """Read `body`, with the declarations `declared`, as a loop that selects one query.
+    """Return the loop that selects one query, read from `body` with the declarations `declared`.
 
-    Raise NotUniform if it is none.
+    Raises NotUniform for other statements.
     """
     selection = selection_of(body, parameter)
     _require_initial(declared, selection.answer, selection.first, parameter)
@@ -329,7 +329,7 @@ def selected_from_inputs(tree: ast.ProgramTree, number: QueryNumber, *, privacy:
 
 
 def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-    """Return the statements with one draw around a mean in place of a draw around 0 that is then added to the mean.
+    """Return the statements with draws around a mean in place of draws around 0 that are then added to the mean.
 
     One-sided noise is written as a draw around 0 and an addition.
     """
@@ -350,7 +350,7 @@ def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
 
 
 def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumber) -> None:
-    """Raise NotUniform if the statements after the selection `own` read more than its answer.
+    """Raise NotUniform if statements after the selection `own` read its queries or noisy values, or depend on m.
 
     Also raises it if the answer does not start with the first index.
     """
@@ -367,9 +367,9 @@ def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumbe
 
 
 def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop:
-    """Read `body` as a loop that selects one query, such as the largest, ignoring the initial value of its answer.
+    """Return the loop that selects one query, read from `body`; the initial value of its answer is ignored.
 
-    Raises NotUniform if it is none.
+    Raises NotUniform for other statements.
     """
     match list(body):
         case [first, ast.For(variable=variable, low=low, high=ast.Name(name=high), body=inner)] if high == parameter:
@@ -411,7 +411,7 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop
 
 
 def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:
-    """Return (variable that `statement` assigns, its value or the mean of its noise, the noise's rate or None)."""
+    """Return (the variable that `statement` assigns, the mean of its noise or its value, the noise's rate or None)."""
     match statement:
         case ast.Sample(target=ast.Name(name=name), distribution=ast.NoiseExpr(law, rate, mean)) if (
             mean is not None and law.scales
@@ -432,7 +432,7 @@ def _query(value: ast.Expr) -> tuple[ast.Expr, Fraction]:
 
 
 def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element, int]:
-    """Return the value compared with `best`, and 1 if it replaces the best when it is greater, -1 when it is less."""
+    """Return (the value compared with `best`, 1 if it wins by being greater or -1 by being less)."""
     greater, less = (ast.CompareOp.GT, ast.CompareOp.GE), (ast.CompareOp.LT, ast.CompareOp.LE)
     match condition:
         case ast.Compare(op=op, left=ast.Name() | ast.Element() as new, right=old) if is_name(old, best):
@@ -447,7 +447,7 @@ def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element,
 
 
 def _answer_name(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, variable: str) -> str:
-    """Return the output to which the index is assigned when the `challenger` becomes the best."""
+    """Return the output that gets the index `variable` when the `challenger` becomes the best. Raises NotUniform."""
     answer: str | None = None
     replaced = False
     for statement in then:
@@ -464,7 +464,7 @@ def _answer_name(then: Sequence[ast.Statement], best: str, challenger: ast.Expr,
 
 
 def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: ast.Expr, parameter: str) -> None:
-    """Raise NotUniform unless the answer is the only output, starts with the first index, and can be any later one."""
+    """Raise NotUniform unless `answer` is the only output, starts as `first`, and its domain ends at `parameter`."""
     domains = _domains(declared)
     for declaration in declared:
         if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT:

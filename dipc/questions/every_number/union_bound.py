@@ -116,10 +116,11 @@ def plus(left: Sum, right: Sum) -> Sum:
 
 
 def sums(automaton: Automaton[AgreeingStep], low: int, paths: int) -> frozenset[Sum]:
-    """Return sums of which one is an upper bound of the error of each run that agrees with the ideal, from `low` to m.
+    """Return sums for a loop from `low` to m: the error at each input is at most the value of one of them.
 
-    They are valid for m of at least every `once`, at any eps, with the most probable iteration of a cycle. Raises
-    NotUniform if no run agrees with the ideal, LimitReached past `paths` paths.
+    A sum holds for m >= `once`, at any eps. Where a path returns to a head, each sum repeats the terms of one
+    iteration of the cycle, and there is one sum for each of them. Raises NotUniform if no run agrees with the ideal,
+    LimitReached past `paths` paths.
     """
     sums: set[Sum] = set()
     cycles = _on_cycles(automaton)
@@ -133,7 +134,7 @@ def sums(automaton: Automaton[AgreeingStep], low: int, paths: int) -> frozenset[
 
 
 def _on_cycles(automaton: Automaton[AgreeingStep]) -> Mapping[int, tuple[AgreeingStep, ...]]:
-    """Return, for each head, the iterations between heads of its strongly connected component."""
+    """Return, for each head, the iterations that lie on a common cycle with it."""
     graph = {
         head: [step.goal for step in steps if step.goal is not None] for head, steps in enumerate(automaton.iterations)
     }
@@ -147,7 +148,10 @@ def _on_cycles(automaton: Automaton[AgreeingStep]) -> Mapping[int, tuple[Agreein
 
 
 def _paths(automaton: Automaton[AgreeingStep], most: int) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
-    """Yield (terms, number of iterations, heads) of each path that visits no head twice."""
+    """Yield (terms, number of iterations, heads) of each path to the exit that visits no head twice.
+
+    Raises LimitReached past `most` paths.
+    """
     pending: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [
         (step.terms, 0, (step.goal,)) for step in automaton.before if step.goal is not None
     ]
@@ -262,7 +266,7 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
 
 
 def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: ClaimedDistances) -> UnionBound:
-    """Return the bound for an output that says whether some iteration exits; raise NotUniform for another program."""
+    """Return the union bound of a program that answers whether some iteration exits. Raises NotUniform for others."""
     if not (exits(shape.loop) and exits(shape.ideal_loop)):
         raise NotAFlag
     if instance(shape.low + 1).program.allowed is not None:
@@ -287,7 +291,7 @@ def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: C
 
 
 def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
-    """Return the union bound of a program whose error is at most the sum of those of two parts."""
+    """Return the union bound of a program whose error is at most the sum of the errors of two parts."""
     sums = frozenset(plus(one, other) for one in left.sums for other in right.sums)
     return UnionBound(sums, max(left.least, right.least), max(left.start, right.start))
 
@@ -314,7 +318,7 @@ def _is_element(name: str, shape: UniformLoops) -> bool:
 def _enough(
     instance: Callable[[int], Ideal], shape: UniformLoops, least: int, most: int, distances: ClaimedDistances
 ) -> int:
-    """Return a number of iterations from `least` to `most` that suffices to reach every head that `most` reach."""
+    """Return the least number of iterations from `least` to `most` with which all heads are reached."""
     for count in range(max(2, least), most):
         with suppress(TooFew, NotUniform, LimitReached, DiagnosticError):
             _sums(instance, shape, count, distances)
@@ -326,7 +330,7 @@ def _enough(
 
 
 def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoop, SelectionLoop] | None:
-    """Return the loops of the program and of its ideal if both are the same selection, else None."""
+    """Return (the program's loop, the ideal's loop) if both select in the same way, else None."""
     ideal = tree.ideal
     if ideal is None:
         return None
@@ -341,9 +345,8 @@ def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoo
 
 
 def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: ClaimedDistances) -> UnionBound:
-    """Return the union bound of the selection loop `own`.
+    """Return the union bound of the selection loop `own`: each other query may win against the selected one.
 
-    Each query but the selected one has a term: one if it comes before the selected query, one if it comes after it.
     `instance` gives the ideal for an m.
     """
     assert isinstance(own.first, ast.Number)
@@ -379,7 +382,7 @@ def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: C
 
 
 def _loses(challenger: tuple[Law, Fraction], selected: tuple[Law, Fraction], margin: Fraction) -> Term:
-    """Return the term for a selected value, greater by `margin` without noise, to lose against a challenger."""
+    """Return the term of a selected value that is greater by `margin` than the challenger if there is no noise."""
     noises = tuple([Noise(law, rate, Fraction(0)) for law, rate in (selected, challenger)])
     return Term(Event(noises, (Halfspace(((0, Fraction(1)), (1, Fraction(-1))), margin),)))
 
@@ -602,7 +605,7 @@ class UnionProof:
         return UnionEvidence(proof.trivial, inequalities, above_one, self.unit.is_eps)
 
     def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Generator[Obligation, Decision, Fraction | None]:
-        """Return None if the inequalities hold, else a value of the variable above which they do, or 0 if unknown."""
+        """Return None if all inequalities hold on `intervals`, else a value above which they hold, or 0 if unknown."""
         worst: Fraction | None = None
         for obligation, _ in self.inequalities(start, intervals):
             decision = yield obligation
@@ -615,9 +618,9 @@ class UnionProof:
         return worst
 
     def _tried(self, start: int) -> Generator[Obligation, Decision, Fraction | None]:
-        """Return a value of the variable above which the inequalities hold, among the values tried, or None.
+        """Return the first of a few values of the variable above which the inequalities hold, or None.
 
-        It is used if there is no closed form, so that the last failing value is not known.
+        It is used without closed forms, where the last failing value is not known.
         """
         start_at: Fraction | None = None
         for start_at in _TRIED:
@@ -645,14 +648,13 @@ _TRIED: tuple[Fraction, ...] = tuple([Fraction(n, 8) * 2**k for k in range(8) fo
 
 
 def _split(trivial: Fraction) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
-    """Return the intervals of all values up to `trivial`, and those of all values from there on."""
     return (Interval(Fraction(0), trivial, False, True),), (Interval.closed(trivial, None),)
 
 
 def _needed(total: Sum, power: int, start: int) -> Bound:
-    """Return 1 minus the coefficient of (m - start)^power in the sum of the probabilities that terms fail.
+    """Return 1 - c, where c is the coefficient of (m - `start`)^`power` in the probability bound `total`.
 
-    A term fails with the probability 1 - Pr[event].
+    This bound is the sum of 1 - Pr[event] over the terms, as often as each counts.
     """
     assert total.once <= start, "a path takes no more iterations than there are"
     weighted = {
