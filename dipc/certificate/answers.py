@@ -78,7 +78,7 @@ class _KnownPoint:
 
 
 class Solved(Answers):
-    """A solver for the questions that the checker asks while it runs, which collects the answers for the certificate.
+    """A solver of the questions that the checker asks while it runs, which collects the answers for the certificate.
 
     `stated` has the answers by the key of their question. `beside` has pairs (number of a class, index of one of its
     half-spaces that move with alpha): inputs with another answer lie just beyond this half-space.
@@ -117,7 +117,7 @@ class Solved(Answers):
         return self.stated.get(key)
 
     def _divided(self, key: str, question: Divided) -> dict[str, Any] | None:
-        """Return evidence that the claims of the classes cover a cell of inputs, or None if none is found.
+        """Return evidence that the claims of the classes cover the cell of the `question`, or None if none is found.
 
         The evidence is a class that is right on the whole cell, an input nearer than alpha, or a half-space that cuts
         the cell in two. Raises Undecided.
@@ -164,7 +164,7 @@ class Solved(Answers):
     def _point(self, guards: tuple[Guard, ...]) -> Point | Infeasible:
         """Return a point that satisfies `guards`, or the proof that there is none. Raises Undecided.
 
-        For speed, a contradiction is first sought among the guards about the inputs of the last guard, which is new.
+        For speed, a contradiction is first sought among the guards that share inputs with the last one, which is new.
         """
         point = self._known_point(guards)
         if point is not None:
@@ -223,7 +223,6 @@ class Solved(Answers):
         return None
 
     def _next_of_a_class(self, question: Divided) -> Guard | None:
-        """Return the next half-space of the class along which the last cell was cut, or None."""
         left, self._left = self._left, None
         if left is None or left[0] is not question.known or left[1] != len(question.cell):
             return None
@@ -269,7 +268,7 @@ def with_answers(data: dict[str, Any]) -> dict[str, Any]:
 def with_classes_named(data: dict[str, Any]) -> dict[str, Any]:
     """Return the certificate `data` with the answers to its questions about linear programs.
 
-    Each class names those of its half-spaces beyond which the right answer is another one.
+    For each class, it names the half-spaces just beyond which the right answer is another one.
     """
     while True:
         solved = _solved(data)
@@ -289,7 +288,6 @@ def _solved(data: dict[str, Any]) -> Solved:
 
 
 def _ask(data: dict[str, Any], budget: Budget) -> None:
-    """Run the steps of the checker that ask questions, so that the answers in `budget` are complete."""
     document = document_of(data)
     if document.table is None:
         checked(document, budget, {})
@@ -382,7 +380,10 @@ def asks_nothing(ideal: Ideal) -> bool:
 
 
 def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tuple[int, bool]]:
-    """Yield (slot, compared) for each variable that `item` reads; compared says that it is compared with a number."""
+    """Yield (slot, compared) for each variable that `item` reads.
+
+    The flag is True if a comparison with a number reads the variable.
+    """
     match item:
         case Place(slots, _, index):
             yield from ((slot, compared and index is None) for slot in slots)
@@ -429,7 +430,7 @@ def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class _Merges:
-    """A rule for merging paths: again and again the first pair that can be merged, until `most` are left."""
+    """A rule for merging paths: merge the first two that can be merged, until `most` paths are left."""
 
     most: int
     pairs: list[list[int]] = field(default_factory=list)

@@ -62,9 +62,9 @@ def headed(question: Question, program: Program, tool: str, verdict: object) -> 
 
 
 def _required(program: Program) -> dict[str, Any]:
-    """Return the certificate's field that states the precondition with an input that satisfies it.
+    """Return the certificate's field about the precondition, as a dict that is empty if there is none.
 
-    For a program with clipped inputs, the field states their ranges. Without a precondition there is no field.
+    The field states the precondition with an input that satisfies it, or the ranges of clipped inputs.
     """
     allowed, requires = program.allowed, program.core.requires
     if allowed is None or requires is None:
@@ -89,7 +89,7 @@ def claim_data(claim: Claim) -> dict[str, Any]:
 def program_data(program: Program) -> dict[str, Any]:
     """Return the program as JSON data: its text and its constants.
 
-    The text is the given one, also if clipped inputs are limited to ranges.
+    The text is the user's, also if clipped inputs were limited to ranges.
     """
     core = program.core
     limited = None if core.requires is None else core.requires.clipped
@@ -193,7 +193,7 @@ class FunctionData:
 
 
 def as_read(read: Callable[[], _T]) -> _T | None:
-    """Return the result of `read`, a step of the checker; None if the checker refuses."""
+    """Return the result of `read`, a step of the checker, or None if the checker refuses."""
     try:
         return read()
     except (Rejected, Exhausted):
@@ -207,8 +207,8 @@ class Uncertified(ValueError):
 def require_known_laws(program: CoreProgram) -> None:
     """Raise Uncertified for a program that the checker cannot follow.
 
-    The checker does not follow noises that it has no law for, weights that are probabilities for some eps only, and
-    normal noise in a program that is read at one eps.
+    It knows no law for some noises, no weights that are probabilities for some eps only, and no normal noise in a
+    program that is for one eps.
     """
     if program.selection is not None:
         raise Uncertified("the checker does not follow a selection of inputs: state the condition in `requires`")

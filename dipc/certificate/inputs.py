@@ -72,7 +72,6 @@ def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResul
 
 
 def _has_ranges(document: dict[str, Any]) -> bool:
-    """Return True if the checker finds the ranges of clipped inputs that the document states."""
     source, budget = document["program"], Budget()
     try:
         box = limited(read_program(source["text"], budget), {k: Fraction(v) for k, v in source["constants"].items()})
@@ -83,8 +82,6 @@ def _has_ranges(document: dict[str, Any]) -> bool:
 
 
 class _Writer:
-    """The writer of the certificate. Data that several classes share is written once."""
-
     def __init__(self, source: EveryInput | AllNumbers) -> None:
         self._source = source
         self._program = source.program
@@ -190,7 +187,7 @@ class _Writer:
         }
 
     def _counted(self, proved: ProvedClass, reader: ClaimReader, facets: Sequence[Moving]) -> dict[str, Any] | None:
-        """Return the claim at distance 1 as JSON data, or None unless it implies all greater integer distances."""
+        """Return the claim at the distance 1 as JSON data, or None unless it implies all greater integer distances."""
         posed = proved.step
         if posed.variable is not Variable.EPS or as_read(lambda: least_decay(reader, Budget())) is None:
             return None
@@ -280,10 +277,10 @@ class _Writer:
     # --- what they refer to -----------------------------------------------------------------------------
 
     def _obligation(self, obligation: Obligation, read: Read | None) -> int:
-        """Return the index of `obligation` in the certificate.
+        """Return the index of `obligation` in the certificate, where `read` is its beta as the checker reads it.
 
-        `read` is its beta as the checker reads it. Raises Undecided if the obligation's bound is too long, or contains
-        normal noise in a form that the checker cannot enclose.
+        Raises Undecided if the obligation's bound is too long, or contains normal noise in a form that the checker
+        cannot enclose.
         """
         bound, intervals = obligation.bound, obligation.intervals
         measurer, limits = self._program.measurer, self._program.limits

@@ -46,8 +46,9 @@ MOST_CASES = 400
 class NearInput:
     """An input with another answer than u and nearer to u than alpha, stated for every u of a cell at once.
 
-    `finite` is the index of the combination of its finite inputs. `moved` has the real and int inputs that differ from
-    those of u: affine forms in u, alpha and integers. The integers are the forms in `rounded`, rounded up.
+    `finite` is the index of the combination of its finite inputs. `moved` has the real and int inputs that differ
+    from those of u, as affine forms in u, alpha and integers. Each of these integers is a form in `rounded`, rounded
+    up.
     """
 
     finite: int
@@ -152,7 +153,7 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[NearEvidence]:
-    """Yield an input of each path with another answer. In the discrete norm all of them have distance 1."""
+    """Yield an input of each path with another answer, for the discrete norm: each is at the distance 1."""
     for number, finite in enumerate(known.ideal.combinations()):
         for other in known.ideal.paths(finite):
             if known.equal_numbers(other) is None:
@@ -175,10 +176,10 @@ def _steps(here: int, direction: Mapping[int, Fraction], length: Line, rounded: 
 
 
 def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEvidence]:
-    """Yield inputs across the boundary of `guard`, a guard of the path of u, in the direction of the shortest way.
+    """Yield inputs just across the boundary of `guard` from u, in the direction of the shortest way.
 
-    They are halfway between the boundary and the distance alpha, or nearer if paths beyond may have the answer of u. If
-    all inputs in the guard are ints, the first input outside is yielded.
+    The guard is one of u's path. The inputs are halfway between the boundary and the distance alpha, or nearer if
+    paths beyond may have the answer of u. If all inputs in the guard are ints, the first input outside is yielded.
     """
     width, direction = outwards(known.ideal.norm, guard)
     form = Affine(guard.constant, guard.form)
@@ -199,8 +200,8 @@ def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEviden
 def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Fraction | None:
     """Return half the distance between the boundary of `guard` and the next path beyond it with the answer of u.
 
-    None if this distance is 0 or there is no such path. `direction`, of the length `width` in the guard's form, points
-    across the boundary.
+    None if this distance is 0, or there is no such path. `direction` points across the boundary, and changes the
+    guard's form by `width`.
     """
     beyond = 1 + len(known.ideal.machine.slots)
     depth = plus(scaled(Affine(guard.constant, guard.form), 1 / width), _own(beyond))
@@ -220,9 +221,9 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
 
 
 def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
-    """Yield evidence for each input on which the path's answer depends: this input moved up, and moved down.
+    """Yield the candidates u with one input moved up, or moved down, for each input on which the path's answer depends.
 
-    A third candidate cuts the cell at a point inside the path: above it the input moves down, below it up.
+    A third candidate cuts the cell at a point inside the path: above the point the input moves down, below it up.
     """
     forms = (value for value in known.ideal.decisive_outputs(known.path.answer) if isinstance(value, Affine))
     for slot in sorted({slot for value in forms for slot, _ in value.terms}):
@@ -235,9 +236,9 @@ def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
 
 
 def _stepping(known: Surroundings, here: int, other: Path) -> Iterator[NearEvidence]:
-    """Yield inputs of the path `other`, whose guards bound one form of ints from one side or from both.
+    """Yield inputs of the path `other`, if its guards bound one form of ints from one side or from both.
 
-    The form is approached in unit steps. For two bounds and the norm linf, the last step moves fewer inputs.
+    The form is approached in unit steps from u. For two bounds and the norm linf, the last step moves fewer inputs.
     """
     whole, norm = known.ideal.integer_inputs, known.ideal.norm
     forms = {guard.form for guard in other.guards}
@@ -275,10 +276,10 @@ _LEFT = -1_000
 
 @dataclass(slots=True)
 class _Nearest:
-    """A search for the nearest input that satisfies the guards of a path, by eliminating its coordinates in turn.
+    """A search for the input nearest to u that satisfies the guards of a path, by eliminating its coordinates in turn.
 
-    `bounds` has for each coordinate the affine forms that bound it, in the order of elimination. A nearest input exists
-    for every u at which all `sides` are positive.
+    `bounds` has for each coordinate the affine forms that bound it, in the order of elimination. A nearest input
+    exists for every u at which all `sides` are positive.
     """
 
     slots: Sequence[int]
@@ -303,7 +304,7 @@ class _Nearest:
         self.sides = [replace(side, strict=True) for side in sides if side.coefficients]
 
     def is_around(self, system: Sequence[Halfspace], point: Mapping[int, Fraction]) -> bool:
-        """True if the half-spaces found before are strictly positive on the cell `system`, which contains `point`."""
+        """Return True if all `sides` are positive on the cell `system`; `point` is a point of the cell."""
         coordinates = {**dict.fromkeys(self.slots, _ZERO), **point}
         return all(side.value(coordinates) > 0 for side in self.sides) and all(
             implies(system, side) for side in self.sides
@@ -312,7 +313,7 @@ class _Nearest:
     def evidence(
         self, cell: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]
     ) -> NearEvidence:
-        """Return the evidence for a cell after the coordinates in `chosen` have got values: one near input, or a cut.
+        """Return the evidence for a cell once the coordinates in `chosen` have values: one near input, or a cut.
 
         `upper` has the chosen coordinates that are at an upper bound. Raises Undecided.
         """
@@ -358,10 +359,10 @@ class _Nearest:
 
 @lru_cache(maxsize=256)
 def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner: bool) -> _Nearest | None:
-    """Return a search for the nearest input that satisfies the guards of a path, or None if it does not apply.
+    """Return a search for the input nearest to u that satisfies `guards`, or None if elimination does not apply.
 
-    With `inner`, ints (the inputs in `whole`) are rounded to the nearest integer, which may cost 1/2 of the distance;
-    otherwise they are rounded away from u.
+    With `inner`, the ints (the inputs in `whole`) are rounded to the nearest integer, which may cost 1/2 of the
+    distance; otherwise they are rounded away from u.
     """
     slots = sorted({slot for guard in guards for slot, _ in guard.form})
     of_ints = [guard for guard in guards if any(slot in whole for slot, _ in guard.form)]
@@ -384,9 +385,9 @@ def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner:
 
 
 def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterator[Halfspace]:
-    """Yield half-spaces that state a distance of at most alpha - slack - `rounding` from u in the norm `norm`.
+    """Yield half-spaces that state a distance from u of at most alpha - slack - `rounding`, in the norm `norm`.
 
-    `own` has the unknown of each input.
+    `own` maps each input of u to the unknown that is the other input's coordinate.
     """
     if norm == "linf":
         for slot, v in own.items():
@@ -416,7 +417,7 @@ def _side(terms: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
 
 
 def _cancelled(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
-    """Return the positive combination of the half-spaces `one` and `two` in which the variable `v` cancels."""
+    """Return the combination of `one` and `two`, with positive weights, in which the variable `v` cancels."""
     left, right = dict(one.coefficients), dict(two.coefficients)
     first, second = -right[v], left[v]
     terms = {i: first * left.get(i, _ZERO) + second * right.get(i, _ZERO) for i in {**left, **right}}
@@ -424,7 +425,6 @@ def _cancelled(v: int, one: Halfspace, two: Halfspace) -> Halfspace:
 
 
 def _bound(row: Halfspace, v: int) -> Line:
-    """Return the affine form that the variable `v` equals on the boundary of `row`."""
     size = -row.coefficient(v)
     return plus(Affine(row.constant / size, tuple((i, c / size) for i, c in row.coefficients if i != v)), _ZERO)
 

@@ -158,7 +158,7 @@ def _square(unit: Real) -> Number:
 
 @lru_cache(maxsize=100)
 def shown_in_cells(totals: tuple[Enclosed, ...], intervals: tuple[Interval, ...]) -> tuple[list[int], list[list[str]]]:
-    """Cut `intervals` of eps into cells on which the checker's enclosures show that every sum in `totals` is positive.
+    """Cut `intervals` of eps into cells on which the checker's enclosures show that each sum in `totals` is positive.
 
     Return ([accuracy, number of Taylor terms] with which the checker computes, the upper ends of the cells of each
     interval). Raises Undecided if no cells are found.
@@ -186,14 +186,16 @@ def _is_negative(total: Enclosed, eps: Fraction, budget: Steps) -> bool:
 
 
 class _Cells:
-    """A search, with one accuracy and one number of Taylor terms, for cells on which several sums are all positive."""
+    """A search for cells of eps on each of which several sums are all positive.
+
+    It uses one accuracy and one number of Taylor terms.
+    """
 
     def __init__(self, totals: Sequence[Enclosed], accuracy: int, terms: int, budget: Steps) -> None:
         self._totals = totals
         self._accuracy, self._terms, self._budget = accuracy, terms, budget
 
     def ends(self, interval: Interval) -> list[str] | None:
-        """Return the upper ends of cells that cover `interval`; None if no cells are found."""
         if interval.is_point or all(map(is_number, self._totals)):
             return [] if self._hold(interval.lower or Fraction(1), Fraction(0), 1) else None
         upper = interval.upper
@@ -297,7 +299,7 @@ def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> li
 
 
 def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) -> list[tuple[Fraction, _End]]:
-    """Return intervals (low, high) on which a function is nonnegative, except near its `roots`.
+    """Return intervals (low, high) on which a function is nonnegative; they end a little before irrational `roots`.
 
     `signs` has its sign before the first root, between two neighboring roots, and after the last one.
     """
@@ -379,10 +381,10 @@ def factors_data(analysis: Analysis, chart: SignChart | None = None) -> list[dic
 def _evidence(
     sign: FactorSign, scale: Fraction, upper: Fraction | None, roots: Sequence[Root]
 ) -> list[dict[str, Any]] | None:
-    """Return the proof of one factor's sign: pieces of its interval, in order, each with the sign at its lower end.
+    """Return the proof of a factor's sign: pieces of its interval, in order, each with the sign at its lower end.
 
-    None if the factor has a rational root. `scale` divides the ends of pieces to give eps; `upper` is the interval's
-    end.
+    None if the factor has a rational root. The ends of pieces, divided by `scale`, are values of eps; the last one is
+    `upper`.
     """
     if sign.rational_root is not None:
         return None
@@ -400,9 +402,10 @@ def _evidence(
 
 
 def _pieces(piece: CoverPiece | RootPiece, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
-    """Yield the JSON data of `piece`; with a `root`, a narrower enclosure of the piece's root, cut in three around it.
+    """Yield the JSON data of `piece`, which is cut in three if `root` encloses its root more narrowly.
 
-    `scale` divides ends to give eps. The cut is right because the function is monotone on the piece.
+    The ends of `piece`, divided by `scale`, are values of eps. The cut is right because the function is monotone on
+    it.
     """
     bits = {"bits": max(0, piece.bits)}
     match piece:
@@ -489,7 +492,7 @@ class ObligationWriter:
     def __init__(
         self, functions: FunctionData, limits: Limits, kept: Kept = lambda _, __: None, intervals: Intervals = ()
     ) -> None:
-        """Start an empty list. If `intervals` are given, every obligation is about them.
+        """Start an empty list; if `intervals` are given, each obligation is about them.
 
         `kept` returns the decision, with its proof, that was kept for a probability and a beta, or None.
         """

@@ -118,7 +118,7 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
 
 
 def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> str:
-    """Return the certificate by shifts that cost more than the budget; delta has to cover the excess of one noise.
+    """Return a certificate by shifts that cost more than the budget, where delta covers the excess of one noise.
 
     Raises Uncertified if the checker does not accept it.
     """
@@ -134,9 +134,9 @@ def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -
 
 
 def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounterexample:
-    """Return the counterexample with an interval of the real output in place of the worst set of outputs.
+    """Return the counterexample with an interval of its one real output in place of the worst set of outputs.
 
-    Raises Uncertified if no interval of a single output refutes the claim.
+    Raises Uncertified if no such interval refutes the claim.
     """
     refused = Uncertified(
         "the checker follows a refutation by real outputs only if they are one interval of the only output"
@@ -217,7 +217,7 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
 
 
 def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int, Fraction] | None:
-    """Return the cheapest shift of noises by which the exit gives equal outputs in spite of `move`, or None."""
+    """Return the cheapest shift of noises that keeps the outputs of the exit when inputs change by `move`, or None."""
 
     def halfspace(change: Change) -> Halfspace:
         kept = {i: c for i, c in change.noises.items() if i in aligned.rates}
@@ -256,7 +256,6 @@ def _claim_data(claim: PrivacyClaim, delta: Any) -> dict[str, Any]:
 
 
 def _refuting(question: PrivacyQuestion, report: PrivacyReport) -> Pairs:
-    """Return the pair of inputs of the counterexample, as the only pair to certify."""
     assert report.counterexample is not None
     one, two = (
         tuple([Fraction(cell or 0) for cell in inputs.values()])
@@ -269,10 +268,7 @@ T = TypeVar("T")
 
 
 class _Writer(Generic[T]):
-    """A writer of certificates about pairs of inputs.
-
-    Its probabilities have the type T; shared data is written once.
-    """
+    """A writer of certificates about pairs of inputs, with probabilities of the type T."""
 
     def __init__(self, question: PrivacyQuestion, report: PrivacyReport) -> None:
         self._question = question
@@ -360,14 +356,14 @@ class _Writer(Generic[T]):
         }
 
     def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision | None:  # noqa: ARG002
-        """Return the decision that was kept for 1 - `rest` <= `allowed`; None in this class, which keeps none."""
         return None
 
     def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
         """Return (couples with excess <= 0, couples with excess >= 0, sets of outputs to check at each pair).
 
-        A couple is the two probabilities of an output at adjacent inputs. A set has all outputs with a nonnegative
-        excess, and some of those whose excess changes its sign over eps. Raises Uncertified if there are too many sets.
+        A couple is the two probabilities of an output at adjacent inputs. A set contains all outputs with a
+        nonnegative excess, and some whose excess changes its sign over eps. Raises Uncertified if there are too many
+        sets.
         """
         signs: dict[tuple[int, int], int] = {}
         never_more: list[list[Any]] = []
@@ -439,9 +435,9 @@ class _OfClosedForms(_Writer[Closed]):
     _last: tuple[ClosedForm, ClosedForm, Decision] | None = None
 
     def of_an_event(self, counterexample: PrivacyCounterexample, tool: str) -> dict[str, Any]:
-        """Return the certificate, unsealed, of a refutation by one event.
+        """Return the unsealed certificate of a refutation by one event.
 
-        The event states an interval for each numeric output, and a value for each finite one.
+        The event states an interval for each numeric output, and a value for each other one.
         """
         assert counterexample.balls, "an event is about intervals"
         sizes = {(high - low) / 2 for low, high in counterexample.balls.values()}

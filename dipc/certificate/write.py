@@ -86,8 +86,6 @@ def certify(report: Report, tool: str = "dipc") -> str:
 
 @dataclass(slots=True)
 class _Writer:
-    """The writer of a certificate about rows. Data that several rows share is written once."""
-
     report: Report
     evidence: Evidence
     functions: FunctionData = field(default_factory=FunctionData)
@@ -131,7 +129,7 @@ class _Writer:
     # --- rows -------------------------------------------------------------------------------------
 
     def _shared(self, row: Row, outcome: RowOutcome) -> dict[str, Any]:
-        """Return the JSON data that `row` shares with all rows whose outcome, dd and claim columns are equal.
+        """Return the JSON data that `row` shares with all rows of equal outcome, dd and claim columns.
 
         Placeholders replace the input, the output and the row's number, in this order.
         """
@@ -181,9 +179,9 @@ def _cells_of_claim(row: Row) -> dict[str, Any]:
 
 
 def _with_product(document: dict[str, Any], product: Product | None) -> dict[str, Any]:
-    """Return `document` with the inputs that its rows represent (`product`), and the exchanges that show this.
+    """Return `document` with the statement that its rows represent all inputs of `product`, by exchanges.
 
-    If the checker does not accept that the rows represent the inputs, the reason is stated instead.
+    If the checker does not accept the statement, its reason is stated instead.
     """
     if product is None:
         return document
@@ -197,7 +195,7 @@ def _with_product(document: dict[str, Any], product: Product | None) -> dict[str
 
 
 def _doubt(document: dict[str, Any]) -> str | None:
-    """Return the reason why the checker does not accept that the rows represent all inputs; None if it does."""
+    """Return the checker's reason for not accepting that the rows represent all inputs, or None if it accepts."""
     known, budget = document_of(document), Budget(answers=Answers(document["answers"]))
     tree, machine, _ = program_in(known, budget)
     try:
@@ -399,9 +397,9 @@ def _texts(intervals: Sequence[Interval]) -> str:
 
 
 def _bracket_ends(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
-    """Return a lower and an upper bound of a least number that is enclosed by `cell`.
+    """Return a lower and an upper bound of a least number in `cell`; an exact number gets a smaller lower bound.
 
-    If the number is exact, the lower bound is smaller by a unit of digit `digits`.
+    It is smaller by a unit of digit number `digits`.
     """
     low, high = cell
     return (low - Fraction(10) ** (magnitude(high) - digits) if low == high != 0 else low), high
@@ -435,9 +433,9 @@ def _bracket(
 
 
 def _proof(question: Question, verdict: Verdict, tool: str) -> dict[str, Any]:
-    """Return the certificate of `question`, decided anew, which names `tool` as its writer.
+    """Return the certificate of `question`, decided anew; `tool` is named as its writer.
 
-    Raises Uncertified if the verdict of the new decision is not `verdict`.
+    Raises Uncertified if the new verdict is not `verdict`.
     """
     program = question.program
     engine = Engine(program.measurer, program.limits, keep_proofs=True)

@@ -39,10 +39,10 @@ Term = str
 
 @dataclass
 class CoqProgram:
-    """The definition in Coq of a program, as a function of its inputs, and of events of its outputs.
+    """The Coq definition of a program, as a function of its inputs, and of events about its outputs.
 
-    A finite variable holds a rational number: a truth value is 1 or 0, and a word is its place in its domain. `machine`
-    is the program as the checker reads it, and `name` its name in Coq.
+    Each finite variable holds a rational number: a truth value is 1 or 0, and a word is its place in its domain.
+    `machine` is the program as the checker reads it, and `name` its name in Coq.
     """
 
     machine: Machine
@@ -220,7 +220,10 @@ class CoqProgram:
                 return False
 
     def _real(self, code: Code) -> Term:
-        """Return an expression of Programs.v for `code`, which must be the sum of at most one noise and a number."""
+        """Return the Coq expression of `code`, which has at most one noise, times a number, plus numbers.
+
+        Raises NotStatedError for other code.
+        """
         if not self._reads_real(code):
             return f"Finite ({self._finite(code)})"
         match code:
@@ -313,7 +316,7 @@ class CoqProgram:
     def event(self, answers: Sequence[Mapping[int, Value]], gamma: Fraction) -> Term:
         """Return the Coq condition that the outputs are one of `answers`, which are values by slot.
 
-        A number may differ from the answer's by at most `gamma`.
+        Numeric outputs may differ from an answer by at most `gamma`.
         """
         texts = [self._answer(answer, gamma) for answer in answers]
         return texts[0] if len(texts) == 1 else f"(any_of [{'; '.join(texts)}])"

@@ -25,7 +25,7 @@ _SAMPLES = 64
 
 
 class NotStatedError(Exception):
-    """Raised if an obligation is not stated as a theorem; the message is the reason."""
+    """Raised with a reason if an obligation is not stated as a theorem."""
 
 
 def unit_of(exponents: Iterable[Fraction]) -> Fraction:
@@ -76,9 +76,9 @@ class CoqSum:
 
     @staticmethod
     def from_ring(ring: Ring, unit: Fraction) -> CoqSum:
-        """Return a sum in t that has the sign of the function `ring` at eps = t/`unit`, everywhere.
+        """Return a sum in t that has the sign of the function `ring` at eps = t/`unit`, for every t > 0.
 
-        It is the function times a positive number and an exponential, so that its coefficients are coprime
+        The sum is the function times a positive number and an exponential, so that its coefficients are coprime
         integers. Raises NotStatedError for a function of too many terms.
         """
         if len(ring) > MOST_TERMS:
@@ -180,10 +180,10 @@ def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fr
 
 
 def _near_zero(value: CoqSum, hints: Sequence[Fraction], end: Fraction | None) -> tuple[int, Fraction]:
-    """Return (order n of the first derivative of `value` that is not 0 at t = 0, an r > 0).
+    """Return (n, r): the n-th derivative of `value` is the first that is not 0 at t = 0, and r > 0.
 
-    In floating point, the derivative seems positive on [0, r]. `hints` are cuts to try for r, and `end` is an upper
-    bound of r. Raises NotStatedError if there is no r.
+    In floating point, the derivative seems positive on [0, r]; Coq proves it later. `hints` are numbers to try for r,
+    which is at most `end`. Raises NotStatedError if there is no r.
     """
     order, derivative = 0, value
     while derivative.items and not derivative.at_zero and order < MOST_STEPS:
@@ -205,7 +205,7 @@ def _near_zero(value: CoqSum, hints: Sequence[Fraction], end: Fraction | None) -
 
 
 def _far(value: CoqSum, start: Fraction) -> tuple[list[str], Fraction]:
-    """Return (Coq lines that prove `value` positive for t >= B, this B >= `start`).
+    """Return (Coq lines that prove `value` positive for t >= B, the number B), where B >= `start`.
 
     The highest power of t without an exponential outweighs all other terms. Raises NotStatedError if no B is found.
     """

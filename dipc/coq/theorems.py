@@ -40,15 +40,15 @@ CLAIMED = (
 
 
 class UnsupportedError(Exception):
-    """Raised for a certificate whose question has no theorems for Coq; the message says which questions have them."""
+    """Raised for a certificate of a question without theorems for Coq; the message says which questions have them."""
 
 
 @dataclass(frozen=True)
 class CoqFile:
-    """A Coq file: its `text`, and how many of the certificate's `obligations` are `stated` as theorems.
+    """A Coq file: its `text`, and the numbers of the certificate's `obligations` and of those `stated` as theorems.
 
-    `open_verdicts` counts the rows and classes that claim something but rest on no obligation. Of the rows that rest on
-    one, `proved_rows` have a theorem about the program itself, and `unproved_rows` do not.
+    `open_verdicts` counts the rows and classes that claim something but rest on no obligation. Of the rows that rest
+    on one, `proved_rows` have a theorem about the program itself, and `unproved_rows` do not.
     """
 
     text: str
@@ -182,9 +182,10 @@ def _uses(data: Mapping[str, Any]) -> dict[int, list[str]]:
 
 @dataclass(frozen=True)
 class _Rows:
-    """The Coq text (`blocks`) about the rows of a certificate: the program, and a theorem for each row proved from it.
+    """The Coq text (`blocks`) about the rows of a certificate: the program, and a theorem for each row.
 
-    `proved` and `unproved` count the rows with an obligation. The blocks of an unproved row say why it has no theorem.
+    `proved` and `unproved` count the rows with an obligation. The blocks of an unproved row say why it has no
+    theorem.
     """
 
     blocks: tuple[str, ...]
@@ -193,10 +194,7 @@ class _Rows:
 
     @staticmethod
     def write(part: Document, prefix: str, known: Mapping[int, _Obligation], budget: Budget) -> _Rows:
-        """Write the rows of `part` that rest on an obligation in `known`, which is keyed by the obligation's index.
-
-        All names begin with `prefix`.
-        """
+        """Write the rows of `part` whose obligations are in `known`, by index; all names begin with `prefix`."""
         rows = [row for row in part.data.get("rows", ()) if row.get("obligation") is not None]
         ranged = sum("ranges" in row for row in part.data.get("rows", ()))
         if not rows or part.table is None:
@@ -229,10 +227,10 @@ class _Rows:
 def _row(
     name: str, row: Mapping[str, Any], program: CoqProgram, theorem: Theorem, known: Mapping[int, _Obligation]
 ) -> list[str]:
-    """Return the theorem `name` about the probability of a row's right answer.
+    """Return the theorem `name` about the probability of a row's right answer, which uses the row's obligation.
 
-    The theorem uses the obligation that the row refers to, which has to be in `known`. If this obligation states only
-    that 1 - beta <= 0, the theorem states the value of the probability. Raises NotStatedError or NotDerived.
+    If this obligation states only that 1 - beta <= 0, the theorem states the value of the probability. Raises
+    NotStatedError or NotDerived, for one that is not in `known`, too.
     """
     obligation = known.get(row["obligation"])
     if obligation is None:
@@ -250,8 +248,8 @@ def _row(
 def _equation(name: str, program: str, event: str, value: Closed, written: str | None = None) -> list[str]:
     """Return the lemma or theorem `name` that the probability of `event` under `program` is the closed form `value`.
 
-    The right side of the equation is the Coq term `written`; by default it is the closed form as people read it, and
-    then the result is a theorem. Raises NotStatedError if the closed form is a quotient.
+    It is a lemma if a Coq term `written` is given for the right side; without one, it is a theorem, with the closed
+    form as people read it. Raises NotStatedError if the closed form is a quotient.
     """
     if value[1] != ONE:
         raise NotStatedError("its probability is a quotient")
@@ -272,7 +270,7 @@ def _equation(name: str, program: str, event: str, value: Closed, written: str |
 
 @dataclass(frozen=True)
 class _Factor:
-    """A factor `function` of a numerator or a denominator, which occurs `multiplicity` times.
+    """A factor `function` of a numerator or denominator, with its `multiplicity`.
 
     `sign` is its sign as the certificate states it, or None. `hints` are the ends of the pieces in the proof of the
     sign.
@@ -334,8 +332,6 @@ class _Context:
 
 @dataclass
 class _Obligation:
-    """The theorem for one entry of a certificate's `obligations`, with its lemmas in the order that Coq needs."""
-
     name: str
     entry: Mapping[str, Any]
     context: _Context
@@ -372,8 +368,8 @@ class _Obligation:
     def from_program(self, name: str, program: str, event: str) -> list[str]:
         """Return the theorem `name` about the probability of `event` under `program`, and a lemma before it.
 
-        The lemma says that Pr, the probability in the obligation, is this probability. Raises NotStatedError if Pr is
-        not a sum of powers of eps and of e^eps.
+        By the lemma, this probability is the one in the obligation. Raises NotStatedError if the probability is not a
+        sum of powers of eps and of e^eps.
         """
         lines = _equation(f"{name}_Pr", program, event, self.value, f"{self.name}_Pr eps")
         pr = f"Pr {program}\n    {event}"
@@ -429,10 +425,10 @@ class _Obligation:
             ]
 
     def _interval_proof(self, interval: int, whole: CoqRange) -> list[str]:
-        """Return the proof script for the range `whole`, the interval with index `interval`.
+        """Return the proof script for the range `whole`, which is number `interval` of the obligation's intervals.
 
-        Beta is a minimum of maxima. The script proves the claim for every argument of the minimum; on each cell of the
-        range, one argument of its maximum suffices.
+        Beta is a minimum of maxima. The script proves the claim for each argument of the minimum; on each cell of the
+        range, one argument of the maximum suffices.
         """
         equal = whole.lower == whole.upper
         lines = [f"intros {self.variable} {'->' if equal else 'E'}. unfold {self.name}_beta."]
@@ -443,9 +439,9 @@ class _Obligation:
         return [f"  {line}" for line in lines]
 
     def _part(self, interval: int, whole: CoqRange, place: int, part: Mapping[str, Any]) -> list[str]:
-        """Return the tactics that prove the first goal, about the argument with index `place` of the minimum in beta.
+        """Return the tactics for the argument with index `place` of the minimum in beta, on the range `whole`.
 
-        `part` is the certificate's evidence for this argument, with cells for the interval with index `interval`.
+        `part` is the certificate's evidence for this argument; its cells for `interval` cover the range.
         """
         cells = part["cells"][interval]
         lines: list[str] = []
@@ -471,7 +467,6 @@ class _Obligation:
         return lines
 
     def _point(self, function: Closed, at: Fraction) -> list[str]:
-        """Return the tactics that prove `function` >= 0 at the single eps `at`."""
         if function[0] and sign_of_ring(function[0], at, self.budget):
             return ["left", f"unfold {self.name}_Pr", "number"]
         return ["right", f"unfold {self.name}_Pr", "field; try (apply Rgt_not_eq; number)"]
@@ -479,9 +474,10 @@ class _Obligation:
     def _cell(
         self, lemma: str, interval: int, arm: tuple[int, int], stated: object, evidence: Any, where: CoqRange
     ) -> None:
-        """Write the lemma that `stated`, which is Pr + a - 1, is >= 0 on the cell `where`.
+        """Write a lemma, named `lemma`, that Pr + a - 1 >= 0 on the cell `where`.
 
-        The arm a is an argument of a maximum in beta, with the indices `arm`.
+        The function Pr + a - 1 is `stated` in the certificate with the `evidence`. The indices `arm` give a: an
+        argument of the minimum in beta, and one of the maximum in it.
         """
         place, number_of_arm = arm
         value, beta, function = self.value, self.arms[place][number_of_arm], read_closed(stated)
@@ -542,7 +538,6 @@ class _Obligation:
         return known
 
     def _line(self, value: CoqSum, where: CoqRange) -> str:
-        """Write a lemma that the linear sum `value` is >= 0 on the range `where`, and return the lemma's name."""
         self.count += 1
         name = f"{self.name}_line{self.count}"
         self.written += [
@@ -553,7 +548,7 @@ class _Obligation:
 
 
 def _signed(value: CoqSum, factor: _Factor, where: CoqRange) -> CoqSum:
-    """Return `value`, or its negative if the factor is stated to be negative or is seen to be negative on the range."""
+    """Return `value`, or -`value` if the factor is stated to be negative or is seen to be negative on the range."""
     sign = factor.sign
     if len(value.items) == 1:
         sign = value.items[0][1]
