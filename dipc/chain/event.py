@@ -33,7 +33,7 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.noise.law import Law
-from dipc.text.core import Branch, BranchComparison, RealType
+from dipc.text.core import Branch, RealType
 from dipc.text.program import CoreProgram
 
 # --- Connected components of noises, with the real inputs left open ---------------------------------------------------
@@ -418,7 +418,7 @@ def _state(program: CoreProgram, node: int, state: State, inputs: Mapping[int, F
     exited = state.label == len(program.instructions)
     excerpt = None if exited else program.source.excerpt(program.instructions[state.label].span)
     statement = "exit" if excerpt is None else excerpt.text[excerpt.column - 1 : excerpt.column - 1 + excerpt.length]
-    if not exited and isinstance(program.instructions[state.label], Branch | BranchComparison):
+    if not exited and isinstance(program.instructions[state.label], Branch):
         statement = f"{'while' if state.label in program.loops else 'if'} {statement}"
     return StateView(
         node,

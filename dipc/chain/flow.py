@@ -31,12 +31,9 @@ from dipc.noise.law import Law
 from dipc.text import core as operations
 from dipc.text.ast import CompareOp, Role, walk
 from dipc.text.core import (
+    AffineExpr,
     Apply,
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
     Branch,
-    BranchComparison,
     Const,
     DomExpr,
     DomType,
@@ -44,12 +41,14 @@ from dipc.text.core import (
     Instruction,
     IntType,
     Jump,
+    LinearComparison,
     Read,
     ReadElement,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Slot,
+    Store,
     Value,
     show_value,
 )
@@ -162,7 +161,7 @@ class Flow:
         others = {
             label: 1 << instruction.target.slots[0]
             for label, instruction in enumerate(self.program.instructions)
-            if isinstance(instruction, AssignDom)
+            if isinstance(instruction, Store)
             and isinstance(instruction.value, Const)
             and instruction.target.index is None
             and not same_value(
@@ -192,7 +191,7 @@ def analyze(program: CoreProgram) -> Flow:
         writes.append(0)
         must_write.append(0)
         match instruction:
-            case Branch(then=then, otherwise=otherwise) | BranchComparison(then=then, otherwise=otherwise):
+            case Branch(then=then, otherwise=otherwise):
                 goals = then, otherwise
             case Jump(target=goal):
                 goals = (goal,)
@@ -202,11 +201,14 @@ def analyze(program: CoreProgram) -> Flow:
                 writes[label] = slot_set(instruction.target.slots)
                 must_write[label] = writes[label] if instruction.target.index is None else 0
         match instruction:
-            case AssignDom() | Branch() | Jump():
+            case Store(value=LinearComparison()) | Branch(condition=LinearComparison()):
+                pass
+            case Store(value=value):
                 determined.add(label)
-            case AssignAffine():
+                if isinstance(value, AffineExpr):
+                    reassigned.update(instruction.target.slots)
+            case Branch() | Jump():
                 determined.add(label)
-                reassigned.update(instruction.target.slots)
             case SampleNoise(law=law):
                 draws = True
                 bounds_noises = bounds_noises or law.least is not None
@@ -301,9 +303,11 @@ def _decided(
 
 
 def _decided_after(instruction: Instruction, decided: int, reads: int, writes: int, must_write: int) -> int:
-    if isinstance(instruction, AssignDom) and not reads & ~decided:
-        return decided | must_write
-    return decided & ~writes
+    match instruction:
+        case Store(value=Const() | Read() | ReadElement() | Apply()) if not reads & ~decided:
+            return decided | must_write
+        case _:
+            return decided & ~writes
 
 
 def _written_by_chance(
@@ -328,10 +332,8 @@ def _written_by_chance(
             continue
         seen.add(here)
         match program.instructions[here]:
-            case Branch():
-                by_chance = by_chance or bool(reads[here] & ~decided[here])
-            case BranchComparison():
-                by_chance = True
+            case Branch(condition=condition):
+                by_chance = by_chance or isinstance(condition, LinearComparison) or bool(reads[here] & ~decided[here])
             case _:
                 pass
         if here != last:
@@ -343,6 +345,15 @@ def _written_by_chance(
 def has_choices(program: CoreProgram) -> bool:
     """Whether the program makes finite random choices; without them every exit has weight 1."""
     return any(isinstance(instruction, SampleExponential | SampleChoice) for instruction in program.instructions)
+
+
+def compared_by(instruction: Instruction) -> LinearComparison | None:
+    """Return the comparison of reals or ints on which the chain branches at the instruction, or None."""
+    match instruction:
+        case Store(value=LinearComparison() as test) | Branch(condition=LinearComparison() as test):
+            return test
+        case _:
+            return None
 
 
 def slots_read(tree: object) -> int:
@@ -548,13 +559,10 @@ def _only_compared(flow: Flow, slot: int) -> bool:
         ):
             return False
         if flow.reads[label] >> slot & 1:
-            match instruction:
-                case AssignComparison() | BranchComparison():
-                    terms = instruction.difference.terms
-                    if len(terms) != 1 or terms[0][1] != Read(slot, terms[0][1].span):
-                        return False
-                case _:
-                    return False
+            test = compared_by(instruction)
+            terms = () if test is None else test.difference.terms
+            if len(terms) != 1 or terms[0][1] != Read(slot, terms[0][1].span):
+                return False
     return True
 
 
@@ -573,17 +581,17 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
             continue
         seen.add(here)
         if flow.reads[here] >> slot & 1:
-            instruction = flow.program.instructions[here]
-            assert isinstance(instruction, AssignComparison | BranchComparison)
-            ((factor, _),) = instruction.difference.terms
-            constants = _values_among(instruction.difference.constant, flow.program.slots)
+            test = compared_by(flow.program.instructions[here])
+            assert test is not None
+            ((factor, _),) = test.difference.terms
+            constants = _values_among(test.difference.constant, flow.program.slots)
             factors = _values_among(factor, flow.program.slots)
             if constants is None or factors is None:
                 return None
             for constant, c in product(_numbers(constants), _numbers(factors)):
                 if c:
                     value = -constant / c
-                    result |= _starts(instruction.op, value, rising=c > 0) if draw.law.whole else {value}
+                    result |= _starts(test.op, value, rising=c > 0) if draw.law.whole else {value}
             if len(result) > _MOST_PLACES:
                 return None
         if not flow.must_write[here] >> slot & 1:

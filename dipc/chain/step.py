@@ -38,11 +38,7 @@ from dipc.text.ast import COMPARED, CompareOp, Expr, Number
 from dipc.text.core import (
     AffineExpr,
     Apply,
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
     Branch,
-    BranchComparison,
     Const,
     DomExpr,
     DomOp,
@@ -50,12 +46,14 @@ from dipc.text.core import (
     Instruction,
     IntType,
     Jump,
+    LinearComparison,
     Read,
     ReadElement,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Slot,
+    Store,
     Target,
     Value,
     show_type,
@@ -263,34 +261,30 @@ def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tu
     slots = flow.program.slots
     follow = flow.landing[state.label + 1]
     match instruction:
-        case AssignDom(target=target, value=expr, span=span):
+        case Store(target=target, value=expr, span=span):
             slot = target_slot(target, state.values, slots)
+            if isinstance(expr, LinearComparison):
+                outcomes = _compare(flow, state, expr)
+                return tuple(
+                    [Successor(assumed.assign(slot, holds, follow), edge) for holds, assumed, edge in outcomes]
+                )
+            if isinstance(expr, AffineExpr):
+                return _only(state.assign(slot, _affine(flow, state, slot, expr), follow))
             value = _in_domain(flow, slot, evaluate(expr, state.values, slots), span)
             return _only(state.assign(slot, value, follow))
-        case AssignAffine(target=target, value=form):
-            slot = target_slot(target, state.values, slots)
-            return _only(state.assign(slot, _affine(flow, state, slot, form), follow))
         case SampleNoise(target=target):
             slot = target_slot(target, state.values, slots)
             if state.label in flow.places:
                 return _fallen(flow, state, instruction, slot, follow)
             return _only(state.draw(*_noise(flow, state, instruction, slot), follow))
-        case AssignComparison(target=target, difference=difference, op=op):
-            slot = target_slot(target, state.values, slots)
-            return tuple(
-                [
-                    Successor(assumed.assign(slot, holds, follow), edge)
-                    for holds, assumed, edge in _compare(flow, state, difference, op)
-                ]
-            )
-        case BranchComparison(difference=difference, op=op, then=then, otherwise=otherwise):
-            return tuple(
-                [
-                    Successor(assumed.with_label(flow.landing[then if holds else otherwise]), edge)
-                    for holds, assumed, edge in _compare(flow, state, difference, op)
-                ]
-            )
         case Branch(condition=condition, then=then, otherwise=otherwise):
+            if isinstance(condition, LinearComparison):
+                return tuple(
+                    [
+                        Successor(assumed.with_label(flow.landing[then if holds else otherwise]), edge)
+                        for holds, assumed, edge in _compare(flow, state, condition)
+                    ]
+                )
             truth = evaluate(condition, state.values, slots)
             assert isinstance(truth, bool)
             return _only(state.with_label(flow.landing[then if truth else otherwise]))
@@ -381,8 +375,9 @@ def _chosen(flow: Flow, state: State, target: Target, options: list[Option], spa
     return tuple(successors)
 
 
-def _compare(flow: Flow, state: State, expr: AffineExpr, op: CompareOp) -> list[tuple[bool, State, Edge]]:
-    difference = evaluate_affine(expr, state.values, flow.program.slots)
+def _compare(flow: Flow, state: State, test: LinearComparison) -> list[tuple[bool, State, Edge]]:
+    op = test.op
+    difference = evaluate_affine(test.difference, state.values, flow.program.slots)
     if difference.is_number:
         return [(COMPARED[op](difference.constant, 0), state, DETERMINISTIC)]
     signs = flow.supports(state.noises)

@@ -47,23 +47,21 @@ from dipc.frozen import frozen
 from dipc.text.core import (
     AffineExpr,
     Apply,
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
     Branch,
-    BranchComparison,
     Const,
     DomExpr,
     DomOp,
     ExitInstruction,
     Instruction,
     Jump,
+    LinearComparison,
     Read,
     ReadElement,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Slot,
+    Store,
     Target,
     Value,
 )
@@ -74,9 +72,6 @@ from dipc.text.diagnostic import Span
 _MOST_FOLLOWED, _MOST_OUTCOMES = 8, 64
 
 _BEGINNING = Unfinished(0, ())
-
-#: Instructions that only compute or draw finite values.
-_FOLLOWED = (AssignDom, Branch, SampleChoice, SampleExponential)
 
 
 class Steps:
@@ -166,7 +161,7 @@ class Steps:
         """Return True if the next instruction only computes from `slot` and what the inputs decide."""
         flow, label = self._flow, state.label
         return (
-            isinstance(flow.program.instructions[label], _FOLLOWED)
+            _is_finite(flow.program.instructions[label])
             and not flow.reads[label] & ~(flow.decided[label] | 1 << slot)
             and not flow.writes[label] & self._outputs
         )
@@ -238,7 +233,7 @@ class Steps:
                     return waiting
             position = next(place for place, (after, _) in enumerate(runs) if after.label == label)
             after, known = runs[position]
-            if not isinstance(flow.program.instructions[label], _FOLLOWED):
+            if not _is_finite(flow.program.instructions[label]):
                 return None  # a noise would have a mean, and a comparison constraints, that depend on the outcome
             if flow.reads[label] & ~(flow.decided[label] | known) or flow.writes[label] & self._outputs:
                 return None
@@ -412,6 +407,15 @@ def _element(expr: ReadElement, index: Value) -> int:
     return element_slot(expr.array, expr.slots, expr.low, index, expr.span)
 
 
+def _is_finite(instruction: Instruction) -> bool:
+    """Return True for an instruction that only computes or draws finite values."""
+    match instruction:
+        case Store(value=AffineExpr() | LinearComparison()) | Branch(condition=LinearComparison()):
+            return False
+        case _:
+            return isinstance(instruction, Store | Branch | SampleChoice | SampleExponential)
+
+
 def _concrete(value: Value | Affine) -> Value:
     assert not isinstance(value, Affine)
     return value
@@ -423,22 +427,15 @@ def _mapped(instruction: Instruction, change: Callable[[DomExpr], DomExpr]) -> I
     Options of weight 0 are unchanged, because their faults do not matter.
     """
     match instruction:
-        case AssignDom():
+        case Store(value=value):
             target = _mapped_target(instruction.target, change)
-            return replace(instruction, target=target, value=change(instruction.value))
-        case AssignAffine():
-            target = _mapped_target(instruction.target, change)
-            return replace(instruction, target=target, value=_mapped_form(instruction.value, change))
+            changed = _mapped_form(value, change) if isinstance(value, AffineExpr) else _mapped_condition(value, change)
+            return replace(instruction, target=target, value=changed)
         case SampleNoise():
             target = _mapped_target(instruction.target, change)
             return replace(instruction, target=target, mean=_mapped_form(instruction.mean, change))
-        case AssignComparison():
-            target = _mapped_target(instruction.target, change)
-            return replace(instruction, target=target, difference=_mapped_form(instruction.difference, change))
-        case BranchComparison():
-            return replace(instruction, difference=_mapped_form(instruction.difference, change))
         case Branch():
-            return replace(instruction, condition=change(instruction.condition))
+            return replace(instruction, condition=_mapped_condition(instruction.condition, change))
         case SampleExponential():
             scores = tuple([change(score) for score in instruction.scores])
             return replace(instruction, scores=scores, target=_mapped_target(instruction.target, change))
@@ -453,6 +450,14 @@ def _mapped(instruction: Instruction, change: Callable[[DomExpr], DomExpr]) -> I
 
 def _mapped_target(target: Target, change: Callable[[DomExpr], DomExpr]) -> Target:
     return target if target.index is None else replace(target, index=change(target.index))
+
+
+def _mapped_condition(
+    expr: DomExpr | LinearComparison, change: Callable[[DomExpr], DomExpr]
+) -> DomExpr | LinearComparison:
+    if isinstance(expr, LinearComparison):
+        return replace(expr, difference=_mapped_form(expr.difference, change))
+    return change(expr)
 
 
 def _mapped_form(form: AffineExpr, change: Callable[[DomExpr], DomExpr]) -> AffineExpr:

@@ -12,23 +12,21 @@ from typing import assert_never
 
 from dipc.chain.flow import Flow
 from dipc.text import core as operations
-from dipc.text.ast import COMPARED, CompareOp
+from dipc.text.ast import COMPARED
 from dipc.text.core import (
     AffineExpr,
     Apply,
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
     Branch,
-    BranchComparison,
     Const,
     DomExpr,
     DomOp,
     Instruction,
     IntType,
     Jump,
+    LinearComparison,
     Read,
     ReadElement,
+    Store,
     Target,
     Value,
 )
@@ -93,16 +91,10 @@ class DeterministicRun:
         landing = self._flow.landing
         follow = landing[label + 1]
         match instruction:
-            case AssignDom(target=target, value=expr):
-                return self._assignment(target, evaluated(expr), follow)
-            case AssignAffine(target=target, value=expr):
-                return self._assignment(target, summed_form(expr), follow)
-            case AssignComparison(target=target, difference=difference, op=op):
-                return self._assignment(target, _comparison(difference, op), follow)
+            case Store(target=target, value=expr):
+                return self._assignment(target, _computed(expr), follow)
             case Branch(condition=condition, then=then, otherwise=otherwise):
-                return _branch(evaluated(condition), landing[then], landing[otherwise])
-            case BranchComparison(difference=difference, op=op, then=then, otherwise=otherwise):
-                return _branch(_comparison(difference, op), landing[then], landing[otherwise])
+                return _branch(_computed(condition), landing[then], landing[otherwise])
             case Jump(target=goal):
                 return lambda _, there=landing[goal]: there  # type: ignore[misc]
             case _:
@@ -161,6 +153,16 @@ def _branch(condition: Callable[[_Values], Value], then: int, otherwise: int) ->
 
 
 # --- expressions -------------------------------------------------------------------------------------
+
+
+def _computed(expr: DomExpr | AffineExpr | LinearComparison) -> Callable[[_Values], Value]:
+    match expr:
+        case AffineExpr():
+            return summed_form(expr)
+        case LinearComparison():
+            return _comparison(expr)
+        case _:
+            return evaluated(expr)
 
 
 def evaluated(expr: DomExpr) -> Callable[[_Values], Value]:
@@ -240,9 +242,9 @@ def summed_form(expr: AffineExpr) -> Callable[[_Values], Fraction]:
     return summed
 
 
-def _comparison(difference: AffineExpr, op: CompareOp) -> Callable[[_Values], bool]:
-    """Return the closure for the test `difference` `op` 0, without a sum for the commonest differences."""
-    compared = COMPARED[op]
+def _comparison(test: LinearComparison) -> Callable[[_Values], bool]:
+    """Return the closure for `test`, without a sum for the commonest differences."""
+    difference, compared = test.difference, COMPARED[test.op]
     if len(difference.terms) == 2 and _is_constant(difference.constant, 0):
         (one, left), (minus, right) = difference.terms
         if _is_constant(one, 1) and _is_constant(minus, -1):

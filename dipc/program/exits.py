@@ -18,7 +18,7 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
 from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
-from dipc.chain.flow import Flow, finite_noise_slots, slots_read, without_finite_noise
+from dipc.chain.flow import Flow, compared_by, finite_noise_slots, slots_read, without_finite_noise
 from dipc.chain.state import (
     DETERMINISTIC,
     NOTHING_KNOWN,
@@ -49,16 +49,14 @@ from dipc.sign.roots import Root
 from dipc.text.ast import Role
 from dipc.text.core import (
     Apply,
-    AssignComparison,
-    AssignDom,
     BoolType,
-    BranchComparison,
     DomOp,
     DomType,
     Instruction,
     Jump,
     Read,
     Slot,
+    Store,
     Value,
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label
@@ -346,7 +344,7 @@ def _counter(flow: Flow) -> int | None:
 def _added_to(instruction: Instruction) -> int | None:
     """Return the slot v if the instruction is `v <- v + E` and E does not read v, else None."""
     match instruction:
-        case AssignDom(target=target, value=Apply(op=DomOp.ADD, arguments=(one, other))) if target.index is None:
+        case Store(target=target, value=Apply(op=DomOp.ADD, arguments=(one, other))) if target.index is None:
             (slot,) = target.slots
             for here, more in ((one, other), (other, one)):
                 if isinstance(here, Read) and here.slot == slot and not slots_read(more) >> slot & 1:
@@ -602,7 +600,7 @@ def many_runs(flow: Flow, limits: Limits) -> ManyRuns | None:
     """Return the runs of a program by answer; None if each answer has few runs, or the program too many states."""
     # A run usually passes through every instruction but jumps at least once.
     steps = [each for each in flow.program.instructions if not isinstance(each, Jump)]
-    comparisons = sum(isinstance(each, AssignComparison | BranchComparison) for each in steps)
+    comparisons = sum(compared_by(each) is not None for each in steps)
     # Each comparison has at most three outcomes, so that few of them do not make many runs.
     many = flow.may_have_runs and flow.draws and not flow.places and 3**comparisons > FEW_RUNS
     most = min(_MOST_COUNTED, limits.states)

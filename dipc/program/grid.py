@@ -26,26 +26,24 @@ from dipc.chain.state import same_value
 from dipc.frozen import frozen
 from dipc.program.metric import Norm
 from dipc.text import core as operations
-from dipc.text.ast import COMPARED, CompareOp
+from dipc.text.ast import COMPARED
 from dipc.text.core import (
     AffineExpr,
     Apply,
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
     Branch,
-    BranchComparison,
     Const,
     DomExpr,
     DomOp,
     Instruction,
     IntType,
     Jump,
+    LinearComparison,
     Read,
     ReadElement,
     SampleChoice,
     SampleExponential,
     SampleNoise,
+    Store,
     Target,
     Value,
 )
@@ -248,17 +246,10 @@ class _RunOfAll:
         landing = self._flow.landing
         self._grid.charge(1)
         match instruction:
-            case AssignDom(target=target, value=expr):
+            case Store(target=target, value=expr):
                 self.assign(target, self.value(expr, inputs), inputs)
-            case AssignAffine(target=target, value=expr):
-                self.assign(target, self._sum(expr, inputs), inputs)
-            case AssignComparison(target=target, difference=difference, op=op):
-                self.assign(target, self._compared(difference, op, inputs), inputs)
             case Branch(condition=condition, then=then, otherwise=otherwise):
                 yield from self._branches(self.value(condition, inputs), landing[then], landing[otherwise])
-                return
-            case BranchComparison(difference=difference, op=op, then=then, otherwise=otherwise):
-                yield from self._branches(self._compared(difference, op, inputs), landing[then], landing[otherwise])
                 return
             case Jump(target=goal):
                 yield landing[goal], inputs
@@ -314,8 +305,13 @@ class _RunOfAll:
 
     # --- expressions ----------------------------------------------------------------------------------
 
-    def value(self, expr: DomExpr, inputs: int) -> _ByValue:
+    def value(self, expr: DomExpr | AffineExpr | LinearComparison, inputs: int) -> _ByValue:
         match expr:
+            case AffineExpr():
+                return self._sum(expr, inputs)
+            case LinearComparison(difference, op):
+                values = self._sum(difference, inputs)
+                return _union_by_value((COMPARED[op](_number(value), _ZERO), there) for value, there in values.items())
             case Const(value=value):
                 return {value: inputs}
             case Read(slot=slot):
@@ -379,12 +375,6 @@ class _RunOfAll:
             for a, there in one.items()
             for b, where in other.items()
             if (both := there & where)
-        )
-
-    def _compared(self, difference: AffineExpr, op: CompareOp, inputs: int) -> _ByValue:
-        compare = COMPARED[op]
-        return _union_by_value(
-            (compare(_number(value), _ZERO), there) for value, there in self._sum(difference, inputs).items()
         )
 
 

@@ -25,14 +25,12 @@ from dipc.program.metric import Norm, Point
 from dipc.text.ast import COMPARED, CompareOp
 from dipc.text.core import (
     AffineExpr,
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
     Branch,
-    BranchComparison,
-    Instruction,
+    DomExpr,
     IntType,
     Jump,
+    LinearComparison,
+    Store,
     Value,
 )
 
@@ -93,17 +91,12 @@ class NearbyRun:
         follow = flow.landing[label + 1]
         instruction = flow.program.instructions[label]
         match instruction:
-            case AssignDom() | AssignAffine() | AssignComparison():
+            case Store():
                 yield follow, self._assigned(label, instruction, values)
             case Branch(condition=condition, then=then, otherwise=otherwise):
                 sides: tuple[list[list[SlotValue]], list[list[SlotValue]]] = ([], [])
                 for chosen in self._combinations(label, values):
-                    sides[not evaluate(condition, chosen, flow.program.slots)].append(chosen)
-                yield from self._sides(label, values, sides, then, otherwise)
-            case BranchComparison(difference=difference, op=op, then=then, otherwise=otherwise):
-                sides = ([], [])
-                for chosen in self._combinations(label, values):
-                    for holds in self._outcomes(difference, op, chosen):
+                    for holds in self._results(condition, chosen):
                         sides[not holds].append(chosen)
                 yield from self._sides(label, values, sides, then, otherwise)
             case Jump(target=goal):
@@ -111,25 +104,30 @@ class NearbyRun:
             case _:
                 raise _GivenUp
 
-    def _assigned(self, label: int, instruction: Instruction, values: _Values) -> _Values:
-        slots = self._flow.program.slots
+    def _assigned(self, label: int, instruction: Store, values: _Values) -> _Values:
         given: dict[int, dict[SlotValue, None]] = {}
         for chosen in self._combinations(label, values):
-            assert isinstance(instruction, AssignDom | AssignAffine | AssignComparison)
-            slot = target_slot(instruction.target, chosen, slots)
-            results = given.setdefault(slot, {})
-            match instruction:
-                case AssignDom(value=expr):
-                    results[self._in_domain(slot, evaluate(expr, chosen, slots))] = None
-                case AssignAffine(value=form):
-                    results[self._form(slot, evaluate_affine(form, chosen, slots))] = None
-                case AssignComparison(difference=difference, op=op):
-                    results.update(dict.fromkeys(self._outcomes(difference, op, chosen)))
+            slot = target_slot(instruction.target, chosen, self._flow.program.slots)
+            for result in self._results(instruction.value, chosen):
+                value = self._form(slot, result) if isinstance(result, Affine) else self._in_domain(slot, result)
+                given.setdefault(slot, {})[value] = None
         after = values.copy()
         for slot, assigned in given.items():
             kept = values[slot] if len(given) > 1 else ()
             after[slot] = tuple(dict.fromkeys((*kept, *assigned)))
         return after
+
+    def _results(
+        self, expr: DomExpr | AffineExpr | LinearComparison, values: Sequence[SlotValue]
+    ) -> tuple[Value | Affine, ...]:
+        """Return the values that the expression may have near the center, for these `values` of the variables."""
+        match expr:
+            case LinearComparison(difference, op):
+                return self._outcomes(difference, op, values)
+            case AffineExpr():
+                return (evaluate_affine(expr, values, self._flow.program.slots),)
+            case _:
+                return (evaluate(expr, values, self._flow.program.slots),)
 
     def _in_domain(self, slot: int, value: Value) -> Value:
         domain = self._flow.domains.get(slot)

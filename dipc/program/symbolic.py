@@ -33,12 +33,8 @@ from dipc.text.ast import CompareOp, Role
 from dipc.text.core import (
     AffineExpr,
     Apply,
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
     BoolType,
     Branch,
-    BranchComparison,
     Const,
     DomExpr,
     DomOp,
@@ -46,12 +42,14 @@ from dipc.text.core import (
     ExitInstruction,
     IntType,
     Jump,
+    LinearComparison,
     Read,
     ReadElement,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Slot,
+    Store,
     Target,
     Term,
     Value,
@@ -570,11 +568,8 @@ class _Run:
                 raise NotSymbolic("it is too long")
             instruction = flow.program.instructions[label]
             match instruction:
-                case Branch(then=then, otherwise=otherwise) | BranchComparison(then=then, otherwise=otherwise):
-                    if isinstance(instruction, Branch):
-                        condition = self._expression(instruction.condition, values)
-                    else:
-                        condition = table.compared(instruction.op, self._form(instruction.difference, values))
+                case Branch(condition=test, then=then, otherwise=otherwise):
+                    condition = self._expression(test, values)
                     truth = table.value(condition)
                     if truth is not None:
                         label = flow.landing[then if truth else otherwise]
@@ -584,18 +579,13 @@ class _Run:
                     other = self._executed(flow.landing[otherwise], meet, values, depth + 1)
                     values, label = self._merge(condition, one, other), meet
                     continue
-                case AssignDom(target=target, value=expr):
+                case Store(target=target, value=expr):
                     slot = self._target(target, values)
                     values[slot] = self._checked(slot, self._expression(expr, values))
-                case AssignAffine(target=target, value=form):
-                    slot = self._target(target, values)
-                    values[slot] = self._checked(slot, self._form(form, values))
-                case AssignComparison(target=target, difference=difference, op=op):
-                    values[self._target(target, values)] = table.compared(op, self._form(difference, values))
                 case SampleNoise(target=target, law=law, rate=rate, mean=mean, span=span):
                     slot = self._target(target, values)
                     noise = self._drawn(label, span, (law, rate), (), ValueRange(None, whole=law.whole))
-                    center = self._checked(slot, self._form(mean, values))
+                    center = self._checked(slot, self._expression(mean, values))
                     values[slot] = table.combined([(_ONE, center), (_ONE, noise)])
                 case SampleChoice(target=target, arms=arms, span=span):
                     slot = self._target(target, values)
@@ -658,8 +648,14 @@ class _Run:
             raise NotSymbolic(f"`{self._slots[slot].name}` may not be an integer")
         return node
 
-    def _expression(self, expr: DomExpr, values: _Values) -> Node:
-        return expression(self._table, expr, lambda each: self._read(each, values))
+    def _expression(self, expr: DomExpr | AffineExpr | LinearComparison, values: _Values) -> Node:
+        match expr:
+            case AffineExpr(terms, constant):
+                return linear(self._table, terms, constant, lambda each: self._read(each, values))
+            case LinearComparison(difference, op):
+                return self._table.compared(op, self._expression(difference, values))
+            case _:
+                return expression(self._table, expr, lambda each: self._read(each, values))
 
     def _read(self, expr: Read | ReadElement, values: _Values) -> Node:
         if isinstance(expr, Read):
@@ -681,9 +677,6 @@ class _Run:
         if node == _UNSET:
             raise NotSymbolic(f"`{self._slots[slot].name}` may be read before it is assigned")
         return node
-
-    def _form(self, form: AffineExpr, values: _Values) -> Node:
-        return linear(self._table, form.terms, form.constant, lambda each: self._read(each, values))
 
 
 #: The expression that a variable holds.

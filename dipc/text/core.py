@@ -198,7 +198,19 @@ class AffineExpr:
     span: Span
 
 
-# --- instructions ----------------------------------------------------------------------------------
+# --- comparisons and instructions --------------------------------------------------------------------
+
+
+@frozen
+class LinearComparison:
+    """The comparison `difference` ~ 0 of two real or int expressions, which a step of the chain assumes or denies.
+
+    `text` is the comparison as text.
+    """
+
+    difference: AffineExpr
+    op: CompareOp
+    text: str
 
 
 @frozen
@@ -216,34 +228,14 @@ class Target:
 
 
 @frozen
-class AssignDom:
-    """The instruction x <- E or b <- B with a concrete value; the executor checks the slot's domain."""
+class Store:
+    """The instruction that gives a variable the value of an expression; a run checks the domain of a finite variable.
 
-    target: Target
-    value: DomExpr
-    span: Span
-
-
-@frozen
-class AssignAffine:
-    """The instruction r <- R or z <- Z: a real or int variable becomes a linear form."""
-
-    target: Target
-    value: AffineExpr
-    span: Span
-
-
-@frozen
-class AssignComparison:
-    """The instruction b <- R ~ R (or Z ~ Z): the chain branches on `difference` ~ 0.
-
-    The difference is left - right.
+    A real or int variable gets a linear form.
     """
 
     target: Target
-    difference: AffineExpr
-    op: CompareOp
-    text: str
+    value: DomExpr | AffineExpr | LinearComparison
     span: Span
 
 
@@ -283,23 +275,11 @@ class SampleChoice:
 
 @frozen
 class Branch:
-    """A jump to `then` or `otherwise` by a concrete condition."""
+    """A jump to `then` if the condition holds, else to `otherwise`."""
 
-    condition: DomExpr
+    condition: DomExpr | LinearComparison
     then: int
     otherwise: int
-    span: Span
-
-
-@frozen
-class BranchComparison:
-    """A branch on `difference` ~ 0, a comparison of real or int expressions that is not stored in a variable."""
-
-    difference: AffineExpr
-    op: CompareOp
-    then: int
-    otherwise: int
-    text: str
     span: Span
 
 
@@ -318,18 +298,7 @@ class ExitInstruction:
     span: Span
 
 
-Instruction = (
-    AssignDom
-    | AssignAffine
-    | AssignComparison
-    | SampleNoise
-    | SampleExponential
-    | SampleChoice
-    | Branch
-    | BranchComparison
-    | Jump
-    | ExitInstruction
-)
+Instruction = Store | SampleNoise | SampleExponential | SampleChoice | Branch | Jump | ExitInstruction
 
 
 # --- Operations on concrete DOM and bool values: constants are folded here, and chains compute with the same rules ----

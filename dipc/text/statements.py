@@ -14,12 +14,8 @@ from dipc.text.core import (
     NUMERIC,
     UNKNOWN,
     Apply,
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
     BoolType,
     Branch,
-    BranchComparison,
     Concrete,
     Condition,
     Const,
@@ -31,6 +27,7 @@ from dipc.text.core import (
     Jump,
     Junction,
     Linear,
+    LinearComparison,
     Place,
     ProgramCode,
     Read,
@@ -38,6 +35,7 @@ from dipc.text.core import (
     RealType,
     Relation,
     Slot,
+    Store,
     Switch,
     Target,
     Typed,
@@ -115,8 +113,8 @@ class Assembler:
             case Concrete():
                 self.emit(Branch(condition.expr, then, otherwise, span))
             case Relation(difference, op):
-                where = condition.span
-                self.emit(BranchComparison(affine(difference, where), op, then, otherwise, condition.text, where))
+                test = LinearComparison(affine(difference, condition.span), op, condition.text)
+                self.emit(Branch(test, then, otherwise, condition.span))
             case Junction(op, left, right):
                 rest = self.label()
                 if op is DomOp.AND:
@@ -143,7 +141,7 @@ class Assembler:
 
     def _resolved(self, instruction: Instruction) -> Instruction:
         match instruction:
-            case Branch(then=then, otherwise=otherwise) | BranchComparison(then=then, otherwise=otherwise):
+            case Branch(then=then, otherwise=otherwise):
                 return replace(instruction, then=self._goal(then), otherwise=self._goal(otherwise))
             case Jump(label):
                 return Jump(self._goal(label), instruction.span)
@@ -325,8 +323,8 @@ class StatementLowering:
             case None:
                 return False
             case BoolType() if isinstance(typed, Relation):
-                difference = affine(typed.difference, typed.span)
-                self._emit(AssignComparison(target, difference, typed.op, typed.text, span))
+                test = LinearComparison(affine(typed.difference, typed.span), typed.op, typed.text)
+                self._emit(Store(target, test, span))
                 return True
             case BoolType() if isinstance(typed, Junction):
                 self._store_by_jumps(target, typed, span)
@@ -340,14 +338,14 @@ class StatementLowering:
             case BoolType() | DomType() as type_:
                 value = self._fitting.concrete(type_, typed, statement.value, name)
                 if value is not None:
-                    self._emit(AssignDom(target, value, span))
+                    self._emit(Store(target, value, span))
                 return value is not None
             case IntType() | RealType() if isinstance(typed, Switch):
                 return self._by_cases(typed, span, lambda value: self._store(place, value, statement))
             case IntType() | RealType() as type_:
                 linear = self._fitting.affine(type_, typed, statement.value, name)
                 if linear is not None:
-                    self._emit(AssignAffine(target, linear, span))
+                    self._emit(Store(target, linear, span))
                 return linear is not None
             case unreachable:
                 assert_never(unreachable)
@@ -373,12 +371,12 @@ class StatementLowering:
             here, following = assembler.label(), assembler.label()
             self._branch(self._versus(value, CompareOp.LE, each, span), here, following, span)
             assembler.place(here)
-            self._emit(AssignDom(place.target, Const(each), span))
+            self._emit(Store(place.target, Const(each), span))
             self._emit(Jump(end, span))
             assembler.place(following)
         assembler.place(outside)
         # Not computed here: a constant outside every domain would be mistaken for one that was refused.
-        self._emit(AssignDom(place.target, Apply(DomOp.ADD, (Const(values[-1]), Const(Fraction(1))), span), span))
+        self._emit(Store(place.target, Apply(DomOp.ADD, (Const(values[-1]), Const(Fraction(1))), span), span))
         assembler.place(end)
         return True
 
@@ -404,7 +402,7 @@ class StatementLowering:
         return second is not False
 
     def _store_by_jumps(self, target: Target, condition: Junction, span: Span) -> None:
-        yes, no = (AssignDom(target, Const(truth), span) for truth in (True, False))
+        yes, no = (Store(target, Const(truth), span) for truth in (True, False))
         self._either(condition, span, lambda: self._emit(yes), lambda: self._emit(no))
 
     def _by_cases(self, value: Typed, span: Span, emit: Callable[[Typed], bool]) -> bool:
@@ -422,7 +420,7 @@ class StatementLowering:
     def _assume_assigned(self, place: Place, span: Span) -> None:
         """Emit a substitute for a wrong assignment, so that later reads of its target are not reported too."""
         if place.target.slots:
-            self._emit(AssignDom(place.target, Const(False), span))
+            self._emit(Store(place.target, Const(False), span))
 
     def _sample(self, statement: ast.Sample) -> None:
         place = self._place(statement.target)
@@ -626,7 +624,7 @@ def _pass(instructions: Sequence[Instruction], joined: dict[int, int]) -> Iterat
         if falling is None:
             continue
         yield label, falling
-        if isinstance(instruction, Branch | BranchComparison | Jump | ExitInstruction):
+        if isinstance(instruction, Branch | Jump | ExitInstruction):
             falling = None
         else:
             falling |= _written(instruction)
@@ -636,7 +634,7 @@ def _jumps(instruction: Instruction) -> tuple[int, ...]:
     match instruction:
         case Branch(Const(value), then, otherwise):
             return (then if value else otherwise,)
-        case Branch(then=then, otherwise=otherwise) | BranchComparison(then=then, otherwise=otherwise):
+        case Branch(then=then, otherwise=otherwise):
             return (then, otherwise)
         case Jump(target):
             return (target,)
@@ -646,7 +644,7 @@ def _jumps(instruction: Instruction) -> tuple[int, ...]:
 
 def _written(instruction: Instruction) -> int:
     match instruction:
-        case Branch() | BranchComparison() | Jump() | ExitInstruction():
+        case Branch() | Jump() | ExitInstruction():
             return 0
         case _:
             return _bits(instruction.target.slots)

@@ -66,15 +66,18 @@ def run(program, inputs, noises, choose=None):
         assert not isinstance(kind, core.DomType) or value in kind.values
         values[slot] = value
 
+    def computed(expr):
+        if isinstance(expr, core.LinearComparison):
+            return COMPARE[expr.op.value](real(expr.difference), 0)
+        return Fraction(real(expr)) if isinstance(expr, core.AffineExpr) else concrete(expr)
+
     at = 0
     while at < len(program.instructions):
         instruction = program.instructions[at]
         following = at + 1
         match instruction:
-            case core.AssignDom(target=target, value=expr):
-                write(target, concrete(expr))
-            case core.AssignAffine(target=target, value=form):
-                write(target, Fraction(real(form)))
+            case core.Store(target=target, value=expr):
+                write(target, computed(expr))
             case core.SampleNoise(target=target):
                 write(target, Fraction(real(instruction.mean)) + noises[at])
             case core.SampleExponential(target=target, values=options, scores=scores):
@@ -82,12 +85,8 @@ def run(program, inputs, noises, choose=None):
             case core.SampleChoice(target=target, arms=arms):
                 arms = [arm for arm in arms if getattr(arm[1], "value", None) != 0]
                 write(target, concrete(arms[choose(len(arms), [weight for _, weight in arms])][0]))
-            case core.AssignComparison(target=target, difference=form, op=op):
-                write(target, COMPARE[op.value](real(form), 0))
-            case core.BranchComparison(difference=form, op=op, then=then, otherwise=otherwise):
-                following = then if COMPARE[op.value](real(form), 0) else otherwise
             case core.Branch(condition=condition, then=then, otherwise=otherwise):
-                following = then if concrete(condition) else otherwise
+                following = then if computed(condition) else otherwise
             case core.Jump(target=target):
                 following = target
             case core.ExitInstruction():

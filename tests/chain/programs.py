@@ -33,24 +33,22 @@ from dipc.text.ast import CompareOp, Number, Role
 from dipc.text.core import (
     AffineExpr,
     Apply,
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
     BoolType,
     Branch,
-    BranchComparison,
     Const,
     DomOp,
     DomType,
     ExitInstruction,
     IntType,
     Jump,
+    LinearComparison,
     Read,
     RealType,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Slot,
+    Store,
     Target,
 )
 from dipc.text.diagnostic import SourceText, Span
@@ -153,27 +151,30 @@ class Writer:
             case ("while", condition, body):
                 self.loop(Branch(self.dom(condition), 0, 0, HERE), "while .", body)
             case ("whilecompare", form, how, body):
-                head = BranchComparison(self.affine(form), CompareOp(how), 0, 0, "", HERE)
+                head = Branch(self.test(form, how), 0, 0, HERE)
                 self.loop(head, f"while . {how} .", body)
             case ("set", slot, value):
-                self.emit(AssignDom(self.target(slot), self.dom(value), HERE), f"{self.target(slot).name} <- .")
+                self.emit(Store(self.target(slot), self.dom(value), HERE), f"{self.target(slot).name} <- .")
             case ("let", slot, form):
-                self.emit(AssignAffine(self.target(slot), self.affine(form), HERE), f"{self.target(slot).name} <- .")
+                self.emit(Store(self.target(slot), self.affine(form), HERE), f"{self.target(slot).name} <- .")
             case ("compare", slot, form, how):
                 self.emit(
-                    AssignComparison(self.target(slot), self.affine(form), CompareOp(how), "", HERE),
+                    Store(self.target(slot), self.test(form, how), HERE),
                     f"{self.target(slot).name} <- . {how} .",
                 )
             case ("if", condition, then, otherwise):
                 at = self.emit(Branch(self.dom(condition), 0, 0, HERE), "if .")
                 self.branches(at, then, otherwise)
             case ("ifcompare", form, how, then, otherwise):
-                at = self.emit(BranchComparison(self.affine(form), CompareOp(how), 0, 0, "", HERE), f"if . {how} .")
+                at = self.emit(Branch(self.test(form, how), 0, 0, HERE), f"if . {how} .")
                 self.branches(at, then, otherwise)
             case ("exit",):
                 self.emit(ExitInstruction(HERE), "exit")
             case _:
                 raise AssertionError(statement)
+
+    def test(self, form, how):
+        return LinearComparison(self.affine(form), CompareOp(how), "")
 
     def branches(self, at, then, otherwise):
         self.block(then)

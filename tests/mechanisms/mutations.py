@@ -11,22 +11,20 @@ from dipc.text.ast import CompareOp
 from dipc.text.core import (
     AffineExpr,
     Apply,
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
     Branch,
-    BranchComparison,
     Const,
     DomExpr,
     DomOp,
     ExitInstruction,
     Instruction,
     Jump,
+    LinearComparison,
     Read,
     ReadElement,
     SampleChoice,
     SampleExponential,
     SampleNoise,
+    Store,
     Target,
 )
 from dipc.text.program import CoreProgram
@@ -63,25 +61,27 @@ def mutants(core: CoreProgram) -> Iterator[tuple[str, CoreProgram]]:
             yield kind, replace(core, instructions=instructions)
 
 
+def _values(core: CoreProgram, value: DomExpr | AffineExpr | LinearComparison) -> Iterator[tuple[str, Any]]:
+    match value:
+        case LinearComparison(difference, op):
+            for other_op in _COMPARED[op]:
+                yield "wrong comparison", replace(value, op=other_op)
+            for kind, form in _forms(core, difference):
+                yield kind, replace(value, difference=form)
+        case AffineExpr():
+            yield from _forms(core, value)
+        case _:
+            yield from _expressions(core, value)
+
+
 def _changed(core: CoreProgram, label: int, instruction: Instruction) -> Iterator[tuple[str, Instruction]]:
     span = instruction.span
     match instruction:
-        case AssignDom(value=value):
-            yield "dropped assignment", Jump(label + 1, span)
-            for kind, other in _expressions(core, value):
+        case Store(value=value):
+            if not isinstance(value, LinearComparison):
+                yield "dropped assignment", Jump(label + 1, span)
+            for kind, other in _values(core, value):
                 yield kind, replace(instruction, value=other)
-        case AssignAffine(value=value):
-            yield "dropped assignment", Jump(label + 1, span)
-            for kind, form in _forms(core, value):
-                yield kind, replace(instruction, value=form)
-        case AssignComparison(difference=difference, op=op) | BranchComparison(difference=difference, op=op):
-            for other_op in _COMPARED[op]:
-                yield "wrong comparison", replace(instruction, op=other_op)
-            for kind, form in _forms(core, difference):
-                yield kind, replace(instruction, difference=form)
-            if isinstance(instruction, BranchComparison):
-                yield "dropped branch", Jump(instruction.then, span)
-                yield "dropped branch", Jump(instruction.otherwise, span)
         case SampleNoise(rate=rate, mean=mean):
             yield "wrong rate", replace(instruction, rate=2 * rate)
             for kind, form in _forms(core, mean):
@@ -98,8 +98,9 @@ def _changed(core: CoreProgram, label: int, instruction: Instruction) -> Iterato
         case Branch(condition=condition, then=then, otherwise=otherwise):
             yield "dropped branch", Jump(then, span)
             yield "dropped branch", Jump(otherwise, span)
-            yield "swapped branches", replace(instruction, then=otherwise, otherwise=then)
-            for kind, other in _expressions(core, condition):
+            if not isinstance(condition, LinearComparison):
+                yield "swapped branches", replace(instruction, then=otherwise, otherwise=then)
+            for kind, other in _values(core, condition):
                 yield kind, replace(instruction, condition=other)
         case Jump() if label + 1 < len(core.instructions):
             yield "dropped jump", Jump(label + 1, span)

@@ -77,15 +77,18 @@ def run(program, inputs, eps, tape):
                 return place
         raise AssertionError
 
+    def computed(expr: object) -> object:
+        if isinstance(expr, core.LinearComparison):
+            return COMPARE[expr.op.value](affine(expr.difference), 0)
+        return Fraction(affine(expr)) if isinstance(expr, core.AffineExpr) else concrete(expr)
+
     at = 0
     while at < len(program.instructions):
         instruction = program.instructions[at]
         at += 1
         match instruction:
-            case core.AssignDom(target=target, value=expr):
-                write(target, concrete(expr))
-            case core.AssignAffine(target=target, value=form):
-                write(target, Fraction(affine(form)))
+            case core.Store(target=target, value=expr):
+                write(target, computed(expr))
             case core.SampleNoise(target=target, mean=mean):
                 write(target, affine(mean) + Fraction(float(next(tape))))
             case core.SampleExponential(target=target, rate=rate, values=options, scores=scores):
@@ -94,12 +97,8 @@ def run(program, inputs, eps, tape):
             case core.SampleChoice(target=target, arms=arms):
                 place = chosen([weight(share, float(eps)) for _, share in arms])
                 write(target, concrete(arms[place][0]))
-            case core.AssignComparison(target=target, difference=form, op=op):
-                write(target, COMPARE[op.value](affine(form), 0))
-            case core.BranchComparison(difference=form, op=op, then=then, otherwise=otherwise):
-                at = then if COMPARE[op.value](affine(form), 0) else otherwise
             case core.Branch(condition=condition, then=then, otherwise=otherwise):
-                at = then if concrete(condition) else otherwise
+                at = then if computed(condition) else otherwise
             case core.Jump(target=target):
                 at = target
             case core.ExitInstruction():

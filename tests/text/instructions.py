@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import assert_never
 
 from dipc.text.core import (
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
+    AffineExpr,
     Branch,
-    BranchComparison,
+    DomExpr,
     ExitInstruction,
     Instruction,
     Jump,
+    LinearComparison,
     SampleChoice,
     SampleExponential,
     SampleNoise,
+    Store,
     Target,
     show_affine,
     show_expression,
@@ -39,12 +39,8 @@ def show_instruction(instruction: Instruction, program: CoreProgram) -> str:
     """One instruction, variables by name and jumps by label."""
     slots = program.slots
     match instruction:
-        case AssignDom(target, value):
-            return f"{_target(target, program)} <- {show_expression(value, slots)}"
-        case AssignAffine(target, affine):
-            return f"{_target(target, program)} <- {show_affine(affine, slots)}"
-        case AssignComparison(target, text=text):
-            return f"{_target(target, program)} <- {text}"
+        case Store(target, value):
+            return f"{_target(target, program)} <- {_value(value, program)}"
         case SampleNoise(target, law, rate, mean):
             return f"{_target(target, program)} <- {law.draw_text(law.scale_text(rate), show_affine(mean, slots))}"
         case SampleExponential(target, rate, values, scores):
@@ -57,15 +53,20 @@ def show_instruction(instruction: Instruction, program: CoreProgram) -> str:
             )
             return f"{_target(target, program)} <- choose {{{written}}}"
         case Branch(condition, then, otherwise):
-            return f"if {show_expression(condition, slots)} then {then} else {otherwise}"
-        case BranchComparison(then=then, otherwise=otherwise, text=text):
-            return f"if {text} then {then} else {otherwise}"
+            return f"if {_value(condition, program)} then {then} else {otherwise}"
         case Jump(target):
             return f"go to {target}"
         case ExitInstruction():
             return "exit"
         case _:
             assert_never(instruction)
+
+
+def _value(expr: DomExpr | AffineExpr | LinearComparison, program: CoreProgram) -> str:
+    if isinstance(expr, LinearComparison):
+        return expr.text
+    show = show_affine if isinstance(expr, AffineExpr) else show_expression
+    return show(expr, program.slots)
 
 
 def _target(target: Target, program: CoreProgram) -> str:

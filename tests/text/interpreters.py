@@ -15,21 +15,19 @@ from dipc.text import ast
 from dipc.text.core import (
     AffineExpr,
     Apply,
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
     Branch,
-    BranchComparison,
     Const,
     DomExpr,
     DomType,
     ExitInstruction,
     Jump,
+    LinearComparison,
     Read,
     ReadElement,
     SampleChoice,
     SampleExponential,
     SampleNoise,
+    Store,
     Target,
     Value,
     evaluate,
@@ -201,12 +199,8 @@ class CoreRun:
                     return {self.program.slots[slot].name: value for slot, value in self.values.items()}
                 case Jump(target):
                     label = target
-                case AssignDom(target, value):
-                    self.store(target, self.value(value))
-                case AssignAffine(target, value):
-                    self.store(target, self.affine(value))
-                case AssignComparison(target, difference, op):
-                    self.store(target, COMPARE[op.value](self.affine(difference), 0))
+                case Store(target, value):
+                    self.store(target, self.computed(value))
                 case SampleNoise(target, mean=mean):
                     self.store(target, self.affine(mean) + next(draws))
                 case SampleChoice(target, arms):
@@ -216,13 +210,15 @@ class CoreRun:
                     scored = {value: self.value(score) for value, score in zip(values, scores, strict=True)}
                     self.store(target, max(scored, key=lambda value: scored[value]))
                 case Branch(condition, then, otherwise):
-                    here, label = label - 1, then if self.value(condition) else otherwise
-                    loops += here in self.program.loops
-                case BranchComparison(difference, op, then, otherwise):
-                    here, label = label - 1, then if COMPARE[op.value](self.affine(difference), 0) else otherwise
+                    here, label = label - 1, then if self.computed(condition) else otherwise
                     loops += here in self.program.loops
             if loops > 3 * STEPS:
                 raise Fault("steps")
+
+    def computed(self, expr: DomExpr | AffineExpr | LinearComparison) -> Value:
+        if isinstance(expr, LinearComparison):
+            return COMPARE[expr.op.value](self.affine(expr.difference), 0)
+        return self.affine(expr) if isinstance(expr, AffineExpr) else self.value(expr)
 
     def store(self, target: Target, value: Value) -> None:
         slot = target.slots[0] if target.index is None else self.select(target.slots, target.low, target.index)

@@ -9,21 +9,19 @@ import pytest
 
 from dipc.text.ast import ClaimDecl, CompareOp, IdealDecl, Role
 from dipc.text.core import (
-    AssignAffine,
-    AssignComparison,
-    AssignDom,
     BoolType,
     Branch,
-    BranchComparison,
     Const,
     DomType,
     ExitInstruction,
     IntType,
     Jump,
+    LinearComparison,
     ReadElement,
     RealType,
     SampleChoice,
     SampleNoise,
+    Store,
 )
 from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
@@ -350,19 +348,21 @@ def test_one_statement(statement: str, instruction: str) -> None:
 def test_the_difference_of_a_comparison() -> None:
     program = lowered(HEADER + "b <- 2*r - 1 < s + r + x")
     comparison = program.instructions[0]
-    assert isinstance(comparison, AssignComparison)
-    assert comparison.op is CompareOp.LT
-    terms = [(coefficient, program.slots[read.slot].name) for coefficient, read in comparison.difference.terms]
+    assert isinstance(comparison, Store)
+    test = comparison.value
+    assert isinstance(test, LinearComparison)
+    assert test.op is CompareOp.LT
+    terms = [(coefficient, program.slots[read.slot].name) for coefficient, read in test.difference.terms]
     assert terms == [(Const(Fraction(1)), "r"), (Const(Fraction(-1)), "s")]
-    assert comparison.text == "2*r - 1 < s + r + x"
+    assert test.text == "2*r - 1 < s + r + x"
 
 
 def test_an_element_with_an_index_known_only_in_a_state() -> None:
     program = lowered(HEADER + "n <- a[x]; a[x] <- 1")
     first, second = program.instructions[:2]
-    assert isinstance(first, AssignDom)
+    assert isinstance(first, Store)
     assert isinstance(first.value, ReadElement)
-    assert isinstance(second, AssignDom)
+    assert isinstance(second, Store)
     slots = tuple(slot.index for slot in program.slots if slot.name.startswith("a["))
     assert (first.value.slots, first.value.low, first.value.array) == (slots, 0, "a")
     assert (second.target.slots, second.target.low, second.target.name) == (slots, 0, "a")
@@ -602,13 +602,13 @@ def test_jumps_stay_inside_and_the_last_instruction_is_exit(text: str) -> None:
     assert isinstance(program.instructions[-1], ExitInstruction)
     for instruction in program.instructions:
         match instruction:
-            case Branch(then=then, otherwise=otherwise) | BranchComparison(then=then, otherwise=otherwise):
+            case Branch(then=then, otherwise=otherwise):
                 assert then in labels
                 assert otherwise in labels
                 assert not isinstance(program.instructions[then], Jump)
             case Jump(target):
                 assert target in labels
-            case AssignAffine() | AssignDom() | AssignComparison() | SampleNoise():
+            case Store() | SampleNoise():
                 assert all(slot < len(program.slots) for slot in instruction.target.slots)
 
 
