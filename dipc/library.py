@@ -26,7 +26,7 @@ from dipc.outcome.classes import class_verdict_line
 from dipc.outcome.classes import findings as class_findings
 from dipc.outcome.curves import draw_row
 from dipc.outcome.html import typeset
-from dipc.outcome.outcome import GAP, Fields, Line, render_parts
+from dipc.outcome.outcome import Fields, Line, render_parts
 from dipc.outcome.program import Dtmc, chain_at, lines_of, place_text
 from dipc.outcome.rows import findings, verdict_line
 from dipc.outcome.words import (
@@ -317,7 +317,7 @@ def report_text(report: Report) -> str:
     fields = [("program", report.program + (f" with {constants}" if constants else ""))]
     fields += [(name, "each row's own" if text is None else text) for name, text in report.claim.items()]
     result = class_findings(classes, product_letter(report.constants)) if classes else findings(report)
-    return render_parts([Line(line), GAP, Fields(fields), *result]).rstrip("\n")
+    return render_parts([Line(line), [Fields(fields)], *result]).rstrip("\n")
 
 
 def report_html(report: Report) -> str:

@@ -47,6 +47,11 @@ def json_object(record: object, fields: str) -> dict[str, Any]:
     return _object(_plan(fields), record)
 
 
+def field_values(record: object, fields: str) -> list[tuple[str, Any]]:
+    """Return the keys that `fields` describes, as in `Record`, with the values of `record` as they are."""
+    return [(key, find(record)) for key, find, _, _ in _plan(fields)]
+
+
 def json_value(value: object) -> Any:
     """Return `value` as JSON: exact numbers are texts, and a tuple of two numbers is an enclosure with decimal ends."""
     kind = type(value)

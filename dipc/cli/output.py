@@ -127,7 +127,7 @@ class Output:
         if self.proof is not None:
             self._certify(self.proof, outcome)
         if self.junit is not None:
-            write_text(self.junit, later.formats.junit(outcome))
+            write_text(self.junit, later.suite.junit(outcome))
         write_diagnostics(outcome.warnings)
         self._write(outcome)
         if self.target is not None:
@@ -143,7 +143,7 @@ class Output:
             case "latex":
                 write_text(self.target, later.latex.render(outcome))
             case "github":
-                write_text(self.target, later.formats.github(outcome))
+                write_text(self.target, later.suite.github(outcome))
             case "dot":
                 assert outcome.graph is not None
                 write_text(self.target, outcome.graph())

@@ -18,7 +18,7 @@ from dipc.cli.terminal import ExitCode, ProgressBar, look_of, write
 from dipc.examples import names, text
 from dipc.explain import Explanation, codes, explanation
 from dipc.outcome import program as of_program
-from dipc.outcome.outcome import GAP, Fields, Line, Part, Tone, Verbatim, render_parts
+from dipc.outcome.outcome import Fields, Line, ReportBlock, Tone, Verbatim, render_parts, section
 from dipc.outcome.program import answers, outcomes_at, outputs
 from dipc.program.program import source_at, validate_source
 from dipc.questions.question import prepared
@@ -153,56 +153,40 @@ def examples(name: str | None, target: Path | None) -> ExitCode:
     """Write one of the mechanisms that come with dipc, or list all of them with a description."""
     check_target(target)
     if name is None:
-        page = render_parts(
-            [Fields([(known, _headline(text(known))) for known in names()], indent=0)], Output(target=target).look
+        # The first sentence of the comment at the beginning of each.
+        comments = (
+            takewhile(lambda line: line.startswith("#"), text(known).lstrip().splitlines()) for known in names()
         )
-        write_text(target, page)
+        about = (" ".join(line.lstrip("# ") for line in each).partition(". ")[0].removesuffix(".") for each in comments)
+        listed = Fields(zip(names(), about, strict=True), indent=0)
+        write_text(target, render_parts([listed], Output(target=target).look))
     elif name in names():
         write_text(target, text(name))
     else:
-        raise DiagnosticError(_unknown(name, names()))
+        notes = (*did_you_mean(name.removesuffix(".dip"), names(), "dipc examples {}"), "`dipc examples` lists them")
+        raise DiagnosticError(Diagnostic("E0810", f"there is no example `{name}`", notes=notes))
     return ExitCode.ACCURATE
-
-
-def _headline(program: str) -> str:
-    """The first sentence of the comment at the beginning of `program`."""
-    comment = takewhile(lambda line: line.startswith("#"), program.lstrip().splitlines())
-    return " ".join(line.lstrip("# ") for line in comment).partition(". ")[0].removesuffix(".")
-
-
-def _unknown(name: str, known: tuple[str, ...]) -> Diagnostic:
-    notes = did_you_mean(name.removesuffix(".dip"), known, "dipc examples {}")
-    return Diagnostic("E0810", f"there is no example `{name}`", notes=(*notes, "`dipc examples` lists them"))
 
 
 @click.command()
 @click.argument("code", metavar="[CODE]", required=False)
 def explain(code: str | None) -> ExitCode:
     """Show an example that provokes a diagnostic, such as E0602, with its message; without a code, list all."""
-    if code is None:
-        parts = list(_list_of_codes())
-    else:
-        parts = list(_explanation_parts(explanation(code)))
-    write(sys.stdout, render_parts(parts, look_of(sys.stdout)))
+    blocks = _list_of_codes() if code is None else _explanation_parts(explanation(code))
+    write(sys.stdout, render_parts(blocks, look_of(sys.stdout)))
     return ExitCode.ACCURATE
 
 
-def _list_of_codes() -> Iterator[Part]:
-    for number, (about, members) in enumerate(groupby(map(explanation, codes()), key=lambda each: each.about)):
-        yield from [GAP] if number else []
-        yield Line(about, Tone.HEAD)
-        yield Fields([(each.code, each.summary) for each in members])
+def _list_of_codes() -> Iterator[ReportBlock]:
+    for about, members in groupby(map(explanation, codes()), key=lambda each: each.about):
+        yield section(about, [(each.code, each.summary) for each in members])
 
 
-def _explanation_parts(explanation: Explanation) -> Iterator[Part]:
+def _explanation_parts(explanation: Explanation) -> Iterator[ReportBlock]:
     yield Line(f"{explanation.code}: about {explanation.about}", Tone.HEAD)
-    yield GAP
     if explanation.command is None:
-        yield Line(f"it comes up when {explanation.when}")
+        yield [Line(f"it comes up when {explanation.when}")]
         return
     for name, content in explanation.files:
-        yield Line(f"with {name}:")
-        yield Verbatim(f"    {line}" for line in content.splitlines())
-        yield GAP
-    yield Verbatim([f"$ {explanation.command}"], Tone.HEAD)
-    yield Verbatim(explanation.text.splitlines())
+        yield [Line(f"with {name}:"), Verbatim(f"    {line}" for line in content.splitlines())]
+    yield [Verbatim([f"$ {explanation.command}"], Tone.HEAD), Verbatim(explanation.text.splitlines())]

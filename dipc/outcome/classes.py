@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from dipc.claims.claim import FREE, intervals_text
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
-from dipc.outcome.outcome import GAP, Fields, Line, Outcome, Part, Tone
-from dipc.outcome.rows import accuracy, says_something, shortfall
+from dipc.outcome.outcome import Fields, Line, Outcome, Part, ReportBlock, hint, section
+from dipc.outcome.rows import accuracy, scope_text, shortfall
 from dipc.outcome.words import (
     ABOUT_EVERY_INPUT,
+    NON_VACUOUS,
     Statement,
     UserQuestion,
     assignment_text,
@@ -59,7 +60,8 @@ def class_verdict_line(report: Report) -> str:
     if report.numbers is not None:
         return _numbers_line(report)
     classes = count(counts.rows, "class")
-    of_them = f", {_vacuous_text(report)}" if counts.vacuous else ""
+    number = f"{'all' if counts.vacuous == counts.rows else counts.vacuous} of them " if counts.rows > 1 else ""
+    of_them = f", {number}vacuously, as {vacuous_why(report)}" if counts.vacuous else ""
     everywhere = f"{report.every_input} ({classes}{of_them}), {_quantified(report)}"
     vacuous = f", {vacuous_text(report)}" if counts.vacuous else ""
     match report.verdict:
@@ -74,16 +76,6 @@ def class_verdict_line(report: Report) -> str:
     assert_never(report.verdict)
 
 
-def _vacuous_text(report: Report) -> str:
-    counts = report.counts
-    number = f"{'all' if counts.vacuous == counts.rows else counts.vacuous} of them "
-    return f"{number if counts.rows > 1 else ''}vacuously, as {vacuous_why(report)}"
-
-
-def _methods(row: ClassResult) -> set[Method]:
-    return {each.note.method for each in (row, *row.rows) if each.note is not None}
-
-
 def _numbers_line(report: Report) -> str:
     counts = report.counts
     match report.verdict:
@@ -92,7 +84,9 @@ def _numbers_line(report: Report) -> str:
             if counts.vacuous == counts.rows:
                 return f"accurate: {everything}, vacuously ({vacuous_why(report)})"
             some = f"; {counts.vacuous} of {count(counts.rows, 'case')} vacuously, as {vacuous_why(report)}"
-            totals = any(isinstance(row, ClassResult) and Method.TOTALS in _methods(row) for row in report.rows)
+            classes = (row for row in report.rows if isinstance(row, ClassResult))
+            notes = [one.note for row in classes for one in (row, *row.rows) if one.note is not None]
+            totals = any(note.method is Method.TOTALS for note in notes)
             proof = "a proof for all values of the totals" if totals else "a union-bound proof"
             return f"accurate: {everything} ({proof}{some if counts.vacuous else ''})"
         case Verdict.INACCURATE:
@@ -116,16 +110,14 @@ def outcome(
     """
     statement = about_every_input(asked, source.program, source.stated, source.numbers)
 
-    def page() -> Iterator[Part]:
+    def page() -> Iterator[ReportBlock]:
         yield from _report_parts(report, statement)
         if forms is not None:
-            yield GAP
-            yield from _written_out(_letter(report), *forms)
+            yield _written_out(_letter(report), *forms)
         if times:
             effort = report.effort
-            yield GAP
             work = f"{count(effort.measures, 'integral')}, {count(effort.obligations, 'sign decision')}"
-            yield Fields([("time", f"{effort.seconds:.2f} s"), ("work", work)])
+            yield [Fields([("time", f"{effort.seconds:.2f} s"), ("work", work)])]
 
     return accuracy(source, engine, report, class_verdict_line(report), page, "class")
 
@@ -161,20 +153,31 @@ def about_every_input(
     )
 
 
-def _report_parts(report: Report, statement: Statement) -> Iterator[Part]:
-    yield GAP
-    yield Fields(_claim(report, statement))
+def _report_parts(report: Report, statement: Statement) -> Iterator[ReportBlock]:
     rows = [row for row in report.rows if isinstance(row, ClassResult)]
+    notes = [row.note for row in rows if row.note is not None]
+    methods = Counter(note.method for note in notes)
+    yield [
+        Fields(
+            [
+                *subject_fields(statement, report.eps),
+                (NON_VACUOUS, scope_text(report)),
+                (
+                    "classes" if statement.numbers is None else "cases",
+                    "; ".join(f"{methods[method]} {text}" for method, text in _METHODS.items() if method in methods),
+                ),
+            ]
+        )
+    ]
     if statement.numbers is not None:
-        yield from _cases([row for row in rows if row.verdict is Verdict.ACCURATE])
+        proved = [row.note for row in rows if row.verdict is Verdict.ACCURATE and row.note is not None]
+        yield [Fields([(", ".join(note.conditions), _METHODS[note.method]) for note in proved])]
         rows = [row for row in rows if row.verdict is not Verdict.ACCURATE]
     yield from findings(rows, _letter(report), near_sign(report.stated))
     reasons = [row.reason for row in rows if row.verdict is Verdict.UNDECIDED]
     shaped = any(reason is not None and reason.startswith(NO_UNION_BOUND) for reason in reasons)
-    for hint in (_SHAPES if shaped and statement.numbers is not None else None, limit_hint(reasons)):
-        if hint is not None:
-            yield GAP
-            yield Line(hint, Tone.FAINT)
+    yield hint(_SHAPES if shaped and statement.numbers is not None else None)
+    yield hint(limit_hint(reasons))
 
 
 #: The programs that are covered for every number of queries.
@@ -190,14 +193,32 @@ def _letter(report: Report) -> str:
     return product_letter({*report.constants, *(name for row in report.rows[:1] for name in row.input)})
 
 
-def findings(rows: Sequence[ClassResult], letter: str = "t", sign: str = "≤") -> Iterator[Part]:
+def findings(rows: Sequence[ClassResult], letter: str = "t", sign: str = "≤") -> Iterator[ReportBlock]:
     """Yield the results for some classes: failing ones first, and those that hold last.
 
     `letter` stands for alpha*eps or gamma*eps; `sign` is the relation of dd to alpha where nothing is claimed.
     """
-    yield from _section([row for row in rows if row.verdict is Verdict.INACCURATE], _refuted)
-    yield from _section([row for row in rows if row.verdict is Verdict.UNDECIDED], _undecided)
-    yield from _section([row for row in rows if row.verdict is Verdict.ACCURATE], partial(_proved, letter, sign))
+    for verdict in (Verdict.INACCURATE, Verdict.UNDECIDED, Verdict.ACCURATE):
+        alike = [row for row in rows if row.verdict is verdict]
+        yield from (_finding(row, letter, sign) for row in alike[:SHOWN_CLASSES])
+        if len(alike) > SHOWN_CLASSES:
+            more = count(len(alike) - SHOWN_CLASSES, "more class")
+            yield [Line(f"{more} {verdict}; --format json has them all")]
+
+
+def _finding(row: ClassResult, letter: str, sign: str) -> Sequence[Part]:
+    match row.verdict:
+        case Verdict.INACCURATE:
+            fields = [("input", assignment_text(row.input)), ("alpha", row.alpha)]
+            gamma = ("gamma", row.gamma if row.gamma != "0" else None)
+            found = shortfall(row, _LONGEST, ", at this input")
+            return section(f"class {row.row} fails", [*class_fields(row), *fields, gamma, *found])
+        case Verdict.UNDECIDED:
+            reason = ("reason", row.reason or "no reason was given")
+            return section(f"class {row.row} is undecided", [*class_fields(row), reason], len("probability"))
+        case Verdict.ACCURATE:
+            return _proved(letter, sign, row)
+    assert_never(row.verdict)
 
 
 def _quantified(report: Report) -> str:
@@ -206,14 +227,6 @@ def _quantified(report: Report) -> str:
     if not distances:
         return eps
     return f"{distances}{' and ' if eps.startswith('every') else ' '}{eps}"
-
-
-def _claim(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
-    yield from subject_fields(statement, report.eps)
-    yield from says_something(report)
-    methods = [row.note.method for row in report.rows if isinstance(row, ClassResult) and row.note is not None]
-    counts = [f"{methods.count(method)} {text}" for method, text in _METHODS.items() if method in methods]
-    yield ("classes" if statement.numbers is None else "cases"), "; ".join(counts)
 
 
 _METHODS = {
@@ -229,23 +242,6 @@ _METHODS = {
 }
 
 
-def _section(rows: Sequence[ClassResult], tell: Callable[[ClassResult], Iterator[Part]]) -> Iterator[Part]:
-    for row in rows[:SHOWN_CLASSES]:
-        yield GAP
-        yield from tell(row)
-    if len(rows) > SHOWN_CLASSES:
-        yield GAP
-        yield Line(f"{count(len(rows) - SHOWN_CLASSES, 'more class')} {rows[0].verdict}; --format json has them all")
-
-
-def _cases(rows: Sequence[ClassResult]) -> Iterator[Part]:
-    if not rows:
-        return
-    yield GAP
-    notes = [row.note for row in rows if row.note is not None]
-    yield Fields([(", ".join(note.conditions), _METHODS[note.method]) for note in notes])
-
-
 def class_fields(row: RowResult) -> Iterable[tuple[str, str]]:
     """Yield the fields with the inputs of a class and the right answer there."""
     assert isinstance(row, ClassResult)
@@ -259,49 +255,26 @@ def class_fields(row: RowResult) -> Iterable[tuple[str, str]]:
         yield "alike", f"{row.count} classes that are the same up to an exchange of inputs"
 
 
-def _refuted(row: ClassResult) -> Iterator[Part]:
-    yield Line(f"class {row.row} fails", Tone.HEAD)
-    yield Fields(
-        [
-            *class_fields(row),
-            ("input", assignment_text(row.input)),
-            ("alpha", row.alpha),
-            *([("gamma", row.gamma)] if row.gamma != "0" else []),
-            *shortfall(row, _LONGEST, ", at this input"),
-        ]
-    )
-
-
-def _undecided(row: ClassResult) -> Iterator[Part]:
-    yield Line(f"class {row.row} is undecided", Tone.HEAD)
-    yield Fields([*class_fields(row), ("reason", row.reason or "no reason was given")], label_width=len("probability"))
-
-
-def _proved(letter: str, sign: str, row: ClassResult) -> Iterator[Part]:
+def _proved(letter: str, sign: str, row: ClassResult) -> Sequence[Part]:
     note = row.note
     assert note is not None
-    why = "" if not row.vacuous else " vacuously, as " + (f"dd {sign} alpha" if row.says is None else "beta ≥ 1")
-    yield Line(f"class {row.row} holds{why}", Tone.HEAD)
+    why = f" vacuously, as {f'dd {sign} alpha' if row.says is None else 'beta ≥ 1'}" if row.vacuous else ""
     pairs = [*class_fields(row)]
     if note.corner and note.exact:
         pairs.append(("hardest at", assignment_text(note.corner)))
     if note.probability is not None and note.beta is not None:
-        relation = "=" if note.exact else "≥"
         product = note.variable != "eps"
         variable = letter if product else "eps"
-        pairs.append(("probability", f"{relation} {_form(note.probability, variable)}"))
-        pairs.append(
-            ("beta", _form(note.beta, variable) + (", and the claim allows at least as much" if note.lesser else ""))
-        )
+        pairs.append(("probability", f"{'=' if note.exact else '≥'} {_form(note.probability, variable)}"))
+        lesser = ", and the claim allows at least as much" if note.lesser else ""
+        pairs.append(("beta", _form(note.beta, variable) + lesser))
         if product:
-            pairs.append(
-                ("for every", f"{letter} = {note.variable} in {interval_text(intervals_text(note.intervals))}")
-            )
-    yield Fields(pairs, label_width=len("probability"))
+            values = interval_text(intervals_text(note.intervals))
+            pairs.append(("for every", f"{letter} = {note.variable} in {values}"))
+    return section(f"class {row.row} holds{why}", pairs, len("probability"))
 
 
-def _written_out(letter: str, row: RowResult, forms: Sequence[WrittenForm]) -> Iterator[Part]:
-    yield Line(f"class {row.row} in closed form: {row.verdict}", Tone.HEAD)
+def _written_out(letter: str, row: RowResult, forms: Sequence[WrittenForm]) -> Sequence[Part]:
     pairs = list(class_fields(row))
     for form in forms:
         text = re.sub(r"\beps\b", "eps" if form.variable == "eps" else letter, language_text(form.text))
@@ -309,7 +282,7 @@ def _written_out(letter: str, row: RowResult, forms: Sequence[WrittenForm]) -> I
         pairs.append(("probability", f"{'' if form.exact else 'at least '}{text}{variable}"))
     if not forms:
         pairs.append(("probability", without_closed_form(row)))
-    yield Fields(pairs, label_width=len("probability"))
+    return section(f"class {row.row} in closed form: {row.verdict}", pairs, len("probability"))
 
 
 def _form(text: str, variable: str) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 
 from dipc.algebra.exppoly import ClosedForm
 from dipc.decide.obligation import Verdict
-from dipc.outcome.outcome import GAP, ExitStatus, Fields, Line, Outcome, Part, ShownTable, Tone
+from dipc.outcome.outcome import ExitStatus, Fields, Outcome, ReportBlock, ShownTable, Tone, hint, section
 from dipc.outcome.rows import failing_text
 from dipc.outcome.words import (
     STANDINGS,
@@ -43,7 +42,7 @@ def outcome(report: ErrorReport, source: Source | None = None) -> Outcome:
         parts=lambda: _report_parts(report, source),
         record=report.head,
         rows=lambda: (row.as_json() for row in report.rows),
-        table=lambda: ShownTable("Rows", *_table(report), len(report.rows)),
+        table=lambda: _table(report),
         interrupted=f"interrupted after {count(len(report.rows), 'row')}\n" if report.interrupted else None,
         result=report,
         question=source,
@@ -83,30 +82,27 @@ def headline(report: ErrorReport) -> str:
     return f"E[{report.error_text}] is at most {enclosed_text(*worst.value)}, in row {worst.row}, {most}"
 
 
-def _report_parts(report: ErrorReport, source: Source | None) -> Iterator[Part]:
-    yield GAP
-    fields = [("program", program_text(report.program, tuple(report.constants.items())))]
+def _report_parts(report: ErrorReport, source: Source | None) -> Iterator[ReportBlock]:
     classes = any(row.where is not None for row in report.rows)
-    if source is not None and source.subject:
-        fields.append(("inputs" if classes else "table", source.subject))
-    requires = None if source is None else source.program.core.required_text
-    if requires is not None:
-        fields.append(("requires", requires))
-    fields.append(("expected", f"E[{report.error_text}], for every input u" + ("" if classes else " of the table")))
-    if report.claimed is not None:
-        fields.append(("claim", f"E[{report.error_text}] ≤ {report.claimed}"))
-    fields.append(("eps", all_of(report.eps)))
-    yield Fields(fields)
+    yield [
+        Fields(
+            [
+                ("program", program_text(report.program, tuple(report.constants.items()))),
+                ("inputs" if classes else "table", None if source is None else source.subject or None),
+                ("requires", None if source is None else source.program.core.required_text),
+                ("expected", f"E[{report.error_text}], for every input u" + ("" if classes else " of the table")),
+                ("claim", None if report.claimed is None else f"E[{report.error_text}] ≤ {report.claimed}"),
+                ("eps", all_of(report.eps)),
+            ]
+        )
+    ]
     ordered = sorted(report.rows, key=_importance)
-    for row in islice(ordered, _SHOWN_ROWS):
-        yield GAP
+    for row in ordered[:_SHOWN_ROWS]:
         verdict = "" if row.result is None else f": {row.result.verdict}"
         worst = " (the worst)" if row.row == report.worst and len(report.rows) > 1 else ""
-        yield Line(f"{_word(row)} {row.row}{worst}{verdict}", Tone.HEAD)
-        yield Fields(_fields(report, row))
-    if len(ordered) > _SHOWN_ROWS:
-        yield GAP
-        yield Line(f"and {count(len(ordered) - _SHOWN_ROWS, 'more row')}: --format json has all", Tone.FAINT)
+        yield section(f"{_word(row)} {row.row}{worst}{verdict}", _fields(report, row))
+    more = len(ordered) - _SHOWN_ROWS
+    yield hint(f"and {count(more, 'more row')}: --format json has all" if more > 0 else None)
 
 
 def _word(row: ErrorRow) -> str:
@@ -118,7 +114,7 @@ def _importance(row: ErrorRow) -> tuple[bool, bool, float, int]:
     return (not failing, row.error is not None, -float(row.value[0]) if row.value else 0.0, row.row)
 
 
-def _fields(report: ErrorReport, row: ErrorRow) -> Iterable[tuple[str, str]]:
+def _fields(report: ErrorReport, row: ErrorRow) -> Iterable[tuple[str, str | None]]:
     yield ("input", assignment_text(row.input) or "none") if row.where is None else ("inputs", row.where)
     yield "output", assignment_text(row.output)
     if row.error is None or row.value is None:
@@ -128,23 +124,17 @@ def _fields(report: ErrorReport, row: ErrorRow) -> Iterable[tuple[str, str]]:
     yield "expected", most + _form(row.error)
     yield f"at eps = {rational(report.at)}", most + enclosed_text(*row.value)
     if row.bias is not None and row.variance is not None:
-        yield "bias", _form(row.bias)
-        yield "variance", _form(row.variance)
+        yield from (("bias", _form(row.bias)), ("variance", _form(row.variance)))
     result = row.result
     if result is None:
         return
-    if result.reason is not None:
-        yield "reason", result.reason
-    if result.counterexample is not None:
-        counterexample = result.counterexample
-        yield "eps", rational(counterexample.eps)
-        yield "expected there", enclosed_text(*complement(counterexample.probability))
-        yield (
-            "allowed",
-            f"{enclosed_text(*complement(counterexample.required))}, where the claim is {language_text(result.beta)}",
-        )
-    if result.failing:
-        yield "fails for", f"eps in {failing_text(result.failing)}"
+    yield "reason", result.reason
+    if (found := result.counterexample) is not None:
+        yield "eps", rational(found.eps)
+        yield "expected there", enclosed_text(*complement(found.probability))
+        allowed = enclosed_text(*complement(found.required))
+        yield "allowed", f"{allowed}, where the claim is {language_text(result.beta)}"
+    yield "fails for", f"eps in {failing_text(result.failing)}" if result.failing else None
 
 
 def _form(form: ClosedForm) -> str:
@@ -152,19 +142,17 @@ def _form(form: ClosedForm) -> str:
     return text if len(text) <= _SHORT else f"in closed form with {len(text)} characters: see --format json"
 
 
-def _table(report: ErrorReport) -> tuple[tuple[str, ...], Iterator[tuple[Tone | None, tuple[str, ...]]]]:
+def _table(report: ErrorReport) -> ShownTable:
     head = ("row", "input", f"E[{report.error_text}]", f"at eps = {rational(report.at)}", "verdict")
 
     def cells(row: ErrorRow) -> tuple[Tone | None, tuple[str, ...]]:
         verdict = None if row.result is None else row.result.verdict
-        value = "" if row.value is None else enclosed_text(*row.value)
-        text = (row.reason or "") if row.error is None else _form(row.error)
         return None if verdict is None else TONES[verdict], (
             str(row.row),
             assignment_text(row.input) if row.where is None else row.where,
-            text,
-            value,
+            (row.reason or "") if row.error is None else _form(row.error),
+            "" if row.value is None else enclosed_text(*row.value),
             "" if verdict is None else str(verdict),
         )
 
-    return head, map(cells, report.rows)
+    return ShownTable("Rows", head, map(cells, report.rows), len(report.rows))

@@ -1,20 +1,16 @@
-"""Outcomes for machines and typesetters: JSON, CSV, the XML of JUnit, annotations of GitHub, and LaTeX (amsmath)."""
+"""Outcomes for machines and typesetters: JSON, CSV and LaTeX (amsmath)."""
 
 from __future__ import annotations
 
 import csv
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import groupby
 from typing import Any, TextIO
-from xml.etree import ElementTree as ET
 
 from dipc.algebra.exppoly import ClosedForm, ordered_terms, terms_at
-from dipc.outcome.outcome import Outcome, SuiteCase, SuiteResult
+from dipc.outcome.outcome import Outcome
 from dipc.outcome.words import groups
-from dipc.text.diagnostic import Diagnostic
 
 
 def write_json(outcome: Outcome, stream: TextIO) -> None:
@@ -50,94 +46,7 @@ def write_csv(outcome: Outcome, stream: TextIO) -> None:
         writer.writerow(cells)
 
 
-# --- JUnit and GitHub ------------------------------------------------------------------------------
-
-
-def junit(outcome: Outcome) -> str:
-    """Return a JUnit `testsuite` for each file and a `testcase` for each case.
-
-    An undecided case is an `error` of the type `undecided`: JUnit has no third outcome, and the claim did not fail.
-    """
-    root = ET.Element("testsuites", {"name": "dipc", **_totals(outcome.cases)})
-    for file, group in groupby(outcome.cases, key=lambda case: case.place.file):
-        members = list(group)
-        suite = ET.SubElement(root, "testsuite", {"name": _clean(file), **_totals(members)})
-        for case in members:
-            element = ET.SubElement(
-                suite,
-                "testcase",
-                name=_clean(case.name),
-                classname=_clean(file),
-                file=_clean(file),
-                line=str(case.place.line),
-                time=f"{case.seconds:.3f}",
-            )
-            if case.kind is SuiteResult.PASSED:
-                continue
-            tag = "failure" if case.kind is SuiteResult.FAILED else "error"
-            child = ET.SubElement(element, tag, type=str(case.kind), message=_clean(case.line))
-            child.text = _clean("\n".join(case.lines()) + "\n")
-    ET.indent(root, " ")
-    return "<?xml version='1.0' encoding='utf-8'?>\n" + ET.tostring(root, encoding="unicode") + "\n"
-
-
-def _totals(cases: Sequence[SuiteCase]) -> dict[str, str]:
-    kinds = [case.kind for case in cases]
-    return {
-        "tests": str(len(cases)),
-        "failures": str(kinds.count(SuiteResult.FAILED)),
-        "errors": str(kinds.count(SuiteResult.ERROR) + kinds.count(SuiteResult.UNDECIDED)),
-        "time": f"{sum(case.seconds for case in cases):.3f}",
-    }
-
-
-def _clean(text: str) -> str:
-    return _NOT_IN_XML.sub("\ufffd", text)
-
-
-_NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def github(outcome: Outcome) -> str:
-    """Return a workflow command of GitHub for each case with an unexpected result, and the answer's first line.
-
-    A command refers to the line of the claim, or of the mistake in the program.
-    """
-    lines = [line for case in outcome.cases for line in _annotations(case)]
-    return "".join(f"{line}\n" for line in [*lines, outcome.line])
-
-
-def _annotations(case: SuiteCase) -> Iterator[str]:
-    match case.kind:
-        case SuiteResult.PASSED:
-            pass
-        case SuiteResult.ERROR:
-            for diagnostic in case.diagnostics:
-                yield _annotated_diagnostic(case, diagnostic)
-        case kind:
-            level = "warning" if kind is SuiteResult.UNDECIDED else "error"
-            message = f"expected {case.expected}, but {case.line}\nreplay: {case.replay}"
-            place = case.place
-            yield _annotation(level, (place.file, place.line, place.column), case.name, message)
-
-
-def _annotated_diagnostic(case: SuiteCase, diagnostic: Diagnostic) -> str:
-    place = diagnostic.excerpt or case.place
-    message = "\n".join([diagnostic.message, *diagnostic.notes])
-    return _annotation("error", (place.file, place.line, place.column), f"{case.name} ({diagnostic.code})", message)
-
-
-def _annotation(level: str, place: tuple[str, int, int], title: str, message: str) -> str:
-    file, line, column = place
-    properties = {"file": file, "line": str(line), "col": str(column), "title": title}
-    where = ",".join(
-        f"{name}={_escaped(text).replace(':', '%3A').replace(',', '%2C')}" for name, text in properties.items()
-    )
-    return f"::{level} {where}::{_escaped(message)}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+# --- LaTeX ---------------------------------------------------------------------------------------------------
 
 
 #: The most terms on one line of an aligned equation.

@@ -32,7 +32,7 @@ from dipc.measure.measure import EnclosedForm
 from dipc.outcome.certificates import certificate
 from dipc.outcome.classes import class_fields
 from dipc.outcome.curves import Curve, curves_of, sentence
-from dipc.outcome.outcome import BlankLine, Fields, Grid, Line, Outcome, Part, ShownTable, Tone, Verbatim
+from dipc.outcome.outcome import Fields, Grid, Line, Outcome, Part, ReportBlock, ShownTable, Tone, Verbatim
 from dipc.outcome.program import Outcomes
 from dipc.outcome.rows import worst_first
 from dipc.program.program import Program
@@ -60,12 +60,12 @@ def page(outcome: Outcome, command: Sequence[str], tool: str) -> str:
     """
     curves = curves_of(outcome, _CURVES)
     groups = _groups(outcome.parts())
-    claim = groups.pop(0) if groups else []
+    claim = groups.pop(0) if groups else ""
     title = "Input" if isinstance(outcome.result, Outcomes) else "Claim"
     other = "β" if curves and curves[0].labels[1].startswith("required") else "1 less the probability at u"
     sections = [
-        _header(outcome, command) + section(title, _rendered(claim)),
-        *([section("Findings", "".join(map(_rendered, groups)))] if groups else []),
+        _header(outcome, command) + section(title, claim),
+        *([section("Findings", "".join(groups))] if groups else []),
         closed_forms(curves, other),
         _table(outcome),
         _listing(outcome),
@@ -80,18 +80,15 @@ def _header(outcome: Outcome, command: Sequence[str]) -> str:
     return f'<header class="{mood}"><p>{escape(subject)}</p><h1>{escape(outcome.line)}</h1></header>\n'
 
 
-def _groups(parts: Iterable[Part]) -> list[list[Part]]:
-    groups: list[list[Part]] = [[]]
-    for part in parts:
-        if isinstance(part, BlankLine):
-            groups.append([])
+def _groups(blocks: Iterable[ReportBlock]) -> list[str]:
+    """Return the blocks as HTML, each with the parts that continue it, without empty ones."""
+    groups = [""]
+    for block in blocks:
+        if isinstance(block, Sequence):
+            groups.append("".join(map(_part, block)))
         else:
-            groups[-1].append(part)
+            groups[-1] += _part(block)
     return [group for group in groups if group]
-
-
-def _rendered(parts: Iterable[Part]) -> str:
-    return "".join(map(_part, parts))
 
 
 def _part(part: Part) -> str:
@@ -101,10 +98,8 @@ def _part(part: Part) -> str:
         case Line(text, tone, indent):
             tag = "h3" if tone is Tone.HEAD and not indent else "p"
             return f"<{tag}>{_words(text)}</{tag}>\n"
-        case BlankLine():
-            return ""
         case Fields(pairs):
-            return fields(pairs)
+            return fields(pairs) if pairs else ""
         case Verbatim(lines):
             return f"<pre>{escape(chr(10).join(lines))}</pre>\n"
         case Grid(head, rows):
@@ -244,9 +239,10 @@ def _asset(name: str) -> str:
     return (files("dipc.outcome") / "assets" / name).read_text(encoding="utf-8")
 
 
-def fields(pairs: Iterable[tuple[str, str]]) -> str:
+def fields(pairs: Iterable[tuple[str, str | None]]) -> str:
     """Return labels with their texts as HTML; a text without a label continues the text before."""
-    rows = "".join(f"<dt>{escape(label)}</dt><dd>{_words(text.removeprefix('= '))}</dd>\n" for label, text in pairs)
+    texts = ((escape(label), _words((text or "").removeprefix("= "))) for label, text in pairs)
+    rows = "".join(f"<dt>{label}</dt><dd>{text}</dd>\n" for label, text in texts)
     return f"<dl>\n{rows}</dl>\n"
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Any, assert_never
+from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 from dipc.frozen import frozen
-from dipc.text.diagnostic import Diagnostic, Excerpt, printable
+from dipc.text.diagnostic import Diagnostic, printable
 
 if TYPE_CHECKING:
     from dipc.algebra.exppoly import ClosedForm
@@ -54,20 +54,18 @@ class Line:
 
 
 @frozen
-class BlankLine:
-    """An empty line; several in a row are shown as one."""
-
-
-@frozen
 class Fields:
-    """Labels in one column, and texts in another; a text without a label continues the text before."""
+    """Labels in one column, and texts in another. A text without a label continues the text before; None is left out.
 
-    pairs: Iterable[tuple[str, str]]
+    `pairs` become a tuple of texts.
+    """
+
+    pairs: Iterable[tuple[str, str | None]]
     indent: int = 2
     label_width: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pairs", tuple(self.pairs))
+        object.__setattr__(self, "pairs", tuple(pair for pair in self.pairs if pair[1] is not None))
 
 
 @frozen
@@ -90,9 +88,20 @@ class Grid:
     right: frozenset[int] = frozenset()
 
 
-Part = Line | BlankLine | Fields | Verbatim | Grid
+Part = Line | Fields | Verbatim | Grid
 
-GAP = BlankLine()
+#: A block of parts below an empty line, or a part that continues the block before.
+ReportBlock = Part | Sequence[Part]
+
+
+def section(heading: str, pairs: Iterable[tuple[str, str | None]], label_width: int = 0) -> Sequence[Part]:
+    """Return a block of fields below a heading."""
+    return Line(heading, Tone.HEAD), Fields(pairs, label_width=label_width)
+
+
+def hint(text: str | None) -> Sequence[Part]:
+    """Return a block with an advice to the reader, or an empty one without a text."""
+    return [] if text is None else [Line(text, Tone.FAINT)]
 
 
 @frozen
@@ -106,41 +115,6 @@ class ShownTable:
     columns: tuple[str, ...]
     rows: Iterable[tuple[Tone | None, tuple[str, ...]]]
     count: int
-
-
-class SuiteResult(StrEnum):
-    """The result of a test.
-
-    `undecided` means that a verdict was expected and there was none, `error` that the claim could not be asked.
-    """
-
-    PASSED = "passed"
-    FAILED = "failed"
-    UNDECIDED = "undecided"
-    ERROR = "error"
-
-
-@frozen(kw_only=True)
-class SuiteCase:
-    """A tested claim for reports: its place, the expected verdict, and the result in one line and as a whole report.
-
-    `replay` is the command that repeats the question, and `diagnostics` are the mistakes if it could not be asked.
-    """
-
-    name: str
-    place: Excerpt
-    kind: SuiteResult
-    expected: str
-    line: str
-    text: str
-    replay: str
-    seconds: float
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-    def lines(self) -> list[str]:
-        """Return the report about a case with an unexpected result."""
-        report = [line.rstrip() for line in self.text.rstrip().splitlines()]
-        return [f"expected {self.expected}", "", *report, "", f"replay: {self.replay}"]
 
 
 @frozen(kw_only=True)
@@ -159,7 +133,7 @@ class Outcome:
     program: str
     line: str
     standing: ExitStatus
-    parts: Callable[[], Iterable[Part]]
+    parts: Callable[[], Iterable[ReportBlock]]
     tone: Tone = Tone.HEAD
     heading: str | None = None
     statement: Callable[[], Any] | None = None
@@ -168,7 +142,7 @@ class Outcome:
     table: Callable[[], ShownTable] | None = None
     equations: Callable[[], tuple[str, Iterable[tuple[str, ClosedForm]]]] | None = None
     graph: Callable[[], str] | None = None
-    cases: tuple[SuiteCase, ...] = ()
+    cases: tuple[Any, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     interrupted: str | None = None
     result: Any = None
@@ -236,9 +210,9 @@ class Page:
         if self._lines and self._lines[-1]:
             self._lines.append("")
 
-    def fields(self, pairs: Iterable[tuple[str, str]], indent: int = 2, label_width: int = 0) -> None:
+    def fields(self, pairs: Iterable[tuple[str, str | None]], indent: int = 2, label_width: int = 0) -> None:
         """Add labels in one column, and texts wrapped in another."""
-        rows = list(pairs)
+        rows = [(label, text or "") for label, text in pairs]
         column = max([label_width, *(len(label) for label, _ in rows)]) + 2
         for label, text in rows:
             lines = wrap(text, self.width - indent - column, hanging=2) or [""]
@@ -271,22 +245,21 @@ class Page:
                 self.line(cells[0], Tone.HEAD, indent=2)
             self.verbatim([row_text(cells)], tone)
 
-    def show(self, parts: Iterable[Part]) -> None:
-        """Add the parts, one below the other."""
-        for part in parts:
-            match part:
+    def show(self, blocks: Iterable[ReportBlock]) -> None:
+        """Add the blocks, one below the other."""
+        for block in blocks:
+            match block:
                 case Line(text, tone, indent):
                     self.line(text, tone, indent)
-                case BlankLine():
-                    self.blank()
                 case Fields(pairs, indent, label_width):
                     self.fields(pairs, indent, label_width)
                 case Verbatim(lines, tone):
                     self.verbatim(lines, tone)
                 case Grid():
-                    self.grid(part)
+                    self.grid(block)
                 case _:
-                    assert_never(part)
+                    self.blank()
+                    self.show(block)
 
     def text(self) -> str:
         """Return the whole page."""
@@ -312,10 +285,10 @@ def render(outcome: Outcome, look: Look | None = None) -> str:
     return page.text()
 
 
-def render_parts(parts: Iterable[Part], look: Look | None = None) -> str:
-    """Return `parts` as the text of a page."""
+def render_parts(blocks: Iterable[ReportBlock], look: Look | None = None) -> str:
+    """Return `blocks` as the text of a page."""
     page = Page(look or Look())
-    page.show(parts)
+    page.show(blocks)
     return page.text()
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 from dipc.algebra.numbers import exact_text, outward
 from dipc.frozen import LazyModule, frozen
-from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part, Tone, Verbatim
+from dipc.outcome.outcome import ExitStatus, Fields, Grid, Outcome, ReportBlock, Tone, Verbatim, hint, section
 from dipc.outcome.words import (
     DIGITS,
     agreement,
@@ -23,6 +23,7 @@ from dipc.outcome.words import (
     limit_hint,
     program_text,
     rational,
+    shown,
     single,
 )
 from dipc.outcome.words import (
@@ -42,12 +43,6 @@ if TYPE_CHECKING:
 else:
     every_number = LazyModule("dipc.questions.privacy.every_number")
     profiles = LazyModule("dipc.questions.privacy.profile")
-
-_TONES = {
-    PrivacyVerdict.PRIVATE: Tone.GOOD,
-    PrivacyVerdict.NOT_PRIVATE: Tone.BAD,
-    PrivacyVerdict.UNDECIDED: Tone.OPEN,
-}
 
 
 @frozen
@@ -210,8 +205,8 @@ def _constant_line(constant: Constant, digits: int) -> str:
         every, suffices = _every(numbers), _suffices(numbers)
         return f"constant {constant.proved}: {constant.proved}*eps-private{every}, and no smaller constant {suffices}"
     if constant.exact:
-        onwards = numbers is not None and numbers.onwards
-        return f"constant ∞: K*eps-private for no K{_from_number(numbers) if onwards else _at_number(numbers)}"
+        onwards = f" for any {numbers.parameter} >= {numbers.at}" if numbers is not None and numbers.onwards else ""
+        return f"constant ∞: K*eps-private for no K{onwards or _at_number(numbers)}"
     if numbers is None and constant.proved is not None and constant.refuted_below is not None:
         enclosure = constant.refuted_below, constant.proved
         if not _is_wide(enclosure, digits):
@@ -240,10 +235,6 @@ def _every(numbers: Numbers | None) -> str:
 
 def _at_number(numbers: Numbers | None) -> str:
     return "" if numbers is None or numbers.at is None else f", at {numbers.parameter} = {numbers.at}"
-
-
-def _from_number(numbers: Numbers | None) -> str:
-    return "" if numbers is None else f" for any {numbers.parameter} >= {numbers.at}"
 
 
 def _suffices(numbers: Numbers | None) -> str:
@@ -290,15 +281,15 @@ def outcome(
     estimate: LossEstimate | None = None,
 ) -> Outcome:
     """Return the outcome for one program; `estimate` is the estimate of a loss."""
+    runs, standing = statement.runs, _exit_status(answer, statement.digits)
+    toned = isinstance(answer, PrivacyReport) or (standing is ExitStatus.OPEN and not isinstance(answer, Constant))
     return Outcome(
         program=statement.program,
-        line=privacy_line(answer, statement.digits) + ("" if statement.runs == 1 else f", of {statement.runs} runs"),
-        standing=_exit_status(answer, statement.digits),
-        tone=_tone(answer, statement.digits),
+        line=privacy_line(answer, statement.digits) + ("" if runs == 1 else f", of {runs} runs"),
+        standing=standing,
+        tone=standing.tone if toned else Tone.HEAD,
         parts=lambda: _answer_parts(answer, statement, estimate),
-        record=lambda: (
-            _record(answer, estimate, statement.digits) | ({} if statement.runs == 1 else {"runs": statement.runs})
-        ),
+        record=lambda: _record(answer, estimate, statement.digits) | ({} if runs == 1 else {"runs": runs}),
         result=answer,
         question=question,
     )
@@ -306,27 +297,24 @@ def outcome(
 
 def family(answers: Sequence[tuple[Mapping[str, Fraction], PrivacyAnswer, LossEstimate | None]]) -> Outcome:
     """Return the outcome for the programs of a family: a line for each, and the status of the worst."""
-    pairs = [
-        (assignment_text({name: str(value) for name, value in constants.items()}), _member_line(answer, estimate))
-        for constants, answer, estimate in answers
-    ]
+    named = [({name: str(value) for name, value in given.items()}, one, known) for given, one, known in answers]
     return Outcome(
         program="",
         line="",
         standing=max((_exit_status(answer) for _, answer, _ in answers), key=lambda status: status.value),
-        parts=lambda: [Fields(pairs)],
+        parts=lambda: [Fields([(assignment_text(names), _member_line(one, known)) for names, one, known in named])],
         record=lambda: {
             "schema": SCHEMA,
-            "members": [
-                {"constants": {name: str(value) for name, value in constants.items()}, **_record(answer, estimate)}
-                for constants, answer, estimate in answers
-            ],
+            "members": [{"constants": names, **_record(one, known)} for names, one, known in named],
         },
     )
 
 
 def _member_line(answer: PrivacyAnswer, estimate: LossEstimate | None) -> str:
-    return privacy_line(answer) + ("" if estimate is None else f"; {_estimate_line(estimate)}")
+    if estimate is None:
+        return privacy_line(answer)
+    low, high = estimate.intervals["hoeffding"]
+    return f"{privacy_line(answer)}; estimated in [{low:.6g}, {high:.6g}] from {estimate.hits.runs} runs"
 
 
 def _record(answer: PrivacyAnswer, estimate: LossEstimate | None, digits: int = DIGITS) -> dict[str, Any]:
@@ -342,137 +330,105 @@ def _exit_status(answer: PrivacyAnswer, digits: int = DIGITS) -> ExitStatus:
     return ExitStatus.OPEN if _is_open(answer, digits) else ExitStatus.HOLDS
 
 
-def _tone(answer: PrivacyAnswer, digits: int) -> Tone:
-    if isinstance(answer, PrivacyReport):
-        return _TONES[answer.verdict]
-    return Tone.OPEN if not isinstance(answer, Constant) and _is_open(answer, digits) else Tone.HEAD
-
-
-def _estimate_line(estimate: LossEstimate) -> str:
-    low, high = estimate.intervals["hoeffding"]
-    return f"estimated in [{low:.6g}, {high:.6g}] from {estimate.hits.runs} runs"
-
-
 _METHODS = {
     "hoeffding": "Hoeffding",
     "clt": "central limit theorem",
     "m-clt": "the same, with the same noises at both",
 }
 
-
-def _estimated(estimate: LossEstimate) -> Iterable[tuple[str, str]]:
-    yield "estimate", f"{estimate.value:.6g} from {estimate.hits.runs} runs at each input, seed {estimate.seed}"
-    for name, (low, high) in estimate.intervals.items():
-        yield _METHODS[name], f"[{low:.6g}, {high:.6g}] with confidence {estimate.confidence:g}"
+_ADVANCED = "by Dwork and Roth, Theorem 3.20"
 
 
-def _answer_parts(answer: PrivacyAnswer, statement: PrivacyStatement, estimate: LossEstimate | None) -> Iterator[Part]:
-    yield GAP
+def _answer_parts(
+    answer: PrivacyAnswer, statement: PrivacyStatement, estimate: LossEstimate | None
+) -> Iterator[ReportBlock]:
     about = statement.question_fields(answer.adjacency, answer.about, answer.pairs)
     match answer:
         case PrivacyReport():
             yield from _report(answer, statement)
         case Constant():
-            yield Fields([*about, ("eps", all_of(answer.eps)), *_reason(answer.reason)])
+            yield [Fields([*about, ("eps", all_of(answer.eps)), ("reason", answer.reason)])]
             if answer.at is not None:
                 balls = [
                     f"{name} in [{low}, {high}]"
                     for name, (low, high) in answer.at.balls.items()
                     if answer.at.output.get(f"{name}_given") != "false"
                 ]
-                ends = answer.refuted_below
-                yield GAP
-                yield Line("no constant suffices" if ends is None else f"less than {ends} fails for", Tone.HEAD)
-                shown = _pair_fields(answer.at.input, answer.at.adjacent, [answer.at.output], balls)
-                if (example := answer.example) is not None:
-                    less, point = example
-                    shown.append(("for example", f"{exact_text(less)} fails at eps = {rational(point)}"))
-                yield Fields(shown)
+                ends, example = answer.refuted_below, answer.example
+                fails = f"{exact_text(example[0])} fails at eps = {rational(example[1])}" if example else None
+                yield section(
+                    "no constant suffices" if ends is None else f"less than {ends} fails for",
+                    [*shown(answer.at, _PAIR), _outputs([answer.at.output], balls), ("for example", fails)],
+                )
         case Loss():
-            yield Fields(about)
-            yield GAP
-            exact = [("exact loss", _enclosed(answer.value))] if estimate is not None else []
-            estimated = [] if estimate is None else _estimated(estimate)
-            pair = _pair_fields(answer.input, answer.adjacent, [answer.output], [])
-            yield Fields([*pair, ("loss", language_text(answer.text)), *exact, *estimated])
+            yield [Fields(about)]
+            fields = [*shown(answer, _PAIR), _outputs([answer.output]), ("loss", language_text(answer.text))]
+            if estimate is not None:
+                runs = f"{estimate.hits.runs} runs at each input, seed {estimate.seed}"
+                fields += [("exact loss", _enclosed(answer.value)), ("estimate", f"{estimate.value:.6g} from {runs}")]
+                fields += [
+                    (_METHODS[name], f"[{low:.6g}, {high:.6g}] with confidence {estimate.confidence:g}")
+                    for name, (low, high) in estimate.intervals.items()
+                ]
+            yield [Fields(fields)]
         case Renyi():
-            yield Fields(about)
-            yield GAP
-            yield Fields(_pair(answer.input, answer.adjacent))
-            if answer.moment is not None:
-                factor = "D" if answer.order == 2 else f"{answer.order - 1}*D"
-                yield Fields([(f"exp({factor})", language_text(answer.moment))])
+            yield [Fields(about)]
+            factor = "D" if answer.order == 2 else f"{answer.order - 1}*D"
+            moment = None if answer.moment is None else language_text(answer.moment)
+            yield [Fields(shown(answer, _PAIR))]
+            yield Fields([(f"exp({factor})", moment)])
         case Rho():
-            yield Fields([*about, ("eps", all_of(answer.eps))])
-            yield GAP
-            yield Fields(_pair(answer.input, answer.adjacent))
+            yield [Fields([*about, ("eps", all_of(answer.eps))])]
+            yield [Fields(shown(answer, _PAIR))]
         case LeastDelta():
-            yield Fields([*about, ("budget", answer.budget), ("eps", all_of(answer.eps))])
+            yield [Fields([*about, ("budget", answer.budget), ("eps", all_of(answer.eps))])]
             yield from _least_delta(answer, statement.theorems)
         case Divergences():
-            yield Fields([*about, ("eps", str(answer.orders[0].eps))])
-            yield GAP
-            yield Grid(("order", "divergence", "at"), tuple(_orders(answer.orders)), frozenset({0}))
+            yield [Fields([*about, ("eps", str(answer.orders[0].eps))])]
+            orders = (
+                (
+                    str(one.order),
+                    _enclosed(one.value),
+                    " against ".join(map(assignment_text, (one.input, one.adjacent))),
+                )
+                for one in answer.orders
+            )
+            yield [Grid(("order", "divergence", "at"), tuple((None, cells) for cells in orders), frozenset({0}))]
         case profiles.BudgetAt():
-            yield Fields([*about, ("delta", rational(answer.delta)), ("eps", rational(answer.eps))])
+            yield [Fields([*about, *shown(answer, "delta eps")])]
             if answer.value is not None and answer.value[0]:
                 low, high = (end / answer.eps for end in answer.value)
                 yield Fields([("as K*eps", f"{_enclosed((low, high))}*eps")])
-            if answer.theorems is not None:
-                yield GAP
-                yield Fields(_theorems(answer.theorems, answer.delta))
+            if (theorems := answer.theorems) is not None:
+                basic = f"{exactly(theorems.basic)}, with delta 0: {theorems.runs} times the loss of one run"
+                advanced = f"{theorems.advanced(answer.delta):.10g}, {_ADVANCED}"
+                yield [Fields([("basic", basic), ("advanced", advanced)])]
         case profiles.Profile():
-            yield Fields([*about, ("eps", rational(answer.eps)), *_reason(answer.reason)])
-            yield GAP
-            points = [(None, (exactly(point.budget), _enclosed(point.delta))) for point in answer.points]
-            yield Grid(("budget", "least delta"), tuple(points))
+            yield [Fields([*about, *shown(answer, "eps reason")])]
+            points = ((None, (exactly(point.budget), _enclosed(point.delta))) for point in answer.points)
+            yield [Grid(("budget", "least delta"), tuple(points))]
         case _:
             assert_never(answer)
 
 
-def _reason(reason: str | None) -> Iterable[tuple[str, str]]:
-    return [] if reason is None else [("reason", reason)]
+#: The fields with the two inputs of a pair.
+_PAIR = "input_u=input adjacent_u'=adjacent"
 
 
-def _pair_fields(
-    one: Mapping[str, str | None],
-    two: Mapping[str, str | None],
-    outputs: Sequence[Mapping[str, str | None]],
-    balls: Sequence[str],
-) -> list[tuple[str, str]]:
-    return [*_pair(one, two), ("output" if len(outputs) == 1 else "outputs", _outputs(outputs, balls))]
+def _outputs(outputs: Sequence[Mapping[str, str | None]], balls: Sequence[str] = ()) -> tuple[str, str]:
+    """Return the field with `outputs`, of which numbers are in the intervals `balls`."""
+    texts = ["; ".join(assignment_text(output) for output in outputs if output), *balls]
+    return "output" if len(outputs) == 1 else "outputs", ", ".join(text for text in texts if text)
 
 
-def _pair(one: Mapping[str, str | None], two: Mapping[str, str | None]) -> list[tuple[str, str]]:
-    return [("input u", assignment_text(one)), ("adjacent u'", assignment_text(two))]
-
-
-_ADVANCED = "by Dwork and Roth, Theorem 3.20"
-
-
-def _orders(divergences: Iterable[Renyi]) -> Iterator[tuple[Tone | None, tuple[str, ...]]]:
-    for each in divergences:
-        places = f"{assignment_text(each.input)} against {assignment_text(each.adjacent)}"
-        yield None, (str(each.order), _enclosed(each.value), places)
-
-
-def _theorems(theorems: profiles.Theorems, delta: Fraction) -> Iterator[tuple[str, str]]:
-    yield "basic", f"{exactly(theorems.basic)}, with delta 0: {theorems.runs} times the loss of one run"
-    yield "advanced", f"{theorems.advanced(delta):.10g}, {_ADVANCED}"
-
-
-def _least_delta(least: LeastDelta, beside: tuple[profiles.Theorems, Fraction] | None) -> Iterator[Part]:
+def _least_delta(least: LeastDelta, beside: tuple[profiles.Theorems, Fraction] | None) -> Iterator[ReportBlock]:
     for piece in least.pieces or ():
-        yield GAP
         upper = "∞" if piece.upper.high is None else cell_text(piece.upper.low, piece.upper.high)
-        yield Line(f"eps from {cell_text(piece.lower.low, piece.lower.high or piece.lower.low)} to {upper}", Tone.HEAD)
-        yield Fields([("delta", language_text(piece.delta))])
-        if piece.where is not None:
-            yield Fields(_pair_fields(piece.where.input, piece.where.adjacent, piece.where.outputs, []))
-    if least.pieces is None:
-        yield GAP
-        yield Line("it has no closed forms, or too many to be listed", Tone.FAINT)
-    yield GAP
+        lower, where = cell_text(piece.lower.low, piece.lower.high or piece.lower.low), piece.where
+        yield section(f"eps from {lower} to {upper}", [("delta", language_text(piece.delta))])
+        if where is not None:
+            yield Fields([*shown(where, _PAIR), _outputs(where.outputs)])
+    yield hint("it has no closed forms, or too many to be listed" if least.pieces is None else None)
     place = {"0+": "next to 0", "inf": "towards ∞"}.get(str(least.place), "every eps")
     if not isinstance(least.place, str):
         place = cell_text(*least.place)
@@ -487,56 +443,51 @@ def _least_delta(least: LeastDelta, beside: tuple[profiles.Theorems, Fraction] |
             nothing = "nothing" if budget < theorems.basic else "delta 0"
             fields.append(("basic", f"{nothing}: {theorems.runs} runs have the budget {exactly(theorems.basic)}"))
             fields.append(("advanced", f"delta {theorems.advanced_delta(budget):.10g}, {_ADVANCED}"))
-    yield Fields(fields)
+    yield [Fields(fields)]
 
 
-def _report(report: PrivacyReport, statement: PrivacyStatement) -> Iterator[Part]:
-    claim = report.claim
-    fields = [*statement.question_fields(report.adjacency, report.about, report.pairs)]
+def _report(report: PrivacyReport, statement: PrivacyStatement) -> Iterator[ReportBlock]:
+    claim, numbers = report.claim, report.numbers
     more = "" if claim.is_pure else f" + {language_text(claim.delta_text)}"
     bound = f"exp({claim.budget_text})*Pr[P(u') in S]{more}"
-    fields.append(("claim", f"Pr[P(u) in S] ≤ {bound}, for every set S of outputs"))
-    fields.append(("eps", all_of(claim.eps_text)))
-    if report.obligations:
-        fields.append(("decided", count(report.obligations, "obligation")))
-    if report.proof is not None:
-        fields.append(("proof", report.proof))
-    if report.reason is not None:
-        fields.append(("reason", report.reason))
-    yield Fields(fields)
+    yield [
+        Fields(
+            [
+                *statement.question_fields(report.adjacency, report.about, report.pairs),
+                ("claim", f"Pr[P(u) in S] ≤ {bound}, for every set S of outputs"),
+                ("eps", all_of(claim.eps_text)),
+                ("decided", count(report.obligations, "obligation") if report.obligations else None),
+                ("proof", report.proof),
+                ("reason", report.reason),
+            ]
+        )
+    ]
     if report.counterexample is not None:
-        numbers = report.numbers
         if numbers is not None and numbers.at is not None:
             definitions = (*statement.definitions, f"{numbers.parameter}={numbers.at}")
             statement = replace(statement, definitions=definitions)
         yield from _counterexample(report.counterexample, statement)
-    hint = limit_hint([report.reason])
-    if hint is not None:
-        yield GAP
-        yield Line(hint, Tone.FAINT)
+    yield hint(limit_hint([report.reason]))
 
 
-def _counterexample(counterexample: PrivacyCounterexample, statement: PrivacyStatement) -> Iterator[Part]:
-    yield GAP
-    yield Line("counterexample", Tone.HEAD)
-    digits = agreement(counterexample.probability, counterexample.allowed)
-    balls = {} if counterexample.balls is None else counterexample.balls
-    inside = [f"{name} in [{low}, {high}]" for name, (low, high) in balls.items()]
-    yield Fields(
+def _counterexample(found: PrivacyCounterexample, statement: PrivacyStatement) -> Iterator[ReportBlock]:
+    digits = agreement(found.probability, found.allowed)
+    balls = [f"{name} in [{low}, {high}]" for name, (low, high) in (found.balls or {}).items()]
+    yield section(
+        "counterexample",
         [
-            *_pair_fields(counterexample.input, counterexample.adjacent, counterexample.outputs, inside),
-            ("eps", rational(counterexample.eps)),
-            ("probability", enclosed_text(*counterexample.probability, digits)),
-            ("allowed", enclosed_text(*counterexample.allowed, digits)),
-        ]
+            *shown(found, _PAIR),
+            _outputs(found.outputs, balls),
+            ("eps", rational(found.eps)),
+            ("probability", enclosed_text(*found.probability, digits)),
+            ("allowed", enclosed_text(*found.allowed, digits)),
+        ],
     )
-    outputs = _output_options(counterexample)
-    if outputs is None:
-        return
-    yield GAP
-    yield Line("to see it again", Tone.FAINT)
-    for values in (counterexample.input, counterexample.adjacent):
-        yield Verbatim(f"  {line}" for line in statement.replay(values, counterexample.eps, outputs))
+    outputs = _output_options(found)
+    if outputs is not None:
+        yield hint("to see it again")
+        for values in (found.input, found.adjacent):
+            yield Verbatim(f"  {line}" for line in statement.replay(values, found.eps, outputs))
 
 
 #: Half the length of the interval that stands for a half-line of outputs in the commands.
@@ -569,8 +520,3 @@ def _ends(text: str) -> tuple[Fraction, Fraction]:
     if low == "-inf":
         return Fraction(high) - 2 * _FAR, Fraction(high)
     return Fraction(low), Fraction(low) + 2 * _FAR
-
-
-def _outputs(outputs: Sequence[Mapping[str, str | None]], inside: Sequence[str]) -> str:
-    texts = ["; ".join(assignment_text(output) for output in outputs if output), *inside]
-    return ", ".join(text for text in texts if text)

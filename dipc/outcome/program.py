@@ -22,7 +22,7 @@ from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.measure.measure import Measurer
 from dipc.outcome.formats import latex_assignment
-from dipc.outcome.outcome import GAP, GLUE, ExitStatus, Fields, Line, Outcome, Part, ShownTable, Tone
+from dipc.outcome.outcome import GLUE, ExitStatus, Fields, Line, Outcome, ReportBlock, ShownTable, Tone
 from dipc.outcome.words import assignment_text, count, enclosed_text, rational
 from dipc.program.exits import exits
 from dipc.program.program import OutputProbability, Program, Progress
@@ -124,22 +124,16 @@ def _transition(edge: EdgeView, weights: Weights, measurer: Measurer, known: dic
     if not edge.joint and edge.weight is None:
         return Transition(edge.source, edge.goal, edge.outcome, False)
     try:
-        probability = weights.closed(edge.weight) if edge.weight is not None else _conditional(edge, measurer, known)
+        if edge.weight is not None:
+            probability = weights.closed(edge.weight)
+        else:
+            joint, given = (_product(events, measurer, known) for events in (edge.joint, edge.condition))
+            # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
+            quotient = None if given.is_zero() else Quotient.convert(joint).divide_by_positive(Quotient.convert(given))
+            probability = ExpPoly.ZERO if quotient is None else simplest(quotient)
     except Undecided as undecided:
         return Transition(edge.source, edge.goal, edge.outcome, False, None, undecided.reason)
     return Transition(edge.source, edge.goal, edge.outcome, False, ClosedForm(probability))
-
-
-def _conditional(edge: EdgeView, measurer: Measurer, known: dict[Event, Closed]) -> Closed:
-    """Return the probability of a comparison's outcome, given the constraints known before the comparison."""
-    joint = _product(edge.joint, measurer, known)
-    given = _product(edge.condition, measurer, known)
-    # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
-    return (
-        ExpPoly.ZERO
-        if given.is_zero()
-        else simplest(Quotient.convert(joint).divide_by_positive(Quotient.convert(given)))
-    )
 
 
 def _product(events: Sequence[Event], measurer: Measurer, known: dict[Event, Closed]) -> Closed:
@@ -201,10 +195,9 @@ def outcome(dtmc: Dtmc, title: str, eps: Fraction | None = None) -> Outcome:
     )
 
 
-def _parts_of_chain(dtmc: Dtmc, eps: Fraction | None) -> Iterator[Part]:
+def _parts_of_chain(dtmc: Dtmc, eps: Fraction | None) -> Iterator[ReportBlock]:
     for number, state in enumerate(dtmc.states):
-        yield GAP
-        yield Line(f"s{number}  {place_text(state)}", Tone.HEAD)
+        yield [Line(f"s{number}  {place_text(state)}", Tone.HEAD)]
         for items in lines_of(state):
             # Lines break between noises and between constraints, not inside one.
             yield Line(", ".join(item.replace(" ", GLUE) if len(items) > 1 else item for item in items), indent=4)
@@ -251,12 +244,8 @@ def dot_text(dtmc: Dtmc, name: str, eps: Fraction | None = None) -> str:
 
 def quoted(rows: Iterable[str], end: str = "\\l") -> str:
     """Return a DOT string: the rows, each closed by `end` (left-justified line breaks in a label)."""
-    return '"' + "".join(_escaped(row) + end for row in rows) + '"'
-
-
-def _escaped(text: str) -> str:
-    flat = "".join(character if character.isprintable() else " " for character in text)
-    return flat.replace("\\", "\\\\").replace('"', '\\"')
+    flat = ("".join(character if character.isprintable() else " " for character in row) for row in rows)
+    return '"' + "".join(row.replace("\\", "\\\\").replace('"', '\\"') + end for row in flat) + '"'
 
 
 def _label(step: Transition, eps: Fraction | None) -> str:
@@ -268,10 +257,6 @@ def _label(step: Transition, eps: Fraction | None) -> str:
         if eps is not None:
             rows.append(f"= {enclosed_text(*step.probability.enclosure(eps))}")
     return f" [label={quoted(rows)}]" if rows else ""
-
-
-#: The significant digits of numbers in JSON; rounded outwards, so that both ends are proved bounds.
-_DIGITS = 20
 
 
 @frozen
@@ -407,36 +392,34 @@ def outputs(outcomes: Outcomes) -> Outcome:
     )
 
 
-def _parts_of_outputs(outcomes: Outcomes) -> Iterator[Part]:
-    yield GAP
-    pairs = [("constants", assignment_text(dict(outcomes.constants)))] if outcomes.constants else []
-    pairs.append(("input", assignment_text(outcomes.input)))
+def _parts_of_outputs(outcomes: Outcomes) -> Iterator[ReportBlock]:
     listed = {name for outcome in outcomes.outcomes for name in outcome.output}
-    if unsaid := [name for name in outcomes.open_outputs if name not in listed]:
-        pairs.append(("any value of", ", ".join(unsaid)))
-    if outcomes.gamma:
-        pairs.append(("gamma", f"{rational(outcomes.gamma)}, by which real and int outputs may be off"))
-    if outcomes.only_at is not None:
-        pairs.append(("only at", f"eps = {rational(outcomes.only_at)}"))
-    if outcomes.eps is not None:
-        pairs.append(("numbers at", f"eps = {rational(outcomes.eps)}"))
-    yield Fields(pairs)
+    eps, gamma = outcomes.eps, outcomes.gamma
+    yield [
+        Fields(
+            [
+                ("constants", assignment_text(outcomes.constants_by_name) if outcomes.constants else None),
+                ("input", assignment_text(outcomes.input)),
+                ("any value of", ", ".join(name for name in outcomes.open_outputs if name not in listed) or None),
+                ("gamma", f"{rational(gamma)}, by which real and int outputs may be off" if gamma else None),
+                ("only at", None if outcomes.only_at is None else f"eps = {rational(outcomes.only_at)}"),
+                ("numbers at", None if eps is None else f"eps = {rational(eps)}"),
+            ]
+        )
+    ]
     for outcome in outcomes.outcomes:
-        yield GAP
-        yield Line(assignment_text(outcome.output) if outcome.output else "any output", Tone.HEAD, indent=2)
-        if outcomes.eps is not None:
-            yield Line(enclosed_text(*outcome.probability.enclosure(outcomes.eps)), indent=4)
+        yield [Line(assignment_text(outcome.output) if outcome.output else "any output", Tone.HEAD, indent=2)]
+        if eps is not None:
+            yield Line(enclosed_text(*outcome.probability.enclosure(eps)), indent=4)
         yield Line(language_text(outcome.probability), indent=4)
     if outcomes.open_outputs and all(not outcome.output for outcome in outcomes.outcomes):
-        yield GAP
-        yield Line("for the probability that a real output is near a number: --output NAME=VALUE --gamma VALUE")
-    yield GAP
+        yield [Line("for the probability that a real output is near a number: --output NAME=VALUE --gamma VALUE")]
     if outcomes.total is None:
-        more = "; --eps VALUE encloses each probability at an eps" if outcomes.eps is None else ""
-        yield Line(f"without closed forms there is no exact sum{more}")
+        more = "; --eps VALUE encloses each probability at an eps" if eps is None else ""
+        yield [Line(f"without closed forms there is no exact sum{more}")]
     else:
         rest = ClosedForm(total([ExpPoly.ONE, -outcomes.total.value]))
-        yield Line("sum  1, exactly" if rest.value.is_zero() else f"any other output  {language_text(rest)}")
+        yield [Line("sum  1, exactly" if rest.value.is_zero() else f"any other output  {language_text(rest)}")]
 
 
 def _equations(outcomes: Outcomes) -> tuple[str, list[tuple[str, ClosedForm]]]:
@@ -445,7 +428,7 @@ def _equations(outcomes: Outcomes) -> tuple[str, list[tuple[str, ClosedForm]]]:
         if not isinstance(outcome.probability, ClosedForm):
             raise Undecided(outcome.probability.reason)
         equations.append((rf"\Pr[{latex_assignment(outcome.output) or 'true'}]", outcome.probability))
-    constants = f" with {assignment_text(dict(outcomes.constants))}" if outcomes.constants else ""
+    constants = f" with {assignment_text(outcomes.constants_by_name)}" if outcomes.constants else ""
     return f"{outcomes.program}{constants}, at {assignment_text(outcomes.input)}", equations
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import nsmallest
 from itertools import islice
@@ -11,8 +11,20 @@ from typing import assert_never
 
 from dipc.claims.claim import UNUSED_GAMMA
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict, Worst
-from dipc.outcome.outcome import GAP, ExitStatus, Fields, Line, Outcome, Part, ShownTable, Tone, render_parts
+from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict
+from dipc.outcome.outcome import (
+    ExitStatus,
+    Fields,
+    Line,
+    Outcome,
+    Part,
+    ReportBlock,
+    ShownTable,
+    Tone,
+    hint,
+    render_parts,
+    section,
+)
 from dipc.outcome.words import (
     LISTED,
     NON_VACUOUS,
@@ -114,7 +126,7 @@ def outcome(
 
 
 def accuracy(
-    source: Source, engine: Engine, report: Report, line: str, parts: Callable[[], Iterable[Part]], word: str
+    source: Source, engine: Engine, report: Report, line: str, parts: Callable[[], Iterable[ReportBlock]], word: str
 ) -> Outcome:
     """Return the answer about the accuracy of cases.
 
@@ -152,14 +164,12 @@ def interrupted(stop: Interrupted, word: str = "row") -> Outcome:
     )
 
 
-def _certain(report: Report, done: int, word: str) -> Iterator[Part]:
+def _certain(report: Report, done: int, word: str) -> Iterator[ReportBlock]:
     """Yield the results that are certain although the check was interrupted after `done` cases."""
     counts = report.counts
     if counts.inaccurate:
-        first = next(report.select(Verdict.INACCURATE))
         yield Line(f"already certain: INACCURATE, {count(counts.inaccurate, word)} so far fail{s(counts.inaccurate)}")
-        yield GAP
-        yield from _counterexample(first)
+        yield _counterexample(next(report.select(Verdict.INACCURATE)))
     elif done:
         undecided = f", {counts.undecided} undecided" if counts.undecided else ""
         yield Line(f"no verdict: {counts.accurate} accurate{undecided}, none inaccurate so far")
@@ -169,32 +179,25 @@ def _certain(report: Report, done: int, word: str) -> Iterator[Part]:
 
 def row_parts(
     report: Report, statement: Statement, closed_form: int | None = None, times: bool = False
-) -> Iterator[Part]:
+) -> Iterator[ReportBlock]:
     """Yield the parts below the first line.
 
     `closed_form` is the number of a row whose probability is written out; with `times` the time is shown.
     """
-    yield GAP
-    yield Fields(claim_fields(report, statement))
+    yield [Fields(claim_fields(report, statement))]
     yield from findings(report)
     if closed_form is not None:
-        yield from _closed_form(next(row for row in report.rows if row.row == closed_form), near_sign(report.stated))
+        yield _closed_form(next(row for row in report.rows if row.row == closed_form), near_sign(report.stated))
     elif report.counts.inaccurate:
         (worst,) = worst_first(report.select(Verdict.INACCURATE), 1)
-        if worst.closed_form is not None:
-            yield GAP
-            yield Line(
-                f"--closed-form {worst.row} writes out the probability of {row_name(worst)} for every eps", Tone.FAINT
-            )
-    hint = limit_hint(row.reason for row in report.select(Verdict.UNDECIDED))
-    if hint is not None:
-        yield GAP
-        yield Line(hint, Tone.FAINT)
+        option = f"--closed-form {worst.row} writes out the probability of {row_name(worst)} for every eps"
+        yield hint(None if worst.closed_form is None else option)
+    yield hint(limit_hint(row.reason for row in report.select(Verdict.UNDECIDED)))
     if times:
-        yield from _times(report.effort)
+        yield _times(report.effort)
 
 
-def findings(report: Report) -> Iterator[Part]:
+def findings(report: Report) -> Iterator[ReportBlock]:
     """Yield the counterexamples, the worst first, and the reasons of undecided rows."""
     yield from _counterexamples(report)
     yield from _undecided(report.select(Verdict.UNDECIDED))
@@ -203,14 +206,12 @@ def findings(report: Report) -> Iterator[Part]:
 # --- the claim -------------------------------------------------------------------------------------
 
 
-def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, str]]:
+def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, str | None]]:
     """Yield the claim, the eps where it is not vacuous, and the number of rows of each kind: labels and texts."""
     yield from subject_fields(statement, report.eps)
-    theorem = report.theorem
-    if theorem is not None:
-        yield "decided", str(theorem)
-    yield from says_something(report)
-    counts = report.counts
+    counts, theorem = report.counts, report.theorem
+    yield "decided", None if theorem is None else str(theorem)
+    yield NON_VACUOUS, scope_text(report)
     accurate = f"{counts.accurate} accurate"
     if counts.vacuous:
         reasons = (
@@ -220,40 +221,33 @@ def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, st
         )
         why = [f"{number} vacuously, as {text}" for number, text in reasons if number]
         accurate += f" ({'; '.join(why)})"
-    counted = [accurate]
-    if counts.inaccurate:
-        counted.append(f"{counts.inaccurate} inaccurate")
-    if counts.undecided:
-        counted.append(f"{counts.undecided} undecided")
+    others = ((counts.inaccurate, "inaccurate"), (counts.undecided, "undecided"))
+    counted = [accurate, *(f"{number} {word}" for number, word in others if number)]
     yield ("rows" if report.inputs is None else "classes"), ", ".join(counted)
 
 
-def says_something(report: Report) -> Iterator[tuple[str, str]]:
-    """Yield the field with the eps where the claim is not vacuous; nothing if it is vacuous nowhere."""
+def scope_text(report: Report) -> str | None:
+    """Return the eps where the claim is not vacuous; None if it is vacuous nowhere, or states no output."""
     counts = report.counts
     if counts.unconstrained == counts.rows:
-        return
-    all_near = counts.near_rows == counts.rows
-    says = no_input(near_sign(report.stated)) if all_near else saying_text(report.scopes, report.eps)
-    if says is not None:
-        yield NON_VACUOUS, says
+        return None
+    if counts.near_rows == counts.rows:
+        return no_input(near_sign(report.stated))
+    return saying_text(report.scopes, report.eps)
 
 
 # --- rows ------------------------------------------------------------------------------------------
 
 
-def _counterexamples(report: Report) -> Iterator[Part]:
+def _counterexamples(report: Report) -> Iterator[ReportBlock]:
     shown_rows = worst_first(report.select(Verdict.INACCURATE), SHOWN_ROWS)
-    for row in shown_rows:
-        yield GAP
-        yield from _counterexample(row)
+    yield from map(_counterexample, shown_rows)
     named = {row.row for row in shown_rows}
     rest = report.counts.inaccurate - len(named)
     if rest > 0:
-        yield GAP
-        others = (row for row in report.select(Verdict.INACCURATE) if row.row not in named)
+        others = (row.row for row in report.select(Verdict.INACCURATE) if row.row not in named)
         more = f"{rest} more {row_word(shown_rows[0], rest)}"
-        yield Line(f"{more} fail{s(rest)}: {_row_list([row.row for row in islice(others, LISTED)], rest)}")
+        yield [Line(f"{more} fail{s(rest)}: {_row_list([*islice(others, LISTED)], rest)}")]
 
 
 def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
@@ -276,9 +270,8 @@ def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
     return nsmallest(most, rows, key=order)
 
 
-def _counterexample(row: RowResult) -> Iterator[Part]:
-    yield Line(f"{row_name(row)} fails", Tone.HEAD)
-    yield Fields([*_row_fields(row), *shortfall(row, _SHORT)])
+def _counterexample(row: RowResult) -> Sequence[Part]:
+    return section(f"{row_name(row)} fails", [*_row_fields(row), *shortfall(row, _SHORT)])
 
 
 def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[str, str]]:
@@ -294,107 +287,85 @@ def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[s
     yield "probability", enclosed_text(*counterexample.probability, digits)
     yield "required", enclosed_text(*counterexample.required, digits) + beta
     yield "short by", enclosed_text(*counterexample.margin)
-    yield from _fails_for(row, there)
+    if row.failing:
+        yield "fails for", f"eps in {failing_text(row.failing)}{there}"
+    elif row.closed_form is None:
+        yield "fails for", "this eps and perhaps others: there is no closed form"
     for number, text in enumerate(worst_texts(row.failing)):
         yield "worst at" if number == 0 else "", text
-
-
-def _fails_for(row: RowResult, there: str) -> list[tuple[str, str]]:
-    """Return the field with all eps for which the row fails, or with the remark that they are not known."""
-    if row.failing:
-        return [("fails for", f"eps in {failing_text(row.failing)}{there}")]
-    return [("fails for", "this eps and perhaps others: there is no closed form")] if row.closed_form is None else []
 
 
 def row_text(row: RowResult) -> str:
     """Return the report about one row: its counterexample, the reason why it is undecided, or its claim if it holds."""
     if row.counterexample is not None:
-        return render_parts(_counterexample(row))
-    fields = Fields([*_row_fields(row), *([("reason", row.reason)] if row.reason else [])])
-    return render_parts([Line(f"{row_name(row)} is {row.verdict}", Tone.HEAD), fields])
+        return render_parts([_counterexample(row)])
+    return render_parts(
+        section(f"{row_name(row)} is {row.verdict}", [*_row_fields(row), ("reason", row.reason or None)])
+    )
 
 
-def _row_fields(row: RowResult) -> Iterable[tuple[str, str]]:
+def _row_fields(row: RowResult) -> Iterable[tuple[str, str | None]]:
     yield "input", assignment_text(row.input)
-    if size := class_size(row):
-        yield "", size
+    others = (row.count or 1) - 1
+    alike = f"and {others} more that {'differs' if others == 1 else 'differ'} only in details"
+    yield "", alike if others else None
     yield "output", assignment_text(row.output) if row.output else "any"
     yield "alpha", row.alpha
     if len(row.obligations) > 1:
         yield "gamma", f"in {row.gamma}; " + ", ".join(f"{row.gamma} {row.verdict}" for row in row.obligations)
-    elif row.gamma != "0":
-        yield "gamma", row.gamma
+    else:
+        yield "gamma", row.gamma if row.gamma != "0" else None
 
 
-@dataclass(slots=True)
-class _Reason:
-    """The rows that one reason left undecided: how many, and the first of them."""
-
-    first: RowResult
-    rows: int = 0
-    numbers: list[int] = field(default_factory=list)
-
-    def add(self, row: RowResult) -> None:
-        self.rows += 1
-        if len(self.numbers) < LISTED:
-            self.numbers.append(row.row)
-
-
-def _undecided(rows: Iterable[RowResult]) -> Iterator[Part]:
-    reasons: dict[str, _Reason] = {}
+def _undecided(rows: Iterable[RowResult]) -> Iterator[ReportBlock]:
+    #: For each reason the first row, the first numbers of rows, and how many there are.
+    reasons: dict[str, tuple[RowResult, list[int]]] = {}
+    numbers: Counter[str] = Counter()
     left = 0
     for row in rows:
         reason = row.reason or "no reason was given"
         if reason not in reasons and len(reasons) == _SHOWN_REASONS:
             left += 1
-        else:
-            reasons.setdefault(reason, _Reason(row)).add(row)
-    for reason, group in reasons.items():
-        yield GAP
-        first = group.first
-        names = f"{row_name(first)} is" if group.rows == 1 else f"{group.rows} {row_word(first, 2)} are"
-        yield Line(f"{names} undecided", Tone.HEAD)
-        pairs = [("reason", reason)]
-        if group.rows > 1:
-            pairs.append((row_word(first, 2), _row_list(group.numbers, group.rows)))
-        pairs.append(("input", assignment_text(first.input) + (f" ({row_name(first)})" if group.rows > 1 else "")))
-        yield Fields(pairs, label_width=len("probability"))
+            continue
+        numbers[reason] += 1
+        _, listed = reasons.setdefault(reason, (row, []))
+        if len(listed) < LISTED:
+            listed.append(row.row)
+    for reason, (first, listed) in reasons.items():
+        name, rest = row_name(first), numbers[reason]
+        one = rest == 1
+        yield section(
+            f"{name} is undecided" if one else f"{rest} {row_word(first, 2)} are undecided",
+            [
+                ("reason", reason),
+                (row_word(first, 2), None if one else _row_list(listed, rest)),
+                ("input", assignment_text(first.input) + ("" if one else f" ({name})")),
+            ],
+            label_width=len("probability"),
+        )
     if left:
-        yield GAP
-        yield Line(f"{count(left, 'more row')} undecided for other reasons; --format json has them all")
+        yield [Line(f"{count(left, 'more row')} undecided for other reasons; --format json has them all")]
 
 
-def _closed_form(row: RowResult, sign: str) -> Iterator[Part]:
-    yield GAP
-    yield Line(
-        f"{row_name(row)} in closed form: {row.verdict}{_vacuously(row, sign)}",
-        Tone.HEAD,
+def _closed_form(row: RowResult, sign: str) -> Sequence[Part]:
+    probability = without_closed_form(row) if row.closed_form is None else language_text(row.closed_form)
+    why = "no output is stated" if row.unconstrained else f"dd {sign} alpha" if row.says is None else "beta ≥ 1"
+    return section(
+        f"{row_name(row)} in closed form: {row.verdict}{f' (vacuously, as {why})' if row.vacuous else ''}",
+        [*_row_fields(row), ("probability", probability), ("beta", language_text(row.beta))],
     )
-    probability = row.probability
-    if probability is None:
-        probability = without_closed_form(row)
-    yield Fields([*_row_fields(row), ("probability", language_text(probability)), ("beta", language_text(row.beta))])
-
-
-def _vacuously(row: RowResult, sign: str) -> str:
-    if not row.vacuous:
-        return ""
-    if row.unconstrained:
-        return " (vacuously, as no output is stated)"
-    return f" (vacuously, as {f'dd {sign} alpha' if row.says is None else 'beta ≥ 1'})"
 
 
 def _table(rows: Sequence[RowResult], word: str) -> ShownTable:
     columns = (word, "input", "output", "alpha", "verdict", "fails for eps in")
-    return ShownTable(plural(word).capitalize(), columns, map(_cells, rows), len(rows))
 
+    def cells(row: RowResult) -> tuple[Tone, tuple[str, ...]]:
+        note = getattr(row, "note", None)  # a class has one
+        inputs, output = map(assignment_text, (row.input, row.output if note is None else note.answer))
+        verdict = f"{row.verdict}{' (vacuously)' if row.vacuous else ''}"
+        return TONES[row.verdict], (str(row.row), inputs, output, row.alpha, verdict, failing_text(row.failing))
 
-def _cells(row: RowResult) -> tuple[Tone, tuple[str, ...]]:
-    note = getattr(row, "note", None)  # a class has one
-    answer = row.output if note is None else note.answer
-    verdict = f"{row.verdict}{' (vacuously)' if row.vacuous else ''}"
-    inputs, outputs = assignment_text(row.input), assignment_text(answer)
-    return TONES[row.verdict], (str(row.row), inputs, outputs, row.alpha, verdict, failing_text(row.failing))
+    return ShownTable(plural(word).capitalize(), columns, map(cells, rows), len(rows))
 
 
 # --- small texts -----------------------------------------------------------------------------------
@@ -410,31 +381,27 @@ def failing_text(intervals: Sequence[FailureInterval]) -> str:
 
 def worst_texts(intervals: Sequence[FailureInterval]) -> list[str]:
     """Return the worst eps of each interval, with the shortfall there, if they were requested."""
-    return [_worst_text(interval.worst) for interval in intervals[:_SHOWN_INTERVALS] if interval.worst is not None]
-
-
-def _worst_text(worst: Worst) -> str:
-    eps = "∞" if worst.eps is None else cell_text(*worst.eps)
-    short = "∞" if worst.shortfall is None else cell_text(*worst.shortfall)
-    return f"eps = {eps}, short by {short}" if worst.attained else f"eps → {eps}, short by up to {short}"
+    texts = []
+    for worst in (interval.worst for interval in intervals[:_SHOWN_INTERVALS]):
+        if worst is not None:
+            eps, short = ("∞" if cell is None else cell_text(*cell) for cell in (worst.eps, worst.shortfall))
+            attained = f"eps = {eps}, short by {short}"
+            texts.append(attained if worst.attained else f"eps → {eps}, short by up to {short}")
+    return texts
 
 
 def _interval(interval: FailureInterval) -> str:
     start, end = interval.start, interval.end
-    text = _end if interval.worst is None else _all_digits
     if start.exact and end.exact and start.low == end.low:
         return f"{{{exact(start.low)}}}"
-    left = "[" if start.included else "("
-    right = "]" if end.included else ")"
-    return f"{left}{text(start)}, {text(end)}{right}"
+    low, high = (_end(point, all_digits=interval.worst is not None) for point in (start, end))
+    return f"{'[' if start.included else '('}{low}, {high}{']' if end.included else ')'}"
 
 
-def _all_digits(point: EndPoint) -> str:
-    return _end(point) if point.exact or point.high is None else cell_text(point.low, point.high)
-
-
-def _end(point: EndPoint) -> str:
-    return "∞" if point.high is None else number_text(point)
+def _end(point: EndPoint, *, all_digits: bool) -> str:
+    if point.high is None:
+        return "∞"
+    return cell_text(point.low, point.high) if all_digits and not point.exact else number_text(point)
 
 
 def _row_list(numbers: Sequence[int], rows: int) -> str:
@@ -442,8 +409,7 @@ def _row_list(numbers: Sequence[int], rows: int) -> str:
     return text if rows <= len(numbers) else f"{text}, … (--format json has them all)"
 
 
-def _times(effort: Effort) -> Iterator[Part]:
-    yield GAP
+def _times(effort: Effort) -> Sequence[Part]:
     stages = (
         ("table", effort.table_seconds),
         ("chain", effort.chain_seconds),
@@ -455,7 +421,7 @@ def _times(effort: Effort) -> Iterator[Part]:
         f"{count(effort.explorations, 'exploration')}, {count(effort.measures, 'integral')}, "
         f"{count(effort.obligations, 'sign decision')}"
     )
-    yield Fields([("time", f"{effort.seconds:.2f} s ({spent})"), ("work", work)])
+    return [Fields([("time", f"{effort.seconds:.2f} s ({spent})"), ("work", work)])]
 
 
 # --- rows that represent classes of inputs ---------------------------------------------------------
@@ -475,9 +441,3 @@ def row_word(row: RowResult, number: int = 1) -> str:
 def row_name(row: RowResult) -> str:
     """Return `row 3`, or `class 3` if the row represents a class."""
     return f"{row_word(row)} {row.row}"
-
-
-def class_size(row: RowResult) -> str:
-    """Return a phrase with the number of further inputs in the row's class, to put after its first input."""
-    others = (row.count or 1) - 1
-    return f"and {others} more that {'differs' if others == 1 else 'differ'} only in details" if others else ""

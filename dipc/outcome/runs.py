@@ -9,7 +9,7 @@ from pathlib import Path
 from dipc.algebra.numbers import decimal
 from dipc.algebra.record import CONVERSIONS, json_object
 from dipc.execution import Runs
-from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part
+from dipc.outcome.outcome import ExitStatus, Fields, Grid, Line, Outcome, ReportBlock
 from dipc.outcome.words import count, place_of_runs, rational
 from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import Diagnostic
@@ -28,7 +28,12 @@ def runs(runs: Runs, samples: Path | None = None) -> Outcome:
         heading=f"{runs.program.name}: {count(len(runs), 'run')} with exact noise",
         standing=ExitStatus.HOLDS,
         parts=lambda: _runs_parts(runs, samples),
-        record=lambda: _record(runs),
+        record=lambda: {
+            "schema": RUN_SCHEMA,
+            **json_object(runs, "program=program.name constants=program.constants input:text eps grid seed"),
+            "runs": [{"output": CONVERSIONS["text"](each)} for each in runs],
+            "random_bits": runs.random_bits,
+        },
         warnings=() if runs.seed is None else (_SEEDED,),
         result=runs,
     )
@@ -48,22 +53,17 @@ def runs_line(runs: Runs) -> str:
     return f"{count(runs.random_bits, 'random bit')} from {source}{each}"
 
 
-def _runs_parts(runs: Runs, samples: Path | None) -> Iterator[Part]:
-    yield GAP
-    pairs = place_of_runs(runs.program.constants, runs.input, runs.eps)
-    if runs.grid is not None:
-        pairs.append(("grid", f"{rational(runs.grid)}: real outputs are rounded down to its multiples"))
-    yield Fields(pairs)
-    yield GAP
+def _runs_parts(runs: Runs, samples: Path | None) -> Iterator[ReportBlock]:
+    grid = None if runs.grid is None else f"{rational(runs.grid)}: real outputs are rounded down to its multiples"
+    yield [Fields([*place_of_runs(runs.program.constants, runs.input, runs.eps), ("grid", grid)])]
     rows = [
-        tuple("" if value is None else _number(value, runs.grid) for value in each)
+        (None, tuple("" if value is None else _number(value, runs.grid) for value in each))
         for each in runs.answers[:_MOST_RUNS]
     ]
-    yield Grid(runs.program.outputs, tuple((None, row) for row in rows))
+    yield [Grid(runs.program.outputs, tuple(rows))]
     if len(runs) > len(rows):
         yield Line(f"and {count(len(runs) - len(rows), 'more run')}, see --samples or --format json", indent=2)
-    yield GAP
-    yield Line(runs_line(runs))
+    yield [Line(runs_line(runs))]
     if samples is not None:
         yield Line(f"written to {samples}, for `dipc conform --samples {samples}`")
 
@@ -76,9 +76,3 @@ def _number(value: Value, grid: Fraction | None) -> str:
     if grid is not None and isinstance(value, Fraction) and 10**_MOST_DECIMALS % grid.denominator == 0:
         return decimal(value)
     return show_value(value)
-
-
-def _record(runs: Runs) -> dict[str, object]:
-    fields = "program=program.name constants=program.constants input:text eps grid seed"
-    outputs = [{"output": CONVERSIONS["text"](each)} for each in runs]
-    return {"schema": RUN_SCHEMA, **json_object(runs, fields), "runs": outputs, "random_bits": runs.random_bits}

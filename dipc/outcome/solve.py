@@ -22,9 +22,9 @@ from dipc.inverse.question import (
 )
 from dipc.inverse.solve import Intervals, IntervalSide
 from dipc.inverse.solve_constant import ConstantSolution
-from dipc.inverse.tune import Evaluation, Tuned, Varied
+from dipc.inverse.tune import Evaluation, Tuned
 from dipc.outcome.classes import class_fields
-from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part, ShownTable, Tone
+from dipc.outcome.outcome import ExitStatus, Fields, Grid, Outcome, ReportBlock, ShownTable, Tone, hint, section
 from dipc.outcome.tighten import about_question
 from dipc.outcome.words import (
     DIGITS,
@@ -75,25 +75,15 @@ def outcome(solution: Solution, asked: UserQuestion) -> Outcome:
     )
 
 
-def _report_parts(solution: Solution, statement: Statement) -> Iterator[Part]:
-    yield GAP
-    yield Fields(subject_fields(statement, solution.eps, asked=str(solution.wanted)))
-    details = [*_details(solution), *_scope_fields(solution)]
-    if details:
-        yield GAP
-        yield Fields(details)
-    if solution.remark:
-        yield GAP
-        yield Fields([("reason" if solution.status == "undecided" else "because", solution.remark)])
+def _report_parts(solution: Solution, statement: Statement) -> Iterator[ReportBlock]:
+    yield [Fields(subject_fields(statement, solution.eps, asked=str(solution.wanted)))]
+    yield [Fields([*_details(solution), (NON_VACUOUS, _scope_text(solution))])]
+    yield [Fields([("reason" if solution.status == "undecided" else "because", solution.remark or None)])]
     word = solution.question.word
     for number in solution.rows[:_SHOWN_ROWS]:
-        yield GAP
-        yield Line(f"{word} {number} {_what_rows_do(solution)}", Tone.HEAD)
-        yield Fields(_case(solution, number))
+        yield section(f"{word} {number} {_what_rows_do(solution)}", _case(solution, number))
     rest = solution.rows[_SHOWN_ROWS:]
-    if rest:
-        yield GAP
-        yield Line(f"likewise {numbered(word, rest)}", Tone.FAINT)
+    yield hint(f"likewise {numbered(word, rest)}" if rest else None)
 
 
 def headline(solution: Solution, digits: int | None = None) -> str:
@@ -113,16 +103,13 @@ def headline(solution: Solution, digits: int | None = None) -> str:
     raise AssertionError(solution)
 
 
-def _case(solution: Solution, number: int) -> Iterable[tuple[str, str]]:
-    row = solution.undecided_row(number)
-    if solution.question.table is None:
-        yield from class_fields(row)
-        return
-    yield "input", assignment_text(row.input)
-    yield "output", assignment_text(row.output) if row.output else "any"
-    dd = solution.question.table.rows[number - 1].dd
-    if dd is not None:
-        yield "dd", dd.text
+def _case(solution: Solution, number: int) -> Iterable[tuple[str, str | None]]:
+    row, table = solution.undecided_row(number), solution.question.table
+    if table is None:
+        return class_fields(row)
+    dd = table.rows[number - 1].dd
+    output = assignment_text(row.output) if row.output else "any"
+    return [("input", assignment_text(row.input)), ("output", output), ("dd", None if dd is None else dd.text)]
 
 
 def _eps_headline(solution: EpsSolution, digits: int) -> str:
@@ -216,13 +203,10 @@ def _what_rows_do(solution: Solution) -> str:
     }[solution.wanted]
 
 
-def _scope_fields(solution: Solution) -> Iterable[tuple[str, str]]:
+def _scope_text(solution: Solution) -> str | None:
     if solution.claims_nothing and not solution.scopes:
-        says: str | None = no_input(_near_sign(solution))
-    else:
-        says = saying_text(solution.scopes, solution.eps)
-    if says is not None:
-        yield NON_VACUOUS, says
+        return no_input(_near_sign(solution))
+    return saying_text(solution.scopes, solution.eps)
 
 
 def _vacuity(solution: Solution) -> str | None:
@@ -256,7 +240,8 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
             yield "holds with", f"{solution.wanted} = {decimal(high)}"
         case BetaSolution(pieces=pieces) if len(pieces) > 1 or any(p.value or not p.exact for p in pieces):
             for piece in pieces:
-                yield _piece_text(solution, piece), _beta_text(solution, piece)
+                beta = f"{'' if piece.exact else 'at most '}{_form(piece)}{_variable_text(piece, ', ')}"
+                yield _piece_text(solution, piece), f"{beta}   ({numbered(solution.question.word, piece.rows)})"
 
 
 def _piece_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
@@ -264,11 +249,6 @@ def _piece_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
     where = f"{name} = {piece.span.start.low}" if piece.span.is_point else f"{name} in {_span(piece.span)}"
     note = getattr(solution.undecided_row(piece.rows[0]), "note", None) if solution.question.parameter else None
     return where if note is None else f"{', '.join(note.conditions)}, {where}"
-
-
-def _beta_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
-    bound = "" if piece.exact else "at most "
-    return f"{bound}{_form(piece)}{_variable_text(piece, ', ')}   ({numbered(solution.question.word, piece.rows)})"
 
 
 def _form(piece: EnvelopePiece) -> str:
@@ -342,36 +322,26 @@ def _constant_headline(constant: ConstantSolution) -> str:
     )
 
 
-def _constant_parts(constant: ConstantSolution, path: str) -> Iterator[Part]:
-    yield GAP
-    claim = [(name, text) for name, text in constant.claim.items() if text]
-    yield Fields([("program", f"{constant.program} ({path})"), *claim, ("eps", everywhere_text(constant.eps))])
-    yield GAP
-    if constant.reason:
-        yield Fields([("reason", constant.reason)])
-        yield GAP
-    if constant.edge is not None:
-        low, high = constant.edge.ends
-        proved, refuted = (high, low) if constant.edge.begins else (low, high)
-        beyond = f"it holds for all {'greater' if constant.edge.begins else 'lesser'} values, and for no others"
-        yield Fields(
-            [
-                ("fails with", f"{constant.name} = {decimal(refuted)}"),
-                ("holds with", f"{constant.name} = {decimal(proved)}"),
-                (
-                    "others",
-                    beyond if constant.edge.monotone else "unknown: it was not shown to be monotone",
-                ),
-            ]
-        )
+def _constant_parts(constant: ConstantSolution, path: str) -> Iterator[ReportBlock]:
+    claim = [(name, text or None) for name, text in constant.claim.items()]
+    yield [Fields([("program", f"{constant.program} ({path})"), *claim, ("eps", everywhere_text(constant.eps))])]
+    yield [Fields([("reason", constant.reason or None)])]
+    name, edge = constant.name, constant.edge
+    if edge is not None:
+        low, high = map(decimal, edge.ends)
+        proved, refuted = (high, low) if edge.begins else (low, high)
+        beyond = f"it holds for all {'greater' if edge.begins else 'lesser'} values, and for no others"
+        others = beyond if edge.monotone else "unknown: it was not shown to be monotone"
+        fields = [("fails with", f"{name} = {refuted}"), ("holds with", f"{name} = {proved}"), ("others", others)]
+        yield [Fields(fields)]
         return
+    yield []
     for verdict, word in ((Verdict.ACCURATE, "holds"), (Verdict.INACCURATE, "fails"), (Verdict.UNDECIDED, "open")):
         values = [value for value, one in constant.verdicts.items() if one is verdict]
         if values:
             text = ", ".join(map(str, values[:_MOST_SPANS])) + (", …" if len(values) > _MOST_SPANS else "")
-            yield Fields([(f"{word} for", f"{constant.name} in {{{text}}}")])
-    for value, why in list(constant.refused.items())[:1]:
-        yield Fields([("refused", f"{constant.name} = {value}: {why}")])
+            yield Fields([(f"{word} for", f"{name} in {{{text}}}")])
+    yield Fields(("refused", f"{name} = {value}: {why}") for value, why in list(constant.refused.items())[:1])
     yield Fields([("others", "values between these were not looked at: each was decided by itself")])
 
 
@@ -410,33 +380,21 @@ def _interval_headline(intervals: Intervals) -> str:
     if solution.status is not Status.SOLVED:
         word = "NO INTERVAL" if solution.status is Status.NONE else "UNDECIDED: no interval is known"
         return f"{word} that the exact answer is in {chance}"
-    return f"{_released(intervals)}: {_interval(side, solution)} has the exact answer {chance}"
-
-
-def _released(intervals: Intervals) -> str:
-    if len(intervals.outputs) == 1:
-        return f"round the release r = {intervals.outputs[0]}"
-    return f"round each release r of {len(intervals.outputs)}, together"
+    each = f"each release r of {len(intervals.outputs)}, together"
+    releases = f"the release r = {intervals.outputs[0]}" if len(intervals.outputs) == 1 else each
+    return f"round {releases}: {_interval(side, solution)} has the exact answer {chance}"
 
 
 def _confidence(intervals: Intervals) -> str:
-    return f"{decimal(100 * intervals.confidence)} %" if _is_short(intervals) else str(intervals.confidence)
-
-
-def _is_short(intervals: Intervals) -> bool:
-    return 10**8 % (100 * intervals.confidence).denominator == 0
+    short = 10**8 % (100 * intervals.confidence).denominator == 0
+    return f"{decimal(100 * intervals.confidence)} %" if short else str(intervals.confidence)
 
 
 def _interval(side: IntervalSide, solution: GammaSolution) -> str:
-    reach = _reach(solution)
+    exact = solution.value is not None and solution.exact
+    reach = rational(solution.value[1]) if exact and solution.value is not None else _tolerances(solution)[1]
     low = "(-∞" if side is IntervalSide.UPPER else f"[r - {reach}"
     return f"{low}, {'∞)' if side is IntervalSide.LOWER else f'r + {reach}]'}"
-
-
-def _reach(solution: GammaSolution) -> str:
-    if solution.value is not None and solution.exact:
-        return rational(solution.value[1])
-    return _tolerances(solution)[1]
 
 
 def _tolerances(solution: GammaSolution) -> tuple[str, str]:
@@ -451,23 +409,23 @@ def _tolerances(solution: GammaSolution) -> tuple[str, str]:
 _OF_INTERVALS = ("program", "table", "inputs", "requires", "alpha", "eps")
 
 
-def _interval_parts(intervals: Intervals, asked: UserQuestion) -> Iterator[Part]:
+def _interval_parts(intervals: Intervals, asked: UserQuestion) -> Iterator[ReportBlock]:
     first = next(iter(intervals.solutions.values()))
     options = first.question.options
     claimed = replace(asked, options=replace(asked.options, alpha=options.alpha, beta=options.beta))
     fields = dict(subject_fields(about_question(claimed, first.question), first.eps, asked="gamma"))
-    yield GAP
-    yield Fields(
-        [
-            *((name, text) for name, text in fields.items() if name in _OF_INTERVALS),
-            ("confidence", f"{_confidence(intervals)}{'' if len(intervals.outputs) == 1 else ', all outputs at once'}"),
-            ("outputs", ", ".join(intervals.outputs)),
-        ]
-    )
+    together = "" if len(intervals.outputs) == 1 else ", all outputs at once"
+    yield [
+        Fields(
+            [
+                *((name, text) for name, text in fields.items() if name in _OF_INTERVALS),
+                ("confidence", _confidence(intervals) + together),
+                ("outputs", ", ".join(intervals.outputs)),
+            ]
+        )
+    ]
     for side, solution in intervals.solutions.items():
-        yield GAP
-        yield Line(_TITLES[side], Tone.HEAD)
-        yield Fields(_interval_fields(side, solution))
+        yield section(_TITLES[side], _interval_fields(side, solution))
 
 
 def _interval_fields(side: IntervalSide, solution: GammaSolution) -> Iterator[tuple[str, str]]:
@@ -475,18 +433,14 @@ def _interval_fields(side: IntervalSide, solution: GammaSolution) -> Iterator[tu
         yield ("reason" if solution.status is Status.UNDECIDED else "none", solution.remark)
         return
     yield "interval", _interval(side, solution)
-    if solution.exact:
-        yield "proved", "no smaller one is enough"
-    else:
-        yield "proved", f"{_tolerances(solution)[0]} is too small"
+    exact = "no smaller one is enough"
+    yield "proved", exact if solution.exact else f"{_tolerances(solution)[0]} is too small"
     if solution.rows:
         yield "needed by", numbered(solution.question.word, solution.rows)
 
 
 # --- The answer of `dipc tune` ----------------------------------------------------------------------------------------
 
-
-_ZERO = Fraction(0)
 
 _T = {Wanted.ALPHA: "alpha*eps", Wanted.GAMMA: "gamma*eps", Wanted.EPS: "eps"}
 
@@ -515,14 +469,16 @@ def tuned_outcome(tuned: Tuned, path: str) -> Outcome:
 
 
 def _tuned_headline(tuned: Tuned) -> str:
-    best, own = tuned.best, tuned.own
+    best, own, objective = tuned.best, tuned.own, _T[tuned.wanted]
     if best is None or best.objective is None:
-        return f"UNDECIDED: the least {_T[tuned.wanted]} is known for none of the values tried"
-    found = f"{_objective(tuned)} = {enclosed_text(*best.objective)}"
-    if _makes_no_difference(tuned):
-        names = " and ".join(best.values)
-        verb = "makes" if len(best.values) == 1 else "make"
-        return f"{names} {verb} no difference: {found} for each of {count(len(tuned.tried), 'value')} tried"
+        return f"UNDECIDED: the least {objective} is known for none of the values tried"
+    found = f"{objective}{'' if tuned.adjacent is None else ' for K = 1'} = {enclosed_text(*best.objective)}"
+    known = [each.objective for each in tuned.tried if each.objective is not None]
+    # No two of the values tried were proved to have different objectives.
+    if 1 < len(known) == len(tuned.tried) and max(low for low, _ in known) <= min(high for _, high in known):
+        makes = "makes" if len(best.values) == 1 else "make"
+        same = f"{found} for each of {count(len(tuned.tried), 'value')} tried"
+        return f"{' and '.join(best.values)} {makes} no difference: {same}"
     text = f"best {_values(best.values)}: {found}"
     if own is not None and own.objective is not None and own is not best:
         gain = 1 - best.objective[1] / own.objective[0]
@@ -534,19 +490,9 @@ def _tuned_headline(tuned: Tuned) -> str:
     return f"{text}; {tried}, within {_percent(share)} of any {_proved_for(tuned)}, proved"
 
 
-def _makes_no_difference(tuned: Tuned) -> bool:
-    """Return True if no two of several tried values were proved to have different objectives, and all have one."""
-    known = [each.objective for each in tuned.tried if each.objective is not None]
-    return 1 < len(known) == len(tuned.tried) and max(low for low, _ in known) <= min(high for _, high in known)
-
-
 def _proved_for(tuned: Tuned) -> str:
     ranges = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in tuned.proved_for.items())
     return ranges + (" with rates that are a fiftieth of the greatest, or more" if len(tuned.varied) > 1 else "")
-
-
-def _objective(tuned: Tuned) -> str:
-    return f"{_T[tuned.wanted]} for K = 1" if tuned.adjacent is not None else _T[tuned.wanted]
 
 
 def _values(values: Mapping[str, Fraction]) -> str:
@@ -557,42 +503,40 @@ def _percent(share: Fraction) -> str:
     return f"{exact(100 * share, 3)} %"
 
 
-def _tuned_parts(tuned: Tuned, path: str) -> Iterator[Part]:
-    yield GAP
-    fields = [("program", program_text(f"{tuned.program} ({path})", tuple(tuned.constants.items())))]
-    fields += [("vary", ", ".join(_range(each) for each in tuned.varied))]
-    fields += [(name, text) for name, text in tuned.claim.items()]
-    fields.append((str(tuned.wanted), f"asked for: the least t with {_T[tuned.wanted]} = t"))
+def _tuned_parts(tuned: Tuned, path: str) -> Iterator[ReportBlock]:
+    ranges = (
+        f"{one.name} in {'(' if one.low_open else '['}{one.low}, {one.high}{')' if one.high_open else ']'}"
+        for one in tuned.varied
+    )
     privacy = f"for adjacent inputs {tuned.adjacent}: t is multiplied by the least constant K"
-    fields.append(("privacy", "nominal: no --adjacent" if tuned.adjacent is None else privacy))
-    yield Fields(fields)
+    yield [
+        Fields(
+            [
+                ("program", program_text(f"{tuned.program} ({path})", tuple(tuned.constants.items()))),
+                ("vary", ", ".join(ranges)),
+                *tuned.claim.items(),
+                (str(tuned.wanted), f"asked for: the least t with {_T[tuned.wanted]} = t"),
+                ("privacy", "nominal: no --adjacent" if tuned.adjacent is None else privacy),
+            ]
+        )
+    ]
     for title, one in (("best", tuned.best), ("the program's own", tuned.own)):
-        if one is not None:
-            yield GAP
-            yield Line(title, Tone.HEAD)
-            yield Fields(_tuned_fields(one))
-    yield GAP
+        yield [] if one is None else section(title, _tuned_fields(one))
     if tuned.lower is not None:
         private = "" if tuned.adjacent is None else "K·"
         text = f"{private}t ≥ {exact(tuned.lower, 6)} for every {_proved_for(tuned)}, by {count(tuned.cells, 'cell')}"
-        yield Fields([("proved", text), *_at_an_end(tuned)])
+        yield [Fields([("proved", text), *_at_an_end(tuned)])]
     elif tuned.unproved is not None:
-        yield Fields([("proved", f"nothing about other values: {tuned.unproved}")])
-    yield GAP
-    head, rows = _rows(tuned)
-    yield Grid(head, tuple(rows[:_LISTED]), frozenset(range(1, len(head))))
+        yield [Fields([("proved", f"nothing about other values: {tuned.unproved}")])]
+    table = _table(tuned)
+    yield [Grid(table.columns, tuple(table.rows)[:_LISTED], frozenset(range(1, len(table.columns))))]
 
 
 def _at_an_end(tuned: Tuned) -> Iterator[tuple[str, str]]:
     """Yield a remark if the best value may be at an end of the searched range, beyond which nothing is proved."""
     for name, (low, high) in tuned.proved_for.items():
-        value = _ZERO if tuned.best is None else tuned.best.values[name]
-        if not low < value < high:
+        if not low < (0 if tuned.best is None else tuned.best.values[name]) < high:
             yield "but", f"it lies at an end of the range of {name}: closer to that end less may be needed"
-
-
-def _range(each: Varied) -> str:
-    return f"{each.name} in {'(' if each.low_open else '['}{each.low}, {each.high}{')' if each.high_open else ']'}"
 
 
 def _tuned_fields(one: Evaluation) -> Iterator[tuple[str, str]]:
@@ -607,21 +551,14 @@ def _tuned_fields(one: Evaluation) -> Iterator[tuple[str, str]]:
         yield "K·t", enclosed_text(*one.objective) if one.exact else f"at most {exact(one.objective[1])}"
 
 
-def _rows(tuned: Tuned) -> tuple[tuple[str, ...], list[tuple[Tone | None, tuple[str, ...]]]]:
+def _table(tuned: Tuned) -> ShownTable:
     private = tuned.adjacent is not None
-    head = (*(each.name for each in tuned.varied), "t", *(("K", "K·t") if private else ()))
-    known = sorted((one for one in tuned.tried if one.objective is not None), key=lambda one: one.objective or ())
     rows: list[tuple[Tone | None, tuple[str, ...]]] = []
-    for one in known:
+    for one in sorted((one for one in tuned.tried if one.objective is not None), key=lambda one: one.objective or ()):
         assert one.threshold is not None
         assert one.objective is not None
-        cells = [rational(value) for value in one.values.values()] + [cell_text(*one.threshold)]
-        if private:
-            cells += [rational(one.constant or Fraction(1)), exact(one.objective[1], 8)]
-        rows.append((Tone.GOOD if one is tuned.best else None, tuple(cells)))
-    return head, rows
-
-
-def _table(tuned: Tuned) -> ShownTable:
-    head, rows = _rows(tuned)
+        times = (rational(one.constant or Fraction(1)), exact(one.objective[1], 8)) if private else ()
+        cells = (*map(rational, one.values.values()), cell_text(*one.threshold), *times)
+        rows.append((Tone.GOOD if one is tuned.best else None, cells))
+    head = (*(each.name for each in tuned.varied), "t", *(("K", "K·t") if private else ()))
     return ShownTable("Values that were tried", head, rows, len(rows))

@@ -13,7 +13,7 @@ from dipc.frozen import frozen
 from dipc.inverse.question import Question
 from dipc.inverse.tighten import Tightest, TightSpot
 from dipc.outcome.classes import about_every_input, class_fields
-from dipc.outcome.outcome import GAP, ExitStatus, Fields, Grid, Line, Outcome, Part, ShownTable, Tone
+from dipc.outcome.outcome import ExitStatus, Fields, Grid, Line, Outcome, Part, ReportBlock, ShownTable, Tone, section
 from dipc.outcome.words import (
     DIGITS,
     NON_VACUOUS,
@@ -238,40 +238,30 @@ def about_question(asked: UserQuestion, question: Question) -> Statement:
     return about_every_input(asked, question.program, claim.texts, numbers)
 
 
-def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[Part]:
-    yield GAP
-    fields = [
-        *subject_fields(statement, tightest.eps, required="1 - f*beta"),
-        (plural(tightest.word), _counts(tightest)),
+def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBlock]:
+    yield [
+        Fields(
+            [
+                *subject_fields(statement, tightest.eps, required="1 - f*beta"),
+                (plural(tightest.word), _counts(tightest)),
+                (NON_VACUOUS, _scope_text(tightest) if tightest.complete else None),
+            ]
+        )
     ]
-    says = _scope_text(tightest) if tightest.complete else None
-    if says is not None:
-        fields.append((NON_VACUOUS, says))
-    yield Fields(fields)
     if tightest.factor is not None and tightest.places:
-        yield GAP
-        yield Fields(_numbers(tightest, tightest.factor))
-    does = "needs at least that" if tightest.enclosed else "needs it"
+        yield [Fields(_numbers(tightest, tightest.factor))]
+    does = ("needs at least that", "need at least that") if tightest.enclosed else ("needs it", "need it")
     # At several integer distances the text of a class can be the same.
     places = tuple(dict.fromkeys(tuple(_place(tightest, place, does)) for place in tightest.places))
-    for parts in places[:_SHOWN_PLACES]:
-        yield GAP
-        yield from parts
-    for place in tightest.upper_places[:1]:
-        yield GAP
-        yield from _place(
-            tightest, place, "has a bound that needs no more than that" if tightest.upper else "has no such bound"
-        )
+    yield from places[:_SHOWN_PLACES]
+    bound = "a bound that needs no more than that" if tightest.upper else "no such bound"
+    yield from (_place(tightest, place, (f"has {bound}", f"have {bound}")) for place in tightest.upper_places[:1])
     more = len(places) - _SHOWN_PLACES
     if more > 0:
-        yield GAP
-        yield Line(f"{count(more, 'more place')}; --format json has them all")
+        yield [Line(f"{count(more, 'more place')}; --format json has them all")]
     for unknown in tightest.unknown:
-        yield GAP
-        yield Line(
-            f"{numbered(tightest.word, unknown.rows)} {'is' if len(unknown.rows) == 1 else 'are'} undecided", Tone.HEAD
-        )
-        yield Fields([("reason", unknown.reason)])
+        are = "is" if len(unknown.rows) == 1 else "are"
+        yield section(f"{numbered(tightest.word, unknown.rows)} {are} undecided", [("reason", unknown.reason)])
 
 
 def _scope_text(tightest: Tightest) -> str | None:
@@ -334,21 +324,13 @@ def _inverse_text(low: Fraction, high: Fraction) -> str:
     return f"{first[:shared]}…" if "." in first[:shared] else f"between {first} and {second}"
 
 
-def _place(tightest: Tightest, spot: TightSpot, does: str) -> Iterator[Part]:
-    rows = spot.claimed.rows
-    if tightest.factor is None:
-        heading = f"none suffices for {numbered(tightest.word, rows)}"
-    else:
-        one, *rest = does.split(" ", 1)
-        verb = one if len(rows) == 1 else {"needs": "need", "has": "have"}[one]
-        heading = f"{numbered(tightest.word, rows)} {' '.join([verb, *rest])}"
-    yield Line(heading, Tone.HEAD)
-    yield Fields([*_place_fields(tightest, spot), (_variable(spot), _eps_text(tightest, spot))])
-
-
-def _variable(spot: TightSpot) -> str:
-    variable = spot.claimed.variable
-    return "eps" if variable is Variable.EPS else f"t = {variable}"
+def _place(tightest: Tightest, spot: TightSpot, does: tuple[str, str]) -> Sequence[Part]:
+    """Return the block about a row or several; `does` is what one does, and what several do."""
+    rows, variable = spot.claimed.rows, spot.claimed.variable
+    names = numbered(tightest.word, rows)
+    heading = f"none suffices for {names}" if tightest.factor is None else f"{names} {does[len(rows) > 1]}"
+    place = ("eps" if variable is Variable.EPS else f"t = {variable}"), _eps_text(tightest, spot)
+    return section(heading, [*_place_fields(tightest, spot), place])
 
 
 def _place_fields(tightest: Tightest, spot: TightSpot) -> Iterable[tuple[str, str]]:
@@ -401,20 +383,16 @@ def _infinite_text(spot: TightSpot, name: str) -> str:
     return f"(1 - Pr)/beta grows beyond every bound as {name} → {eps}"
 
 
-def _family_parts(members: Sequence[Member], beta: str) -> Iterator[Part]:
+def _family_parts(members: Sequence[Member], beta: str) -> Iterator[ReportBlock]:
     yield Line(f"beta = {beta}; κ is the greatest whole number for which beta/κ holds", Tone.FAINT)
-    yield GAP
-    names = list(members[0].constants)
-    head = (*names, "least factor", "1/factor", "best 1/κ", "at eps", plural(members[0].tightest.word))
+    names, word = list(members[0].constants), members[0].tightest.word
+    head = (*names, "least factor", "1/factor", "best 1/κ", "at eps", plural(word))
     rows = [(*(str(member.constants[name]) for name in names), *_columns(member.tightest)) for member in members]
-    yield Grid(head, tuple((None, cells) for cells in rows))
+    yield [Grid(head, tuple((None, cells) for cells in rows))]
     for member in members:
+        where = ", ".join(f"{name} = {value}" for name, value in member.constants.items())
         for unknown in member.tightest.unknown:
-            yield GAP
-            where = ", ".join(f"{name} = {value}" for name, value in member.constants.items())
-            yield Line(
-                f"{where}: {numbered(member.tightest.word, unknown.rows)} undecided: {unknown.reason}", Tone.OPEN
-            )
+            yield [Line(f"{where}: {numbered(word, unknown.rows)} undecided: {unknown.reason}", Tone.OPEN)]
 
 
 def _columns(tightest: Tightest) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dipc.algebra.numbers import decimal, exact_text, magnitude, round_down, round_up
+from dipc.algebra.record import field_values
 from dipc.claims.claim import claim_expression
 from dipc.claims.table import Table
 from dipc.decide.obligation import ClaimScope, EndPoint, FailureInterval, Verdict
@@ -23,7 +24,7 @@ from dipc.program.inputs import specifications
 from dipc.program.program import Program
 from dipc.text.ast import ClaimedInputs
 from dipc.text.core import Value, show_value
-from dipc.text.printer import print_expression
+from dipc.text.printer import language_text, print_expression
 from dipc.text.program import CoreProgram, kinds
 
 if TYPE_CHECKING:
@@ -135,6 +136,34 @@ def _common_digits(low: Fraction, high: Fraction, digits: int) -> Fraction | Non
         return None
     cut = truncated(low, digits)
     return cut if cut == truncated(high, digits) else None
+
+
+# --- fields of records ---------------------------------------------------------------------------
+
+
+def shown(record: object, fields: str) -> list[tuple[str, str | None]]:
+    """Return a label and a text for each field of `record` in the list `fields`; `_` is a blank in a label.
+
+    The list is as for JSON: `label=path` is the attribute of that path.
+    """
+    return [(key.replace("_", " "), value_text(value)) for key, value in field_values(record, fields)]
+
+
+def value_text(value: object) -> str | None:
+    """Return the text of a value; None for None.
+
+    An exact number has its decimal, and an enclosure its proved digits. Inputs and outputs are lists of assignments.
+    """
+    match value:
+        case None | str():
+            return value
+        case Fraction():
+            return rational(value)
+        case (Fraction() as low, Fraction() as high):
+            return enclosed_text(low, high)
+        case Mapping():
+            return assignment_text(value)
+    return language_text(value)
 
 
 # --- inputs and outputs ----------------------------------------------------------------------------

@@ -6,11 +6,12 @@ import re
 import shlex
 import tomllib
 from ast import Call
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import asdict, field, replace
+from enum import StrEnum
 from fractions import Fraction
 from functools import partial
 from itertools import groupby
@@ -27,7 +28,7 @@ from dipc.frozen import frozen
 from dipc.mechanisms.module import decorator_name, parsed
 from dipc.options import Options, job_count
 from dipc.outcome import classes, privacy, rows
-from dipc.outcome.outcome import GAP, ExitStatus, Fields, Line, Outcome, Part, SuiteCase, SuiteResult, Tone, Verbatim
+from dipc.outcome.outcome import ExitStatus, Fields, Line, Outcome, ReportBlock, Tone, Verbatim
 from dipc.outcome.outcome import render as render_text
 from dipc.outcome.words import UserQuestion, count
 from dipc.program.program import SEPARATOR, Program, as_program, load_source, source_at
@@ -362,6 +363,18 @@ def _makes_claim(path: Path) -> bool:
 # --- The results of tested claims -------------------------------------------------------------------------------------
 
 
+class SuiteResult(StrEnum):
+    """The result of a test.
+
+    `undecided` means that a verdict was expected and there was none, `error` that the claim could not be asked.
+    """
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNDECIDED = "undecided"
+    ERROR = "error"
+
+
 @frozen
 class ClaimResult:
     """The result of one claim: its verdict, or None for an error, in one line and as a whole report.
@@ -388,6 +401,12 @@ class ClaimResult:
         if self.verdict == self.claim.expect:
             return SuiteResult.PASSED
         return SuiteResult.UNDECIDED if self.verdict == Verdict.UNDECIDED else SuiteResult.FAILED
+
+    @property
+    def report(self) -> list[str]:
+        """The lines of the report about a claim with an unexpected result."""
+        text = [line.rstrip() for line in self.text.rstrip().splitlines()]
+        return [f"expected {self.claim.expect}", "", *text, "", f"replay: {self.replay}"]
 
 
 def overall(kinds: Iterable[SuiteResult]) -> SuiteResult:
@@ -526,104 +545,160 @@ _STANDINGS = {
 
 def outcome(tested: Sequence[ClaimResult]) -> Outcome:
     """Return the results of the claims of files, compared with the expected ones."""
-    whole = overall(tested.kind for tested in tested)
-    return Outcome(
-        program="",
-        line=verdict_line(tested),
-        standing=_STANDINGS[whole],
-        tone=_STANDINGS[whole].tone,
-        parts=lambda: _claim_parts(tested),
-        record=lambda: {
-            "schema": SCHEMA,
-            "verdict": str(whole),
-            "counts": json_value(counted(tested)),
-            "claims": [json_object(each, _CLAIM) for each in tested],
-        },
-        cases=tuple(map(_case, tested)),
-    )
+    record = {
+        "schema": SCHEMA,
+        "verdict": str(_suite_result(tested)),
+        "counts": json_value(counted(tested)),
+        "claims": [json_object(each, _CLAIM) for each in tested],
+    }
+    return _suite_outcome(tested, verdict_line(tested), _claim_parts, record)
 
 
 def directory_outcome(tested: Sequence[ClaimResult]) -> Outcome:
     """Return the results of the programs of a directory, each with its own claim."""
-    whole = overall(tested.kind for tested in tested)
+    whole, programs = _suite_result(tested), count(len(tested), "program")
+    line = f"accurate: {'all ' if len(tested) > 1 else ''}{programs}"
+    if whole is not SuiteResult.PASSED:
+        line = f"{_VERDICTS[whole]}: {programs}, {', '.join(_unexpected(tested, 'inaccurate'))}"
+    record = {
+        "schema": DIRECTORY_SCHEMA,
+        "verdict": _VERDICTS[whole].lower(),
+        "programs": [json_object(each, "program=claim.program verdict line") for each in tested],
+    }
+    return _suite_outcome(tested, line, _directory_parts, record)
+
+
+def _suite_outcome(
+    tested: Sequence[ClaimResult],
+    line: str,
+    parts: Callable[[Sequence[ClaimResult]], Iterator[ReportBlock]],
+    record: Mapping[str, object],
+) -> Outcome:
+    standing = _STANDINGS[_suite_result(tested)]
     return Outcome(
         program="",
-        line=_directory_line(tested),
-        standing=_STANDINGS[whole],
-        tone=_STANDINGS[whole].tone,
-        parts=lambda: _directory_parts(tested),
-        record=lambda: {
-            "schema": DIRECTORY_SCHEMA,
-            "verdict": _VERDICTS[whole].lower(),
-            "programs": [json_object(each, "program=claim.program verdict line") for each in tested],
-        },
-        cases=tuple(map(_case, tested)),
+        line=line,
+        standing=standing,
+        tone=standing.tone,
+        parts=lambda: parts(tested),
+        record=lambda: record,
+        cases=tuple(tested),
     )
 
 
-def _case(tested: ClaimResult) -> SuiteCase:
-    return SuiteCase(
-        name=tested.claim.name,
-        place=tested.claim.place,
-        kind=tested.kind,
-        expected=str(tested.claim.expect),
-        line=tested.line,
-        text=tested.text,
-        replay=tested.replay,
-        seconds=tested.seconds,
-        diagnostics=tested.diagnostics,
-    )
+def _suite_result(tested: Sequence[ClaimResult]) -> SuiteResult:
+    return overall(result.kind for result in tested)
+
+
+def _unexpected(tested: Sequence[ClaimResult], failed: str) -> list[str]:
+    """Return how many claims have each unexpected result; `failed` is the word for those with another verdict."""
+    words = {SuiteResult.FAILED: failed, SuiteResult.UNDECIDED: "undecided", SuiteResult.ERROR: "could not be asked"}
+    numbers = counted(tested)
+    return [f"{numbers[kind]} {word}" for kind, word in words.items() if numbers[kind]]
 
 
 def verdict_line(tested: Sequence[ClaimResult]) -> str:
     """Return the whole result in one line."""
-    numbers = counted(tested)
-    phrases = {
-        SuiteResult.FAILED: "otherwise",
-        SuiteResult.UNDECIDED: "undecided",
-        SuiteResult.ERROR: "could not be asked",
-    }
-    counts = [f"{numbers[kind]} {word}" for kind, word in phrases.items() if numbers[kind]]
-    claims = count(len(tested), "claim")
-    if not counts:
+    claims, unexpected = count(len(tested), "claim"), _unexpected(tested, "otherwise")
+    if not unexpected:
         return f"passed: {claims}, {'all ' if len(tested) > 1 else ''}as expected"
-    whole = _WORDS[overall(tested.kind for tested in tested)]
-    return f"{whole}: {claims}, {numbers[SuiteResult.PASSED]} as expected, {', '.join(counts)}"
+    passed = counted(tested)[SuiteResult.PASSED]
+    return f"{_WORDS[_suite_result(tested)]}: {claims}, {passed} as expected, {', '.join(unexpected)}"
 
 
-def _claim_parts(tested: Sequence[ClaimResult]) -> Iterator[Part]:
+def _claim_parts(tested: Sequence[ClaimResult]) -> Iterator[ReportBlock]:
     width = max(len(word) for word in _WORDS.values())
     for file, group in groupby(tested, key=lambda tested: tested.claim.place.file):
-        yield GAP
-        yield Line(file, Tone.HEAD)
+        yield [Line(file, Tone.HEAD)]
         for result in group:
             passed = result.kind is SuiteResult.PASSED
             text = f"{_WORDS[result.kind].ljust(width)} {result.claim.name}: {result.line}"
             yield Line(text, None if passed else _STANDINGS[result.kind].tone, indent=2)
             if not passed:
-                yield GAP
-                yield Verbatim(f"      {line}".rstrip() for line in _case(result).lines())
-                yield GAP
+                yield [Verbatim(f"      {line}".rstrip() for line in result.report)]
+                yield []
 
 
-def _directory_line(tested: Sequence[ClaimResult]) -> str:
-    whole, numbers = overall(tested.kind for tested in tested), counted(tested)
-    if whole is SuiteResult.PASSED:
-        return f"accurate: {'all ' if len(tested) > 1 else ''}{count(len(tested), 'program')}"
-    phrases = {
-        SuiteResult.FAILED: "inaccurate",
-        SuiteResult.UNDECIDED: "undecided",
-        SuiteResult.ERROR: "could not be asked",
-    }
-    counts = [f"{numbers[each]} {word}" for each, word in phrases.items() if numbers[each]]
-    return f"{_VERDICTS[whole]}: {count(len(tested), 'program')}, {', '.join(counts)}"
-
-
-def _directory_parts(tested: Sequence[ClaimResult]) -> Iterator[Part]:
-    yield GAP
-    yield Fields((tested.claim.name, tested.line) for tested in tested)
+def _directory_parts(tested: Sequence[ClaimResult]) -> Iterator[ReportBlock]:
+    yield [Fields((tested.claim.name, tested.line) for tested in tested)]
     for result in tested:
         if result.kind is not SuiteResult.PASSED:
-            yield GAP
-            yield Line(result.claim.name, _STANDINGS[result.kind].tone)
-            yield Verbatim(f"  {each}".rstrip() for each in result.text.splitlines())
+            lines = Verbatim(f"  {each}".rstrip() for each in result.text.splitlines())
+            yield [Line(result.claim.name, _STANDINGS[result.kind].tone), lines]
+
+
+# --- JUnit and GitHub ------------------------------------------------------------------------------
+
+
+def junit(outcome: Outcome) -> str:
+    """Return a JUnit `testsuite` for each file and a `testcase` for each claim.
+
+    An undecided claim is an `error` of the type `undecided`: JUnit has no third outcome, and the claim did not fail.
+    """
+    from xml.etree import ElementTree as ET
+
+    tested: Sequence[ClaimResult] = outcome.cases
+    root = ET.Element("testsuites", {"name": "dipc", **_totals(tested)})
+    for file, group in groupby(tested, key=lambda each: _clean(each.claim.place.file)):
+        results = list(group)
+        suite = ET.SubElement(root, "testsuite", {"name": file, **_totals(results)})
+        for each in results:
+            place = {"classname": file, "file": file, "line": str(each.claim.place.line)}
+            case = {"name": _clean(each.claim.name), **place, "time": f"{each.seconds:.3f}"}
+            element = ET.SubElement(suite, "testcase", case)
+            if each.kind is not SuiteResult.PASSED:
+                tag = "failure" if each.kind is SuiteResult.FAILED else "error"
+                child = ET.SubElement(element, tag, type=str(each.kind), message=_clean(each.line))
+                child.text = _clean("\n".join(each.report) + "\n")
+    ET.indent(root, " ")
+    return "<?xml version='1.0' encoding='utf-8'?>\n" + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _totals(tested: Sequence[ClaimResult]) -> dict[str, str]:
+    numbers = counted(tested)
+    return {
+        "tests": str(len(tested)),
+        "failures": str(numbers[SuiteResult.FAILED]),
+        "errors": str(numbers[SuiteResult.ERROR] + numbers[SuiteResult.UNDECIDED]),
+        "time": f"{sum(each.seconds for each in tested):.3f}",
+    }
+
+
+def _clean(text: str) -> str:
+    return _NOT_IN_XML.sub("\ufffd", text)
+
+
+_NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def github(outcome: Outcome) -> str:
+    """Return a workflow command of GitHub for each claim with an unexpected result, and the answer's first line.
+
+    A command refers to the line of the claim, or of the mistake in the program.
+    """
+    lines = [line for result in outcome.cases for line in _annotations(result)]
+    return "".join(f"{line}\n" for line in [*lines, outcome.line])
+
+
+def _annotations(result: ClaimResult) -> Iterator[str]:
+    name, place = result.claim.name, result.claim.place
+    if result.kind is SuiteResult.ERROR:
+        for diagnostic in result.diagnostics:
+            message = "\n".join([diagnostic.message, *diagnostic.notes])
+            yield _annotation("error", diagnostic.excerpt or place, f"{name} ({diagnostic.code})", message)
+    elif result.kind is not SuiteResult.PASSED:
+        level = "warning" if result.kind is SuiteResult.UNDECIDED else "error"
+        message = f"expected {result.claim.expect}, but {result.line}\nreplay: {result.replay}"
+        yield _annotation(level, place, name, message)
+
+
+def _annotation(level: str, place: Excerpt, title: str, message: str) -> str:
+    properties = {"file": place.file, "line": str(place.line), "col": str(place.column), "title": title}
+    where = ",".join(
+        f"{name}={_escaped(text).replace(':', '%3A').replace(',', '%2C')}" for name, text in properties.items()
+    )
+    return f"::{level} {where}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from dipc.decide.obligation import Verdict
-from dipc.outcome.outcome import SuiteResult
 from dipc.outcome.rows import row_text
 from dipc.questions.report import Report
-from dipc.suite.claims import ExpectedClaim, outcome_of, question_for, read_claims, report_of
+from dipc.suite.claims import ExpectedClaim, SuiteResult, outcome_of, question_for, read_claims, report_of
 from dipc.text.diagnostic import DiagnosticError, render
 
 

@@ -18,7 +18,7 @@ from dipc.inverse.tighten import tightest
 from dipc.options import Options, takes
 from dipc.outcome import classes, experiments, formats, html, privacy, rows, runs, solve, tighten
 from dipc.outcome import program as of_program
-from dipc.outcome.outcome import ExitStatus, Fields, Grid, Line, Look, Outcome, SuiteResult, Tone, render, render_parts
+from dipc.outcome.outcome import ExitStatus, Fields, Grid, Line, Look, Outcome, Tone, render, render_parts
 from dipc.outcome.privacy import PrivacyStatement
 from dipc.outcome.words import UserQuestion
 from dipc.program.program import Program
@@ -138,10 +138,10 @@ def test_claims_are_cases(tmp_path: Path) -> None:
         '[[claim]]\nprogram = "coin.dip"\n\n[[claim]]\nprogram = "coin.dip"\nbeta = "0"\n', encoding="utf-8"
     )
     outcome = suite.outcome([*suite.run_claims(suite.read_claims(claims))])
-    assert [case.kind for case in outcome.cases] == [SuiteResult.PASSED, SuiteResult.FAILED]
+    assert [case.kind for case in outcome.cases] == [suite.SuiteResult.PASSED, suite.SuiteResult.FAILED]
     assert outcome.standing is ExitStatus.FAILS
-    assert formats.junit(outcome).count("<failure ") == 1
-    assert formats.github(outcome).splitlines()[-1] == outcome.line
+    assert suite.junit(outcome).count("<failure ") == 1
+    assert suite.github(outcome).splitlines()[-1] == outcome.line
 
 
 def test_a_grid_stands_above_itself_where_the_page_is_narrow() -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from dipc.cli.main import run
 from dipc.decide.obligation import Verdict
-from dipc.outcome.outcome import SuiteResult
-from dipc.suite.claims import claims_files, read_claims, run_claims
+from dipc.suite.claims import SuiteResult, claims_files, read_claims, run_claims
 from dipc.text.diagnostic import DiagnosticError
 
 pytest_plugins = ["pytester"]
