@@ -429,15 +429,14 @@ def resolve_claim(program: CoreProgram, table: Table, options: ClaimOptions) -> 
 
     Raises DiagnosticError for a claim that cannot be read or makes no sense, TypeError for inexact numbers.
     """
-    constants = {name: Parametric.number(value) for name, value in program.constants.items()}
     claim = Claim(
         program,
         table,
         alpha=claim_expression(program, "alpha", options.alpha),
         beta=claim_expression(program, "beta", options.beta),
         gamma=claim_expression(program, "gamma", options.gamma),
-        intervals=claimed_intervals(program, options.eps, constants),
-        constants=constants,
+        intervals=claimed_intervals(program, options.eps),
+        constants=constant_values(program),
     )
     claim.check()
     return claim
@@ -465,14 +464,16 @@ def claim_expression(program: CoreProgram, name: str, given: GivenValue) -> Clai
     return ClaimExpression(name, program.source, field_.value)
 
 
-def claimed_intervals(
-    program: CoreProgram, given: GivenEps, constants: Mapping[str, Parametric]
-) -> tuple[Interval, ...]:
+def constant_values(program: CoreProgram) -> dict[str, Parametric]:
+    """Return the values of the constants of `program`, as expressions of a claim read them."""
+    return {name: Parametric.number(value) for name, value in program.constants.items()}
+
+
+def claimed_intervals(program: CoreProgram, given: GivenEps) -> tuple[Interval, ...]:
     """Return the intervals of eps that a claim is about: `given`, those of the claim block, or all that are allowed.
 
-    `constants` has the values of the constants that the intervals name. Raises DiagnosticError for intervals that
-    cannot be read or that `program` does not allow, and TypeError for a float, a truth value or an object of another
-    type.
+    Raises DiagnosticError for intervals that cannot be read or that `program` does not allow, and TypeError for a
+    float, a truth value or an object of another type.
     """
     intervals: tuple[Interval, ...]
     match given:
@@ -482,12 +483,12 @@ def claimed_intervals(
             field_ = _field(program, "eps")
             if field_ is None or not isinstance(field_.value, tuple):
                 return program.only_in or (Interval.POSITIVE,)
-            intervals = resolve_intervals(program.source, field_.value, constants)
+            intervals = resolve_intervals(program.source, field_.value, constant_values(program))
         case Interval():
             intervals = (given,)
         case _:
             source = SourceText("<eps>", given_text(given))
-            intervals = resolve_intervals(source, parse_interval(source), constants)
+            intervals = resolve_intervals(source, parse_interval(source), constant_values(program))
     program.require_meaning(intervals)
     return intervals
 

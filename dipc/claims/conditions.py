@@ -117,7 +117,9 @@ class _Analysis:
                 return _absolute(self.trend(inner))
             case Call(function="min" | "max" as function, arguments=arguments):
                 return _selected(function, [self.trend(argument) for argument in arguments])
-        return Trend(continuous=False)
+        names = {GREEK.get(each.name, each.name) for each in walk(node) if isinstance(each, Name)}
+        free = all(self.unknown not in self.names[name].unknowns() for name in names & self.names.keys())
+        return Trend(free, free, continuous=False)
 
     def _value(self, node: Expr) -> Parametric | None:
         try:
@@ -187,6 +189,8 @@ def _falls(value: Parametric, name: str) -> bool | GrowthWitness:
     The other unknowns have any values >= 0. The result is a GrowthWitness where the numerator is proved to increase
     with the unknown, and False if neither is proved.
     """
+    if _nonnegative(-value.derivative(name), [Interval.POSITIVE]):
+        return True
     coefficients = _polynomials_by_factor(value, name)
     failed: list[Fraction] = []
     unsettled = False

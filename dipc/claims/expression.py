@@ -283,6 +283,17 @@ class ClaimExpression:
                 "E0613", f"{self.what} has too many cases when its min, max and abs are resolved", self.tree
             ) from None
 
+    def rational(self, node: Expr, names: Mapping[str, Parametric]) -> Fraction:
+        """Return the rational number `node`, a part of this expression; raise NoMonomial if it is not one.
+
+        `names` has the values of the names in it.
+        """
+        with suppress(DiagnosticError):
+            value = constant_of(replace(self, tree=node).value(names))
+            if value is not None:
+                return value
+        raise NoMonomial(node.span, None)
+
     def error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
         """Return a DiagnosticError that points to `node`, a part of this expression; `label` is written below it."""
         return DiagnosticError(Diagnostic(code, message, self.source.excerpt(node.span), label, notes))
@@ -694,12 +705,6 @@ def scales(parts: NormalParts, names: Mapping[str, Parametric]) -> bool:
         rates[name] = rate
     at_one = {**names, **{name: Parametric.number(rate) for name, rate in rates.items()}}
 
-    def constant(node: Expr) -> Fraction:
-        value = constant_of(replace(parts.expression, tree=node).value(at_one))
-        if value is None:
-            raise NoMonomial(node.span, None)
-        return value
-
     def as_eps(node: Expr) -> Expr | None:
         if not isinstance(node, Name) or GREEK.get(node.name, node.name) not in rates:
             return None
@@ -707,6 +712,9 @@ def scales(parts: NormalParts, names: Mapping[str, Parametric]) -> bool:
         above, below = (Number(Fraction(n), str(n), node.span) for n in rate.as_integer_ratio())
         scaled = Binary(BinaryOp.MULTIPLY, Eps(node.span), above, node.span)
         return Binary(BinaryOp.DIVIDE, scaled, below, node.span)
+
+    def constant(node: Expr) -> Fraction:
+        return parts.expression.rational(node, at_one)
 
     for term in parts.terms:
         (argument,) = term.call.arguments

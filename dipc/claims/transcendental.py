@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dipc.algebra.exppoly import ClosedForm, Quotient, simplest
 from dipc.algebra.limits import Undecided
@@ -19,6 +19,7 @@ from dipc.claims.claim import (
     GivenEps,
     claim_expression,
     claimed_intervals,
+    constant_values,
     intervals_text,
     resolve_intervals,
     the_one_eps,
@@ -31,10 +32,9 @@ from dipc.claims.expression import (
     is_transcendental,
     split_exponent,
 )
-from dipc.frozen import frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.sign.interval import Interval
 from dipc.text.ast import (
-    ARITHMETIC,
     GREEK,
     Binary,
     BinaryOp,
@@ -53,10 +53,15 @@ from dipc.text.ast import (
     walk,
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
-from dipc.text.numbers import NoMonomial, monomial
+from dipc.text.numbers import NoMonomial, is_irrational, monomial
 from dipc.text.parser import parse_interval
 from dipc.text.printer import print_expression, print_interval
 from dipc.text.program import CoreProgram
+
+if TYPE_CHECKING:
+    from dipc.claims import conditions
+else:
+    conditions = LazyModule("dipc.claims.conditions")
 
 #: The significant digits of the rationals that enclose a transcendental number.
 DIGITS = 40
@@ -143,9 +148,9 @@ def enclosed_claim(
     known = {name: claimed for name, claimed in given.items() if claimed is not None}
     if not any(is_transcendental(claimed.tree) for claimed in known.values()):
         return None
-    constants = {name: Parametric.number(value) for name, value in program.constants.items()}
-    one_eps = the_one_eps(claimed_intervals(program, options.eps, constants))
-    values = {name: value for name, value in program.constants.items() if name not in left_open}
+    one_eps = the_one_eps(claimed_intervals(program, options.eps))
+    constants = constant_values(program)
+    known_constants = {name: value for name, value in constants.items() if name not in left_open}
     open_number = next(iter(left_open), None)
     stronger: dict[str, ClaimExpression] = {}
     weaker: dict[str, ClaimExpression] = {}
@@ -157,7 +162,7 @@ def enclosed_claim(
             tree = _with_powers_of_eps(expression, tree, constants, one_eps)
             stronger[name] = weaker[name] = replace(expression, tree=tree)
         if is_transcendental(tree):
-            low, high = _Enclosure(expression, values, one_eps, open_number, digits).ends(tree)
+            low, high = _Enclosure(expression, known_constants, one_eps, open_number, digits).ends(tree)
             stronger[name], weaker[name] = replace(expression, tree=low), replace(expression, tree=high)
     texts = {name: print_expression(claimed.tree) for name, claimed in known.items()}
     more: dict[str, Any] = {**stronger}
@@ -184,7 +189,7 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
         return None
     if not any(map(is_transcendental, intervals)):
         return None
-    constants = {name: Parametric.number(value) for name, value in program.constants.items()}
+    constants = constant_values(program)
     larger: list[Interval] = []
     smaller: list[IntervalExpr] = []
     irrational: set[Fraction] = set()
@@ -228,7 +233,7 @@ def _require_rational_within(
 
 
 def _enclosure_of_end(source: SourceText, end: Expr, program: CoreProgram, digits: int = DIGITS) -> _Enclosure:
-    return _Enclosure(ClaimExpression(AN_INTERVAL, source, end), program.constants, None, None, digits)
+    return _Enclosure(ClaimExpression(AN_INTERVAL, source, end), constant_values(program), None, None, digits)
 
 
 def _ends_around(source: SourceText, end: Expr, program: CoreProgram, digits: int) -> tuple[Expr, Expr]:
@@ -345,74 +350,116 @@ def _with_distances(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
 
 
 def enclosed_expression(
-    expression: ClaimExpression, constants: Mapping[str, Fraction], one_eps: Fraction | None
+    expression: ClaimExpression, names: Mapping[str, Parametric], one_eps: Fraction | None
 ) -> tuple[ClaimExpression, ClaimExpression]:
     """Return two expressions without transcendental numbers, the first at most `expression`, the second at least.
 
-    The bounds are valid for every eps, or only for `one_eps` if it is given. `constants` has the values of the
+    The bounds are valid for every eps, or only for `one_eps` if it is given. `names` has the values of the
     constants in the expression. Raises DiagnosticError for a logarithm of anything but a positive rational, and for a
     number whose direction of rounding cannot be determined.
     """
-    low, high = _Enclosure(expression, constants, one_eps).ends(expression.tree)
+    low, high = _Enclosure(expression, names, one_eps).ends(expression.tree)
     return replace(expression, tree=low), replace(expression, tree=high)
 
 
 @frozen
 class _Enclosure:
+    """A search for rationals around the numbers in `expression`; `names` has the values of its constants.
+
+    At the single `eps`, if it is given, powers of eps are numbers. The constant `open` is at least 0.
+    """
+
     expression: ClaimExpression
-    constants: Mapping[str, Fraction]
+    names: Mapping[str, Parametric]
     eps: Fraction | None
     open: str | None = None
     digits: int = DIGITS
 
-    def ends(self, node: Expr) -> tuple[Expr, Expr]:
-        """Return (low, high), trees without transcendental numbers, with low <= `node` <= high."""
-        if not is_transcendental(node):
-            return node, node
-        number = self._of_powers(node) or self._number(node)
-        if number is not None:
-            below, above = number if number[0] == number[1] else outward(*number, self.digits)
-            return _literal(below, node), _literal(above, node)
-        match node:
-            case Unary(op=UnaryOp.NEGATE, operand=operand):
-                low, high = self.ends(operand)
-                return replace(node, operand=high), replace(node, operand=low)
-            case Binary(op=BinaryOp.ADD, left=left, right=right):
-                (low, high), (least, most) = self.ends(left), self.ends(right)
-                return replace(node, left=low, right=least), replace(node, left=high, right=most)
-            case Binary(op=BinaryOp.SUBTRACT, left=left, right=right):
-                (low, high), (least, most) = self.ends(left), self.ends(right)
-                return replace(node, left=low, right=most), replace(node, left=high, right=least)
-            case Binary(op=BinaryOp.MULTIPLY, left=left, right=right):
-                return self._scaled(node, left, right)
-            case Binary(op=BinaryOp.DIVIDE, left=left, right=right):
-                return self._divided(node, left, right)
-            case Binary(op=BinaryOp.POWER, left=left, right=right) if self._sign(left) == 1:
-                low, high = self.ends(left)
-                exponent = self._number(right)
-                if exponent is not None and exponent[1] < 0:
-                    low, high = high, low
-                return replace(node, left=low), replace(node, left=high)
-            case Call(function="exp", arguments=(inner,)):
-                # Even at one eps, e to the power of a number is not an exact number here, but e^(q·eps) is.
-                shift, rest = split_exponent(inner, replace(self, eps=None).rational)
-                if rest is not None:
-                    low, high = replace(self, eps=None).ends(rest)
-                    below, above = self._exponential(shift, inner)
-                    return self._times(below, low, node), self._times(above, high, node)
-            case Call(function="min" | "max", arguments=arguments):
-                ends = [self.ends(argument) for argument in arguments]
-                return (
-                    replace(node, arguments=tuple([low for low, _ in ends])),
-                    replace(node, arguments=tuple([high for _, high in ends])),
-                )
-            case Ranged(low=low_end, high=high_end):
-                first, last = self._number(low_end), self._number(high_end)
-                if first is not None and last is not None and first[0] <= last[0]:
-                    return self.ends(node.written_out(int(first[0]), int(last[0])))
-            case Call(function="log", arguments=(inner,)):
-                raise self._error(inner, "a logarithm needs a positive rational number", "this is not one")
-        raise self._unseen(node)
+    def ends(self, tree: Expr) -> tuple[Expr, Expr]:
+        """Return (low, high), trees without transcendental numbers, with low <= `tree` <= high.
+
+        If an expression is proved to grow with a number in it, the lower end of the number belongs into low.
+        """
+        numbers: dict[str, Ends] = {}
+        opened = self.opened(tree, numbers)
+        low: dict[str, Fraction] = {}
+        high: dict[str, Fraction] = {}
+        for name, (below, above) in numbers.items():
+            low[name], high[name] = (below, above) if self._rises(opened, name, numbers) else (above, below)
+        return _with_numbers(opened, low), _with_numbers(opened, high)
+
+    def _rises(self, opened: Expr, name: str, numbers: Mapping[str, Ends]) -> bool:
+        """Return True if `opened` is proved to grow with the number `name`, and False if it is proved to fall."""
+        names = {each: Parametric.unknown(each) for each in (*DISTANCES, "inf", *filter(None, [self.open]))}
+        names |= self.names
+        names |= {each: Parametric.number(low) + Parametric.unknown(each) for each, (low, _) in numbers.items()}
+        intervals = [Interval.POSITIVE if self.eps is None else Interval(self.eps, self.eps, True, True)]
+
+        def at_eps(node: Expr) -> Expr | None:
+            match node:
+                case Eps() if self.eps is not None:
+                    return number(self.eps, node.span)
+                case Call(function="exp" | "erfc"):
+                    return node  # Its value at one eps is irrational.
+            return None
+
+        def behavior(node: Expr) -> conditions.Trend:
+            tree = rewritten(node, at_eps)
+            return conditions.trend(replace(self.expression, tree=tree), name, names, intervals)
+
+        found = behavior(opened)
+        if found.rises or found.falls:
+            return found.rises
+        unproved = (node for node in walk(opened) if mentions(node, name))
+        *_, place = (node for node in unproved if not ((found := behavior(node)).rises or found.falls))
+        raise self._error(
+            place,
+            "this expression is not proved to grow, or to fall, with the transcendental number in it",
+            "its sign is not proved either",
+            "round that number to a rational in the direction that makes the claim stronger",
+        )
+
+    def opened(self, tree: Expr, numbers: dict[str, Ends]) -> Expr:
+        """Return `tree` with a name in place of each transcendental number; add rationals around it to `numbers`."""
+
+        def named(ends: Ends, place: Expr) -> Expr:
+            if ends[0] == ends[1]:
+                return _literal(ends[0], place)
+            if ends[1] <= 0:
+                return Unary(UnaryOp.NEGATE, named((-ends[1], -ends[0]), place), place.span)
+            name = f"#{len(numbers)}"
+            numbers[name] = ends
+            return Name(name, place.span)
+
+        def change(node: Expr) -> Expr | None:
+            if not is_transcendental(node):
+                return node
+            known = self._of_powers(node) or self._number(node)
+            if known is not None:
+                return named(known if known[0] == known[1] else outward(*known, self.digits), node)
+            match node:
+                case Binary(op=BinaryOp.POWER, left=left):
+                    return replace(node, left=self.opened(left, numbers))
+                case Call(function="exp", arguments=(inner,)):
+                    # Even at one eps, e to the power of a number is not an exact number here, but e^(q·eps) is.
+                    of_every_eps = replace(self, eps=None)
+                    shift, rest = split_exponent(inner, of_every_eps.rational)
+                    if rest is not None:
+                        ends = self._exponential(shift, inner)
+                        power = replace(node, arguments=(of_every_eps.opened(rest, numbers),))
+                        above, below = ends[0].as_integer_ratio()
+                        if ends[0] == ends[1] and above == 1:
+                            return power if below == 1 else Binary(BinaryOp.DIVIDE, power, number(below, node.span))
+                        return Binary(BinaryOp.MULTIPLY, named(ends, node), power, node.span)
+                case Ranged(low=low_end, high=high_end):
+                    first, last = self._number(low_end), self._number(high_end)
+                    if first is not None and last is not None and first[0] <= last[0]:
+                        return self.opened(node.written_out(int(first[0]), int(last[0])), numbers)
+                case Call(function="log", arguments=(inner,)):
+                    raise self._error(inner, "a logarithm needs a positive rational number", "this is not one")
+            return None
+
+        return rewritten(tree, change)
 
     def _of_powers(self, node: Expr) -> Ends | None:
         """Return rationals around `node`, a number made of powers of e alone, or None if it is not.
@@ -428,9 +475,8 @@ class _Enclosure:
                     return replace(inside, arguments=(Binary(BinaryOp.MULTIPLY, inner, Eps(inner.span), inner.span),))
             return None
 
-        numbers = {name: Parametric.number(value) for name, value in self.constants.items()}
         with suppress(DiagnosticError, Undecided):
-            value = replace(self.expression, tree=rewritten(node, with_eps)).evaluate(numbers)
+            value = replace(self.expression, tree=rewritten(node, with_eps)).evaluate(self.names)
             sign = value.denominator.sign_at_one()
             if sign:
                 form = ClosedForm(simplest(Quotient(value.numerator_flat() * sign, value.denominator * sign)))
@@ -446,68 +492,6 @@ class _Enclosure:
         if any(max(map(int.bit_length, end.as_integer_ratio())) > RESULT_BIT_LIMIT for end in ends):
             raise self._error(inner, "this number is too large or small to be written out", "")
         return ends if result.rational is not None else outward(*ends, self.digits)
-
-    def _times(self, factor: Fraction, argument: Expr, node: Call) -> Expr:
-        power = replace(node, arguments=(argument,))
-        above, below = factor.as_integer_ratio()
-        if above == 1 and below > 1:
-            return Binary(BinaryOp.DIVIDE, power, number(below, node.span), node.span)
-        return power if factor == 1 else Binary(BinaryOp.MULTIPLY, _literal(factor, node), power, node.span)
-
-    def _scaled(self, node: Binary, left: Expr, right: Expr) -> tuple[Expr, Expr]:
-        signs = self._sign(left), self._sign(right)
-        (low, high), (least, most) = self.ends(left), self.ends(right)
-        match is_transcendental(left), is_transcendental(right), signs:
-            case True, True, (1, 1):
-                return replace(node, left=low, right=least), replace(node, left=high, right=most)
-            case True, False, (_, 1 | -1 as sign):
-                low, high = (low, high) if sign == 1 else (high, low)
-                return replace(node, left=low), replace(node, left=high)
-            case False, True, (1 | -1 as sign, _):
-                least, most = (least, most) if sign == 1 else (most, least)
-                return replace(node, right=least), replace(node, right=most)
-        raise self._unseen(node)
-
-    def _divided(self, node: Binary, left: Expr, right: Expr) -> tuple[Expr, Expr]:
-        (low, high), (least, most) = self.ends(left), self.ends(right)
-        match is_transcendental(left), is_transcendental(right), (self._sign(left), self._sign(right)):
-            case True, False, (_, 1 | -1 as sign):
-                low, high = (low, high) if sign == 1 else (high, low)
-                return replace(node, left=low), replace(node, left=high)
-            case _, True, (1 | -1 as sign, 1):
-                least, most = (least, most) if sign == -1 else (most, least)
-                return replace(node, left=low, right=least), replace(node, left=high, right=most)
-        raise self._unseen(node)
-
-    def _sign(self, node: Expr) -> int | None:
-        """Return 1 if `node` is proved to be >= 0 for every eps, -1 if <= 0, and None if neither is proved."""
-        number = self._number(node)
-        if number is not None:
-            return 1 if number[0] >= 0 else -1 if number[1] <= 0 else None
-        match node:
-            case Eps() | Call(function="exp" | "abs" | "erfc"):
-                return 1
-            case Name(name=name) if GREEK.get(name, name) in (*DISTANCES, "inf", self.open):
-                return 1
-            case Unary(op=UnaryOp.NEGATE, operand=operand):
-                sign = self._sign(operand)
-                return None if sign is None else -sign
-            case Binary(op=BinaryOp.MULTIPLY | BinaryOp.DIVIDE, left=left, right=right):
-                one, two = self._sign(left), self._sign(right)
-                return None if one is None or two is None else one * two
-            case Binary(op=BinaryOp.ADD, left=left, right=right):
-                one, two = self._sign(left), self._sign(right)
-                return one if one == two else None
-            case Binary(op=BinaryOp.SUBTRACT, left=left, right=right):
-                one, two = self._sign(left), self._sign(right)
-                return one if one is not None and two == -one else None
-            case Binary(op=BinaryOp.POWER, left=left, right=right):
-                exponent = self._number(right)
-                return 1 if exponent is not None and all(end % 2 == 0 for end in exponent) else self._sign(left)
-            case Call(function="min" | "max", arguments=arguments):
-                signs = {self._sign(argument) for argument in arguments}
-                return signs.pop() if len(signs) == 1 else None
-        return None
 
     def _number(self, node: Expr) -> Ends | None:
         """Return rationals that enclose the number `node`, equal ones if it is rational.
@@ -543,23 +527,13 @@ class _Enclosure:
             return None
 
     def rational(self, node: Expr) -> Fraction:
-        match node:
-            case Number(value=value):
-                return value
-            case Name(name=name) if name in self.constants:
-                return self.constants[name]
-            case Unary(op=UnaryOp.NEGATE, operand=operand):
-                return -self.rational(operand)
-            case Binary(op=op, left=left, right=right) if op in ARITHMETIC:
-                one, two = self.rational(left), self.rational(right)
-                if op is BinaryOp.DIVIDE and not two:
-                    raise NoMonomial(right.span, "this divides by zero")
-                return Fraction(ARITHMETIC[op](one, two))
-            case Binary() | Call():
-                known = monomial(node, self.rational)[0].rational
-                if known is not None:
-                    return known
-        raise NoMonomial(node.span, None)
+        try:
+            return self.expression.rational(node, self.names)
+        except NoMonomial:
+            known = monomial(node, self.rational)[0].rational if is_irrational(node) else None
+            if known is None:
+                raise
+            return known
 
     def _check_logarithms_and_roots(self, node: Expr) -> None:
         for call in walk(node):
@@ -571,16 +545,15 @@ class _Enclosure:
                 if call.function == "sqrt" and (number is None or number.sign < 0):
                     raise self._error(inner, "a square root needs a number that is at least 0", "this is not one")
 
-    def _unseen(self, node: Expr) -> Exception:
-        return self._error(
-            node,
-            "this expression is not proved to grow, or to fall, with the transcendental number in it",
-            "its sign is not proved either",
-            "round that number to a rational in the direction that makes the claim stronger",
-        )
-
     def _error(self, node: Expr, message: str, label: str, *notes: str) -> Exception:
         return self.expression.error("E0615", message, node, label, *notes)
+
+
+def _with_numbers(tree: Expr, numbers: Mapping[str, Fraction]) -> Expr:
+    return rewritten(
+        tree,
+        lambda node: _literal(numbers[node.name], node) if isinstance(node, Name) and node.name in numbers else None,
+    )
 
 
 def _literal(value: Fraction, of: Expr) -> Expr:

@@ -62,6 +62,7 @@ def value(text: str, eps: Fraction, gamma: Fraction) -> mpmath.mpf:
         "log": mpmath.log,
         "min": min,
         "max": max,
+        "abs": abs,
         "mpf": mpmath.mpf,
     }
     python = re.sub(r"(?<![\w.])(\d+(\.\d+)?)", r"mpf('\1')", text.replace("^", "**"))
@@ -327,6 +328,30 @@ def test_a_program_may_call_something_log() -> None:
 def test_trees_without_logarithms_are_left_alone() -> None:
     assert enclosed_claim(PROGRAM.core, ClaimOptions(beta="exp(-eps)")) is None
     assert not is_transcendental(parse_expression(SourceText("<beta>", "exp(-eps)*max(1, eps)")))
+
+
+@pytest.mark.parametrize(
+    ("beta", "ends"),
+    [
+        ("(eps - 1)^2*log(3)", ("(eps - 1)^2*1.09861", "(eps - 1)^2*1.09861")),
+        ("abs(exp(-eps) + log(2))", ("abs(exp(-eps) + 0.69314", "abs(exp(-eps) + 0.69314")),
+        ("min(3, 1)*eps + log(1/2)", ("min(3, 1)*eps + -0.69314", "min(3, 1)*eps + -0.69314")),
+        ("min(1, 2)/min(2, eps + log(2))", ("min(1, 2)/min(2, eps + 0.69314", "min(1, 2)/min(2, eps + 0.69314")),
+    ],
+)
+def test_the_direction_is_seen(beta: str, ends: tuple[str, str]) -> None:
+    found = enclosed_claim(PROGRAM.core, ClaimOptions(beta=beta))
+    assert found is not None
+    low, high = str(found.stronger.beta), str(found.weaker.beta)
+    assert low != high
+    assert (low.startswith(ends[0]), high.startswith(ends[1])) == (True, True)
+    least, exact, most = (value(text, Fraction(1, 3), Fraction(0)) for text in (low, beta, high))
+    assert least <= exact <= most
+
+
+def test_an_unknown_name_beside_a_logarithm_is_named() -> None:
+    with pytest.raises(DiagnosticError, match="`alhpa` is not known in beta"):
+        dipc.check(PROGRAM, inputs="q = 0", beta="log(3)*exp(-eps) + alhpa")
 
 
 def test_the_factor_of_an_irrational_beta_is_enclosed() -> None:

@@ -15,9 +15,17 @@ from typing import TYPE_CHECKING
 from dipc.above import above
 from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import LimitReached
-from dipc.algebra.parametric import Parametric, constant_of
+from dipc.algebra.parametric import Parametric
 from dipc.algebra.record import Record
-from dipc.claims.claim import GivenEps, GivenValue, claimed_intervals, expression_text, intervals_text, the_one_eps
+from dipc.claims.claim import (
+    GivenEps,
+    GivenValue,
+    claimed_intervals,
+    constant_values,
+    expression_text,
+    intervals_text,
+    the_one_eps,
+)
 from dipc.claims.expression import ClaimExpression, is_transcendental, split_exponent
 from dipc.decide.obligation import Counterexample
 from dipc.frozen import LazyModule, frozen
@@ -29,7 +37,6 @@ from dipc.sign.piecewise import PiecewiseForm
 from dipc.text import ast
 from dipc.text.ast import number, rewritten
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
-from dipc.text.numbers import NoMonomial
 
 if TYPE_CHECKING:
     from dipc.claims import transcendental
@@ -161,7 +168,6 @@ def read_claim(
     Raises DiagnosticError for a budget that is not a multiple of eps, and for a delta that is negative or has no exact
     value; TypeError for inexact numbers.
     """
-    constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
     ranges = transcendental.enclosed_intervals(program.core, eps) if enclosed else None
     # A single irrational eps is refused below.
     if ranges is not None and ranges.smaller is not None:
@@ -169,13 +175,13 @@ def read_claim(
         if len(claim.pieces) > 1:
             message = "with min, max or abs in delta, the ends of eps have to be rational"
             raise DiagnosticError(Diagnostic("E0615", message, notes=("round them to rationals",)))
-        return replace(claim, written_eps=(ranges.written, claimed_intervals(program.core, ranges.smaller, constants)))
-    intervals = claimed_intervals(program.core, eps, constants)
+        return replace(claim, written_eps=(ranges.written, claimed_intervals(program.core, ranges.smaller)))
+    intervals = claimed_intervals(program.core, eps)
     factor, ratio = Fraction(1), Fraction(1)
     if budget is not None:
         written = expression_text(budget, option)
         factor, ratio = _factor_and_ratio(program, written, option, the_one_eps(intervals))
-    claim = _read_delta(program, factor, delta, intervals, constants)
+    claim = _read_delta(factor, delta, intervals, constant_values(program.core))
     if ratio == 1:
         return claim
     return replace(claim, ratio=ratio, pieces=tuple(replace(piece, ratio=ratio) for piece in claim.pieces))
@@ -187,17 +193,10 @@ def _factor_and_ratio(program: Program, text: str, what: str, eps: Fraction | No
     At the single `eps` a rational budget is a multiple of eps as well. A logarithm is allowed only if the option `what`
     is the budget of a claim. Raises DiagnosticError.
     """
-    constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
+    constants = constant_values(program.core)
     expression = ClaimExpression.parse(what, text, f"<--{what}>")
 
-    def rational(node: ast.Expr) -> Fraction:
-        with suppress(DiagnosticError):
-            value = constant_of(replace(expression, tree=node).value(constants))
-            if value is not None:
-                return value
-        raise NoMonomial(node.span, None)
-
-    number_, rest = split_exponent(expression.tree, rational)
+    number_, rest = split_exponent(expression.tree, lambda node: expression.rational(node, constants))
     if what != "budget" or not number_.sign:
         return read_budget(program, text, what), Fraction(1)
     factor = Fraction(0) if rest is None else _multiple(replace(expression, tree=rest), constants, what)
@@ -212,7 +211,6 @@ def _factor_and_ratio(program: Program, text: str, what: str, eps: Fraction | No
 
 
 def _read_delta(
-    program: Program,
     factor: Fraction,
     delta: GivenValue,
     intervals: tuple[Interval, ...],
@@ -234,7 +232,7 @@ def _read_delta(
         if not isinstance(value, Parametric):
             return _in_pieces(factor, expression, PiecewiseForm(value), intervals)
         return PrivacyClaim(factor, _delta(expression, constants, intervals), intervals)
-    ends = transcendental.enclosed_expression(expression, program.core.constants, one_eps)
+    ends = transcendental.enclosed_expression(expression, constants, one_eps)
     low, high = (_delta(end, constants, intervals) for end in ends)
     return PrivacyClaim(factor, low, intervals, None if low == high else (text.strip(), high))
 
@@ -266,7 +264,7 @@ def read_budget(program: Program, text: str, what: str) -> Fraction:
 
     Raises DiagnosticError for another expression; `what` names the option in the message.
     """
-    constants = {name: Parametric.number(value) for name, value in program.core.constants.items()}
+    constants = constant_values(program.core)
     return _multiple(ClaimExpression.parse(what, text, f"<--{what}>"), constants, what)
 
 
