@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
-from typing import assert_never
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.frozen import frozen
@@ -301,43 +300,34 @@ def _power(value: ExpPoly, exponent: int) -> ExpPoly:
 MOST_CANDIDATES = 64
 
 
-class SelectionKind(StrEnum):
-    """The function min, max or abs that selects from arguments; the values are SymPy's names."""
+class Operator(StrEnum):
+    """An operation on functions of eps; the values of min, max and abs are SymPy's names."""
 
     MIN = "Min"
     MAX = "Max"
     ABS = "Abs"
-
-
-class Operation(StrEnum):
-    """The arithmetic operation of a `Combination`."""
-
     SUM = "+"
     PRODUCT = "*"
     QUOTIENT = "/"
 
 
-@frozen
-class Selection:
-    """The minimum or maximum of the arguments, or the absolute value of a single argument, as a function of eps."""
+#: The operators whose value is that of an argument, or of its negative.
+SELECTING = (Operator.MIN, Operator.MAX, Operator.ABS)
 
-    kind: SelectionKind
+
+@frozen
+class Compound:
+    """An operation on functions of eps that is not one quotient of exponential polynomials.
+
+    Abs has one argument, min and max have several. A sum, product or quotient has two, of which one is a Compound or,
+    in a quotient, a divisor that depends on an unknown. The divisor is nonzero on the intervals of the question.
+    """
+
+    operator: Operator
     arguments: tuple[Selected, ...]
 
 
-@frozen
-class Combination:
-    """A sum, product or quotient of two functions of which one is a selection, kept unevaluated.
-
-    The divisor of a quotient is nonzero on the intervals of the question.
-    """
-
-    operation: Operation
-    left: Selected
-    right: Selected
-
-
-Selected = Parametric | Selection | Combination
+Selected = Parametric | Compound
 
 
 def constant_of(value: Selected) -> Fraction | None:
@@ -356,9 +346,9 @@ def plus(left: Selected, right: Selected) -> Selected:
         return plus(right, left)
     if isinstance(left, Parametric) and not left.numerator:
         return right
-    if isinstance(left, Parametric) and isinstance(right, Selection) and right.kind is not SelectionKind.ABS:
-        return select(right.kind, [plus(left, argument) for argument in right.arguments])
-    return Combination(Operation.SUM, left, right)
+    if isinstance(left, Parametric) and right.operator in (Operator.MIN, Operator.MAX):
+        return select(right.operator, [plus(left, argument) for argument in right.arguments])
+    return Compound(Operator.SUM, (left, right))
 
 
 def negated(value: Selected) -> Selected:
@@ -373,23 +363,20 @@ def times(left: Selected, right: Selected) -> Selected:
     if isinstance(right, Parametric):
         return times(right, left)
     if not isinstance(left, Parametric):
-        return Combination(Operation.PRODUCT, left, right)
+        return Compound(Operator.PRODUCT, (left, right))
     if not left.numerator:
         return left
     if left.constant() == 1:
         return right
-    sign = sure_sign(left)
-    match right:
-        case Selection(kind=SelectionKind.ABS) if sign > 0:
-            return select(SelectionKind.ABS, [times(left, right.arguments[0])])
-        case Selection(kind=SelectionKind.MIN | SelectionKind.MAX) if sign:
-            kind = (
-                right.kind if sign > 0 else SelectionKind.MAX if right.kind is SelectionKind.MIN else SelectionKind.MIN
-            )
-            return select(kind, [times(left, argument) for argument in right.arguments])
-        case Combination(operation=Operation.SUM) if sign:
-            return plus(times(left, right.left), times(left, right.right))
-    return Combination(Operation.PRODUCT, left, right)
+    operator = (_NEGATED if sure_sign(left) < 0 else _SCALED).get(right.operator)
+    if operator is not None and sure_sign(left):
+        return combine(operator, [times(left, argument) for argument in right.arguments])
+    return Compound(Operator.PRODUCT, (left, right))
+
+
+#: The operator that gives c·f(x, y) from c·x and c·y, by the operator f: for a positive c, and for a negative one.
+_SCALED = {each: each for each in (Operator.SUM, *SELECTING)}
+_NEGATED = {Operator.SUM: Operator.SUM, Operator.MIN: Operator.MAX, Operator.MAX: Operator.MIN}
 
 
 def divide(left: Selected, right: Selected) -> Selected:
@@ -403,7 +390,7 @@ def divide(left: Selected, right: Selected) -> Selected:
             quotient = left / right if isinstance(left, Parametric) else times(inverse, left)
             assert quotient is not None
             return quotient
-    return Combination(Operation.QUOTIENT, left, right)
+    return Compound(Operator.QUOTIENT, (left, right))
 
 
 def power(value: Selected, exponent: int) -> Selected:
@@ -428,11 +415,10 @@ def exponential(value: Selected) -> Selected | None:
     match value:
         case Parametric():
             return value.exponential()
-        case Selection(kind=SelectionKind.MIN | SelectionKind.MAX):
+        case Compound(Operator.MIN | Operator.MAX as operator, arguments):
             # exp is increasing, so it changes places with min and max.
-            inner = [exponential(argument) for argument in value.arguments]
-            known = [argument for argument in inner if argument is not None]
-            return select(value.kind, known) if len(known) == len(inner) else None
+            inner = [power for argument in arguments if (power := exponential(argument)) is not None]
+            return select(operator, inner) if len(inner) == len(arguments) else None
     return None
 
 
@@ -440,39 +426,39 @@ Signs = Callable[[ExpPoly], int]
 """The sign of a function on the whole set that the caller considers; 0 where it is not known or not constant."""
 
 
-def select(kind: SelectionKind, arguments: list[Selected], far: Signs | None = None) -> Selected:
+def select(operator: Operator, arguments: Sequence[Selected], far: Signs | None = None) -> Selected:
     """The minimum, maximum or absolute value of `arguments`, without arguments that are never selected.
 
     Without `far` this holds for all values of the unknowns. With `far`, the signs of functions of eps, it holds for a
     large enough unknown.
     """
-    if kind is SelectionKind.ABS:
+    if operator is Operator.ABS:
         (value,) = arguments
         sign = _sign(value, far) if isinstance(value, Parametric) else None
         if sign is None:
-            return Selection(SelectionKind.ABS, (value,))
+            return Compound(operator, (value,))
         return value if sign >= 0 else negated(value)
     flat: list[Selected] = []
     for value in arguments:
-        inside = value.arguments if isinstance(value, Selection) and value.kind is kind else (value,)
+        inside = value.arguments if isinstance(value, Compound) and value.operator is operator else (value,)
         flat += [argument for argument in inside if argument not in flat]
     kept: list[Selected] = []
     for value in flat:
-        if any(_wins(kind, other, value, far) for other in kept):
+        if any(_wins(operator, other, value, far) for other in kept):
             continue
-        kept = [other for other in kept if not _wins(kind, value, other, far)]
+        kept = [other for other in kept if not _wins(operator, value, other, far)]
         kept.append(value)
         if len(kept) > MOST_CANDIDATES:
             raise TooLarge
-    return kept[0] if len(kept) == 1 else Selection(kind, tuple(kept))
+    return kept[0] if len(kept) == 1 else Compound(operator, tuple(kept))
 
 
-def _wins(kind: SelectionKind, left: Selected, right: Selected, far: Signs | None) -> bool:
+def _wins(operator: Operator, left: Selected, right: Selected, far: Signs | None) -> bool:
     """Whether `right` may be dropped from a selection because `left` is always at least as small, or as large."""
     if not isinstance(left, Parametric) or not isinstance(right, Parametric):
         return False
     sign = _sign(left + -right, far)
-    return sign is not None and (sign <= 0 if kind is SelectionKind.MIN else sign >= 0)
+    return sign is not None and (sign <= 0 if operator is Operator.MIN else sign >= 0)
 
 
 def _sign(value: Parametric, far: Signs | None) -> int | None:
@@ -512,14 +498,14 @@ def coefficient_sign(value: ExpPoly) -> int:
 
 def unknowns(value: Selected) -> frozenset[str]:
     """The names of the unknowns that `value` depends on."""
-    match value:
-        case Parametric():
-            return value.unknowns()
-        case Selection():
-            return frozenset[str]().union(*map(unknowns, value.arguments))
-        case Combination():
-            return unknowns(value.left) | unknowns(value.right)
-    assert_never(value)
+    if isinstance(value, Parametric):
+        return value.unknowns()
+    return frozenset[str]().union(*map(unknowns, value.arguments))
+
+
+def bits(value: Selected) -> int:
+    """The number of bits of the longest integer in a coefficient or an exponent of `value`."""
+    return value.bits() if isinstance(value, Parametric) else max(map(bits, value.arguments))
 
 
 def rebuild(
@@ -530,32 +516,26 @@ def rebuild(
     `change` must preserve sums, products, quotients and the order of values; `far` is as in `select`. Raises
     ZeroDivisionError for a divisor that becomes the zero function.
     """
-    match value:
-        case Parametric():
-            return change(value)
-        case Selection():
-            inner = [rebuild(argument, change, far) for argument in value.arguments]
-            known = [argument for argument in inner if argument is not None]
-            return select(value.kind, known, far) if len(known) == len(inner) else None
-        case Combination():
-            left, right = rebuild(value.left, change, far), rebuild(value.right, change, far)
-            return None if left is None or right is None else combine(value.operation, left, right)
-    assert_never(value)
+    if isinstance(value, Parametric):
+        return change(value)
+    inner = [rebuild(argument, change, far) for argument in value.arguments]
+    known = [argument for argument in inner if argument is not None]
+    return combine(value.operator, known, far) if len(known) == len(inner) else None
 
 
-def combine(operation: Operation, left: Selected, right: Selected) -> Selected:
-    """The result of `operation` on `left` and `right`.
+def combine(operator: Operator, arguments: Sequence[Selected], far: Signs | None = None) -> Selected:
+    """The result of `operator` on `arguments`; `far` is as in `select`.
 
     Raises ZeroDivisionError for a divisor that is the zero function.
     """
-    match operation:
-        case Operation.SUM:
-            return plus(left, right)
-        case Operation.PRODUCT:
-            return times(left, right)
-        case Operation.QUOTIENT:
-            return divide(left, right)
-    assert_never(operation)
+    match operator:
+        case Operator.SUM:
+            return plus(*arguments)
+        case Operator.PRODUCT:
+            return times(*arguments)
+        case Operator.QUOTIENT:
+            return divide(*arguments)
+    return select(operator, arguments, far)
 
 
 def limit(value: Selected, far: Signs) -> Selected | None:
@@ -566,18 +546,6 @@ def limit(value: Selected, far: Signs) -> Selected | None:
     """
     settled = rebuild(value, lambda leaf: leaf, far)
     return None if settled is None else rebuild(settled, Parametric.limit)
-
-
-def bits(value: Selected) -> int:
-    """The number of bits of the longest integer in a coefficient or an exponent of `value`."""
-    match value:
-        case Parametric():
-            return value.bits()
-        case Selection():
-            return max(map(bits, value.arguments))
-        case Combination():
-            return max(bits(value.left), bits(value.right))
-    assert_never(value)
 
 
 # --- The form that a value of selections has at an eps, and the functions whose signs determine it --------------------
@@ -591,8 +559,21 @@ def candidates(value: Selected) -> list[Parametric]:
 
     Raises TooLarge for too many.
     """
+    if isinstance(value, Parametric):
+        return [value]
+    several = [candidates(argument) for argument in value.arguments]
+    if value.operator in SELECTING:
+        found = [form for forms in several for form in forms]
+        found += [-form for form in found] if value.operator is Operator.ABS else []
+    else:
+        left, right = several
+        if len(left) * len(right) > MOST_CANDIDATES:
+            raise TooLarge
+        # A divisor that is the zero function is never selected.
+        divisible = [form for form in right if value.operator is not Operator.QUOTIENT or form.numerator]
+        found = [_applied(value.operator, pair) for pair in product(left, divisible)]
     forms: list[Parametric] = []
-    for form in _all_candidates(value):
+    for form in found:
         if form not in forms:
             forms.append(form)
         if len(forms) > MOST_CANDIDATES:
@@ -600,34 +581,8 @@ def candidates(value: Selected) -> list[Parametric]:
     return forms
 
 
-def _all_candidates(value: Selected) -> list[Parametric]:
-    match value:
-        case Parametric():
-            return [value]
-        case Selection(kind=SelectionKind.ABS):
-            inner = candidates(value.arguments[0])
-            return [*inner, *(-form for form in inner)]
-        case Selection():
-            return [form for argument in value.arguments for form in candidates(argument)]
-        case Combination():
-            left, right = candidates(value.left), candidates(value.right)
-            if len(left) * len(right) > MOST_CANDIDATES:
-                raise TooLarge
-            return [
-                _combine_candidates(value.operation, a, b)
-                for a, b in product(left, right)
-                if not _is_zero_divisor(value, b)
-            ]
-    assert_never(value)
-
-
-def _is_zero_divisor(value: Combination, divisor: Parametric) -> bool:
-    """Whether `value` is a quotient and its candidate `divisor` is the zero function, which is never selected."""
-    return value.operation is Operation.QUOTIENT and not divisor.numerator
-
-
-def _combine_candidates(operation: Operation, left: Parametric, right: Parametric) -> Parametric:
-    result = combine(operation, left, right)
+def _applied(operator: Operator, forms: Sequence[Parametric]) -> Parametric:
+    result = combine(operator, forms)
     assert isinstance(result, Parametric)
     return result
 
@@ -647,25 +602,19 @@ def conditions(value: Selected) -> list[ExpPoly]:
 
 
 def _all_conditions(value: Selected) -> list[ExpPoly]:
-    match value:
-        case Parametric():
-            return [value.denominator]
-        case Selection():
-            polys = [function for argument in value.arguments for function in conditions(argument)]
-            if value.kind is SelectionKind.ABS:
-                forms = candidates(value.arguments[0])
-            else:
-                several = [candidates(argument) for argument in value.arguments]
-                forms = [a + -b for first, second in combinations(several, 2) for a, b in product(first, second)]
-            for form in forms:
-                polys += [poly for poly in (form.numerator_flat(), form.denominator) if not poly.is_zero()]
-            return polys
-        case Combination():
-            # A quotient's divisor becomes a denominator.
-            below = candidates(value.right) if value.operation is Operation.QUOTIENT else []
-            divisors = [form.numerator_flat() for form in below if form.numerator]
-            return [*conditions(value.left), *conditions(value.right), *divisors]
-    assert_never(value)
+    if isinstance(value, Parametric):
+        return [value.denominator]
+    polys = [function for argument in value.arguments for function in conditions(argument)]
+    forms: list[Parametric] = []
+    match value.operator:
+        case Operator.QUOTIENT:  # A divisor becomes a denominator.
+            return [*polys, *(form.numerator_flat() for form in candidates(value.arguments[1]) if form.numerator)]
+        case Operator.ABS:
+            forms = candidates(value.arguments[0])
+        case Operator.MIN | Operator.MAX:
+            pairs = combinations(map(candidates, value.arguments), 2)
+            forms = [a + -b for first, second in pairs for a, b in product(first, second)]
+    return polys + [poly for form in forms for poly in (form.numerator_flat(), form.denominator) if not poly.is_zero()]
 
 
 def resolve(value: Selected, sign: Signs) -> Parametric:
@@ -674,22 +623,19 @@ def resolve(value: Selected, sign: Signs) -> Parametric:
     `sign` applies to one eps, or to a gap between neighboring roots of `conditions(value)`. Raises ZeroDivisionError if
     a divisor is 0.
     """
-    match value:
-        case Parametric():
-            return value
-        case Selection(kind=SelectionKind.ABS):
-            inner = resolve(value.arguments[0], sign)
-            return -inner if _sign_of(inner, sign) < 0 else inner
-        case Selection():
-            best, *rest = (resolve(argument, sign) for argument in value.arguments)
+    if isinstance(value, Parametric):
+        return value
+    best, *rest = forms = [resolve(argument, sign) for argument in value.arguments]
+    match value.operator:
+        case Operator.ABS:
+            return -best if _sign_of(best, sign) < 0 else best
+        case Operator.MIN | Operator.MAX as operator:
             for form in rest:
                 difference = _sign_of(form + -best, sign)
-                if difference < 0 if value.kind is SelectionKind.MIN else difference > 0:
+                if difference < 0 if operator is Operator.MIN else difference > 0:
                     best = form
             return best
-        case Combination():
-            return _combine_candidates(value.operation, resolve(value.left, sign), resolve(value.right, sign))
-    assert_never(value)
+    return _applied(value.operator, forms)
 
 
 def _sign_of(form: Parametric, sign: Signs) -> int:

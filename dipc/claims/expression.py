@@ -13,10 +13,10 @@ from dipc.algebra.limits import Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import exact_text, outward
 from dipc.algebra.parametric import (
     RESULT_BIT_LIMIT,
-    Combination,
+    Compound,
+    Operator,
     Parametric,
     Selected,
-    SelectionKind,
     TooLarge,
     bits,
     constant_of,
@@ -194,8 +194,6 @@ def split_exponent(tree: Expr, constant: Callable[[Expr], Fraction]) -> tuple[Re
 #: The name of an interval of eps in messages; its ends cannot mention eps itself.
 AN_INTERVAL = "an interval"
 
-
-_KINDS = {"min": SelectionKind.MIN, "max": SelectionKind.MAX, "abs": SelectionKind.ABS}
 
 _EVERYWHERE = (Interval.POSITIVE,)
 
@@ -400,8 +398,8 @@ class _Evaluation:
             quotient = divide(left, divisor)
         except ZeroDivisionError:
             raise self._error("E0607", "division by zero", node.right, "this is 0") from None
-        open_divisor = isinstance(quotient, Combination) and quotient.right is divisor and bool(unknowns(divisor))
-        if open_divisor and not self.open_divisors:
+        is_open = isinstance(quotient, Compound) and quotient.arguments[-1] is divisor and bool(unknowns(divisor))
+        if is_open and not self.open_divisors:
             raise self._error(
                 "E0609",
                 "division by a distance that is infinite in a row of the table",
@@ -466,7 +464,9 @@ class _Evaluation:
                 return self._exp(node)
             case "min" | "max" | "abs" as function:
                 values = [self.value(argument) for argument in node.arguments]
-                return select(_KINDS[function], values, sign_throughout(self.intervals) if self.far else None)
+                return select(
+                    Operator(function.capitalize()), values, sign_throughout(self.intervals) if self.far else None
+                )
             case "log" if self._logarithm_argument(node.arguments[0]) == 1:
                 return Parametric.number(Fraction(0))
             case "sqrt":

@@ -27,7 +27,7 @@ from typing import Any, Unpack, assert_never
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import round_down
-from dipc.algebra.parametric import FLAT, Parametric, Selection, SelectionKind, TooLarge
+from dipc.algebra.parametric import FLAT, Compound, Operator, Parametric, TooLarge
 from dipc.algebra.record import Record, json_object
 from dipc.claims.claim import Claim, GivenValue, claim_expression, intervals_text
 from dipc.claims.conditions import trend
@@ -554,7 +554,7 @@ def union_text(inequalities: Sequence[Inequality], parameter: str, limits: Limit
 
 
 def _maximum(highest: Sequence[_Missing]) -> PiecewiseForm:
-    return PiecewiseForm(Selection(SelectionKind.MAX, tuple(missing.form for missing in highest)))
+    return PiecewiseForm(Compound(Operator.MAX, tuple(missing.form for missing in highest)))
 
 
 def _envelope(

@@ -25,7 +25,7 @@ from math import factorial
 
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment
-from dipc.algebra.parametric import Parametric, Selected, Selection, SelectionKind
+from dipc.algebra.parametric import Compound, Operator, Parametric, Selected
 from dipc.chain.state import Affine, Constraint
 from dipc.decide.obligation import Bound, Share
 from dipc.measure.event import Noise
@@ -174,7 +174,7 @@ def limits_of_beta(beta: Selected, intervals: Sequence[Interval]) -> Iterator[Pi
             limit = _limit(beta)
             if limit is not None:
                 yield PiecewiseForm(limit)
-        case Selection(kind=SelectionKind.MIN, arguments=arguments):
+        case Compound(Operator.MIN, arguments):
             for each in arguments:
                 yield from limits_of_beta(each, intervals)
         case _:

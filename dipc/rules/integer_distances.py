@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
-from dipc.algebra.parametric import Parametric, Selected, Selection, SelectionKind
+from dipc.algebra.parametric import Compound, Operator, Parametric, Selected
 from dipc.decide.obligation import Bound, Decision, Obligation, Share
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.event import Event
@@ -164,9 +164,9 @@ class FarAway:
                 rest = ratio + wanted + _Ratio.from_closed(ExpPoly.constant(-_ONE))
                 about = rest.numerator, start, self.claim.intervals
                 return never_negative(*about) or has_nonnegative_partial_sums(*about, self.measurer.limits)
-            case Selection(kind=SelectionKind.MIN, arguments=arguments):
+            case Compound(Operator.MIN, arguments):
                 return all(self._meets(ratio, each, start) for each in arguments)
-            case Selection(kind=SelectionKind.MAX, arguments=arguments):
+            case Compound(Operator.MAX, arguments):
                 return any(self._meets(ratio, each, start) for each in arguments)
             case _:
                 return False

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, assert_never
+from typing import Any
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, sum_text, sympy_terms
 from dipc.algebra.limits import Limits, Undecided
 from dipc.algebra.numbers import exact_eps
 from dipc.algebra.parametric import (
-    Combination,
-    Operation,
+    SELECTING,
+    Operator,
     Parametric,
     Selected,
-    Selection,
     Signs,
     candidates,
     coefficient_sign,
@@ -196,21 +196,20 @@ def _reduced(numerator: ExpPoly, denominator: ExpPoly) -> tuple[ExpPoly, ExpPoly
 
 
 def _text(value: Selected) -> str:
-    match value:
-        case Parametric():
-            return _form_text(value)
-        case Selection():
-            return f"{value.kind}({', '.join(map(_text, value.arguments))})"
-        case Combination(operation=Operation.SUM):
-            return f"{_text(value.left)} + {_factor(value.right)}"
-        case Combination():
-            return f"{_factor(value.left)}{value.operation}{_factor(value.right)}"
-    assert_never(value)
+    if isinstance(value, Parametric):
+        return _form_text(value)
+    if value.operator in SELECTING:
+        return f"{value.operator}({', '.join(map(_text, value.arguments))})"
+    left, right = value.arguments
+    if value.operator is Operator.SUM:
+        return f"{_text(left)} + {_factor(right)}"
+    return f"{_factor(left)}{value.operator}{_factor(right)}"
 
 
 def _factor(value: Selected) -> str:
     text = _text(value)
-    return text if isinstance(value, Selection) or text.isalnum() else f"({text})"
+    selecting = not isinstance(value, Parametric) and value.operator in SELECTING
+    return text if selecting or text.isalnum() else f"({text})"
 
 
 def _form_text(form: Parametric) -> str:
@@ -229,20 +228,9 @@ def _sympy(value: Closed | Selected) -> Any:
             return ClosedForm(value).expr
         case Parametric():
             return sympy_terms(value.numerator_flat()) / sympy_terms(value.denominator)
-        case Selection():
-            select: Callable[..., Any] = getattr(sympy, value.kind)
-            return select(*map(_sympy, value.arguments))
-        case Combination():
-            left, right = _sympy(value.left), _sympy(value.right)
-            match value.operation:
-                case Operation.SUM:
-                    return left + right
-                case Operation.PRODUCT:
-                    return left * right
-                case Operation.QUOTIENT:
-                    return left / right
-            assert_never(value.operation)
-    assert_never(value)
+    arithmetic = {Operator.SUM: operator.add, Operator.PRODUCT: operator.mul, Operator.QUOTIENT: operator.truediv}
+    apply: Callable[..., Any] = arithmetic.get(value.operator) or getattr(sympy, value.operator)
+    return apply(*map(_sympy, value.arguments))
 
 
 # --- Denominators of beta: accepted where they are proved to have one sign --------------------------------------------
