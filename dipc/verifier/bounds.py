@@ -206,7 +206,7 @@ def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
 def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
     """Return the common parts of two ways that differ in one comparison, which holds in `one` and fails in `other`.
 
-    Return None if the two ways differ in anything else.
+    None for two ways that differ in anything else.
     """
     if one.numbers != other.numbers:
         return None
@@ -242,10 +242,10 @@ _End = Fraction | bool
 def vertex_values(
     ways: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Iterator[Closed]:
-    """Yield lower bounds of the probability of the answer, at least one of which holds at each input of the class.
+    """Yield bounds such that at each input of the class at least one is a lower bound of the answer's probability.
 
-    This is true for each value of the obligation's variable. Raises NotDerived unless each of the `ways` combines a few
-    independent comparisons.
+    This is true for each value of the obligation's variable. Raises NotDerived unless each of the `ways` combines a
+    few independent comparisons.
     """
     compared: list[Part] = []
     literals: list[list[tuple[int, bool]]] = []
@@ -278,11 +278,11 @@ def vertex_values(
 
 
 def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
-    """Return the weights at the two extremes of a choice, as two lists; `weights` alone if they do not depend on eps.
+    """Return the weights at both ends of the range of a choice's weights, as two lists.
 
-    Every weight must be a + b·g, where g is the first weight that depends on eps, as the weights of one coin are.
-    The lists have all weights at the two limits of g; a sum that is linear in the weights lies between its values
-    there. Raises NotDerived for other weights.
+    Each weight must be a + b·g, where g is the first weight that depends on eps. The lists have the weights at the
+    two limits of g; a sum that is linear in the weights lies between its values there. If no weight depends on eps,
+    the result is the one list `weights`. Raises NotDerived for other weights.
     """
     first = next((weight for weight in weights if not is_steady(weight)), None)
     if first is None:
@@ -317,7 +317,7 @@ def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
 
 
 def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
-    """Return the index in `compared` of the comparison `component`, with True, or of its opposite, with False.
+    """Return (index in `compared` of the comparison `component`, True), or (index of its opposite, False).
 
     A new comparison is appended to `compared`. Raises NotDerived if `component` has several comparisons.
     """
@@ -345,9 +345,9 @@ def _ends(component: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
 
 
 def _least(comparison: Comparison, side: int, shown: Shown, wanted: Required) -> Fraction | None:
-    """Return a lower bound of `side`·slack, as a multiple of the distance if that is open.
+    """Return a lower bound of `side` times the slack of the `comparison`, or None if none is proved.
 
-    Return None if none is proved.
+    If a distance is open, the bound is a multiple of it.
     """
     bound = comparison.bound(side, shown, wanted)
     if bound is None or (wanted.is_open and bound.base < 0):
@@ -407,7 +407,7 @@ def at_bounds(
 
 
 def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
-    """Return `way` without its tails: the weight times a bound of the tails' product, and the remaining parts.
+    """Return (weight of `way` times a bound of its tails' probabilities, the other parts).
 
     A tail is a comparison of one Laplace noise whose slack is <= 0 on the class; its probability is an exponential.
     """
@@ -445,9 +445,9 @@ def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
 
 
 def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
-    """Return a lower bound base + A·slope of minus the slack of a comparison; None if none is known.
+    """Return a lower bound base + A·slope of the negated slack of a comparison, for inputs at the distance A.
 
-    A is the distance of the input. For A >= 1 neither the bound nor its slope is negative.
+    For A >= 1 neither the bound nor its slope is negative. None if no bound is known.
     """
     (comparison,) = component.comparisons
     form = {slot: -c for slot, c in comparison.inputs}
@@ -467,7 +467,7 @@ def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
 def _at_slacks(component: Part, side: int, shown: Shown, wanted: Required, budget: Budget) -> Constraints | None:
     """Return the half-spaces of the noises of a part, with bounds of slacks in place of the slacks.
 
-    For `side` 1 the bounds are lower ones; None is returned if a bound is unknown or the half-spaces exclude each
+    For `side` 1 the bounds are lower ones; the result is None if a bound is unknown or the half-spaces exclude each
     other. For `side` -1 they are upper bounds, and a comparison without a known bound is left out.
     """
     known = Constraints({})
@@ -504,7 +504,7 @@ def _is_far(comparison: Comparison, shown: Shown, wanted: Required) -> bool:
 
 
 def _total(tails: Sequence[Part]) -> Comparison:
-    """Return the comparison whose slack is the sum of rate·(-slack) over the comparisons `tails`."""
+    """Return the comparison whose slack is the sum of rate·(-slack) over the comparisons in `tails`."""
     inputs: dict[int, Fraction] = {}
     constant = _ZERO
     for component in tails:
@@ -517,10 +517,7 @@ def _total(tails: Sequence[Part]) -> Comparison:
 
 
 def _front(law: Law) -> Closed:
-    """Return the probability that a comparison of one noise of this law holds at slack 0.
-
-    It is the factor of the exponential in the probability at slacks <= 0.
-    """
+    """Return the factor f in the probability f·e^(rate·slack·eps) of a comparison of one noise with a slack <= 0."""
     family, rate = law
     if family is Family.LAPLACE:
         return {(0, _ZERO): Fraction(1, 2)}, ONE
@@ -583,7 +580,7 @@ class OpenRun(Execution):
         return super()._drawn(label, law, plus(center, scaled(shift, -_ONE)), known)[0], known
 
     def has_ties(self, form: Affine) -> bool:
-        """True if the value of `form` may be 0 with positive probability; always true for a form of inputs alone."""
+        """True if `form` may be 0 with positive probability: it contains inputs alone, or only integer noise."""
         return all(i < 0 for i, _ in form.terms) or super().has_ties(form)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
@@ -697,10 +694,9 @@ class Bounds:
     def _run(
         self, finite: tuple[Value, ...], path: Path, decide: Decide, *, others: bool, unites: bool
     ) -> tuple[OpenRun, Mapping[int, Closed]]:
-        """Return a run for these `finite` inputs, and the weights of its states.
+        """Return (a run for these `finite` inputs, the weights of its states).
 
-        The run has all exits, or without `others` only exits whose finite outputs are those of the path's
-        answer.
+        With `others` the run has all exits, else only those whose finite outputs are the path's answer.
         """
         slots = self.machine.slots
         answer = {
@@ -735,9 +731,9 @@ class Bounds:
         return [(frozenset((*near, *run.comparisons(end))), weights[end.state]) for end, near in exits], run.laws
 
     def _exits(self, run: OpenRun, path: Path, *, others: bool) -> Iterator[tuple[End, list[Comparison]]]:
-        """Yield the exits with the path's answer, each with the comparisons under which its numbers are within gamma.
+        """Yield (an exit with the path's answer, the comparisons under which its numbers are within gamma).
 
-        With `others`, yield the exits with another answer instead, and no comparisons.
+        With `others`, yield the exits with another answer instead, without comparisons.
         """
         places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
         for end in run.ends:
@@ -766,7 +762,7 @@ class Bounds:
     def _nearness_test(
         self, finite: tuple[Value, ...], path: Path, wanted: Required, decide: Decide
     ) -> Callable[[Sequence[Held]], bool]:
-        """Return a predicate that is true if finite outputs are within gamma of the path's answer.
+        """Return a predicate that is true for outputs within gamma of the path's answer, all of which are finite.
 
         `decide` decides comparisons of inputs. Raises NotDerived if gamma is open.
         """
@@ -793,7 +789,7 @@ class Bounds:
     def _ways_by_distance(
         self, run: OpenRun, weights: Mapping[int, Closed], near: Callable[[Sequence[Held]], bool], *, others: bool
     ) -> Iterator[Way]:
-        """Yield the ways to all exits whose outputs satisfy `near`, or with `others` to all other exits."""
+        """Yield the ways to all exits whose outputs satisfy `near`, or with `others` to all remaining exits."""
         for end in run.ends:
             if near(run.outputs(end.state)) is not others:
                 yield run.way(end, weights)

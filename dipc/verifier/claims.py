@@ -171,9 +171,9 @@ def _single(value: Value) -> Form:
 
 
 def _lattice(groups: Iterable[Iterable[Form]]) -> Value:
-    """Return the minimum over `groups` of the maximum of each group, without forms that occur twice.
+    """Return the minimum over `groups` of the maximum of each group, without duplicate forms and superfluous numbers.
 
-    Of several numbers in a minimum or maximum, one is kept. Raises NotOneForm if there are too many forms.
+    Raises NotOneForm if there are too many forms.
     """
     arms: list[tuple[Form, ...]] = []
     size = 0
@@ -358,8 +358,8 @@ class _Evaluation:
     def _in_parts(self, value: Value, known: Value) -> Value:
         """Return value·known, where all forms of `known` have one sign, as max(value, 0)·known - max(-value, 0)·known.
 
-        For f >= 0 with f = min max f_kl, max(value, 0)·f may be computed form by form. Products of f_kl with forms of
-        `value` that are below 0 are at most 0, and 0 is among the forms, so they do not matter.
+        For a factor f >= 0 that is a min of maxima of forms, max(value, 0)·f may be computed form by form: products
+        with forms of `value` below 0 are at most 0, and 0 is among the forms.
         """
         size = known if self._sign(known) > 0 else self._turned(known)
         zero = _as_value(Form.number(0))
@@ -641,10 +641,10 @@ class Claim:
     def range(
         self, own: Mapping[str, str], dd: str | None, ends: Sequence[Fraction | None], budget: Budget
     ) -> tuple[Fraction | None, Beta | None, bool]:
-        """Return the claim for every gamma from `ends[0]` up to, but not including, `ends[1]`, where None is infinity.
+        """Return the claim for every gamma from `ends[0]` up to, but not including, `ends[1]` (None: infinity).
 
-        The result is (greatest alpha for these gammas (None: infinity), limit of beta as alpha and gamma grow, whether
-        nothing is claimed).
+        The result is (greatest alpha for these gammas (None: infinity), limit of beta as alpha and gamma grow, True
+        if nothing is claimed).
         """
         low, high = ends[0] or _ZERO, ends[1]
         names = self._names(dd)
@@ -743,10 +743,9 @@ def beta_of(
     *,
     powers: int = 0,
 ) -> Beta | None:
-    """Return beta for the values `names` of names; `finished` turns each form of it into a function.
+    """Return beta for the values `names` of names, or None if its value is not of a kind that can be certified.
 
-    The variable of the functions is eps·A^powers, where A is the distance left open. Return None if the value of beta
-    is not of a kind that can be certified.
+    `finished` turns each form of beta into a function of eps·A^`powers`, where A is the distance left open.
     """
     with in_step("beta"):
         if mentions(beta, "erfc"):
@@ -864,7 +863,6 @@ def linear(
 
 
 def _readings(names: Mapping[str, Form], eps: Fraction | None) -> list[Mapping[str, Form]]:
-    """Return the values of names to try: `names` alone, then with the given `eps` as the value of eps."""
     return [names] if eps is None else [names, {**names, "eps": Form.number(eps)}]
 
 

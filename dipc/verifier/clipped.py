@@ -107,10 +107,10 @@ def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
 
 
 def limited(tree: Program, constants: Mapping[str, Fraction]) -> Box:
-    """Return the program that requires clipped inputs to be in their ranges, where each input has the law of another.
+    """Return the program that requires clipped inputs to be in their ranges.
 
-    The outputs have the law, the right answer and the distances of answers that they have at some input of the result.
-    Raises NotDerived if no input is clipped by all parts of the program that read it.
+    For each input of the given program, the result has an input with its law of outputs, its right answer and its
+    distances of answers. Raises NotDerived if no input is clipped by all parts of the program that read it.
     """
     if tree.requires:
         raise NotDerived("a program with `requires` has no clipped inputs")
@@ -212,7 +212,7 @@ def _put(expression: Expr, name: str, other: Expr) -> Expr:
 
 
 class _Reader:
-    """A collector of the clamps of a program by input, and of the inputs also read without a clamp (`bare`).
+    """A collector of a program's clamps, by input; `bare` has the inputs that are also read without a clamp.
 
     With `every_part` it also reads the `ideal` of the program, and int inputs.
     """
@@ -307,7 +307,7 @@ class _Reader:
         return None
 
     def form(self, node: Any) -> _Clamp | None:
-        """Return the expression as factor·x + offset for one input x, without ends; None if it has another form."""
+        """Return the expression as factor·x + offset for one input x; None if it has another form."""
         key = self.key(node)
         if key is not None:
             return _Clamp(key, _ONE, _ZERO, (None, None), node)
@@ -376,11 +376,11 @@ def moves(
     distance: str,
     radius: Fraction,
 ) -> Iterator[dict[int, Fraction]]:
-    """Yield moves of inputs of which each move in the box is a convex combination, as far as `forms` can tell.
+    """Yield moves such that each move in the box is a convex combination of some that are no better for `forms`.
 
-    The values of the first `one_sided` forms may be greater than those of the combination. `widths` has the width of
-    each input's range by slot; `distance` and `radius` are the adjacency. Raises NotDerived if there are too many moves
-    to list, or if no finite list suffices.
+    The first `one_sided` forms may be greater at the combination. `widths` has the width of each input's range by
+    slot; `distance` and `radius` are the adjacency. Raises NotDerived if there are too many moves to list, or if no
+    finite list suffices.
     """
     groups: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
     for slot in sorted(widths):
@@ -420,9 +420,10 @@ def moves(
 
 @dataclass(frozen=True)
 class _Sum:
-    """The inputs whose coefficients in all forms are multiples of `column`, so that only Σ scale·move matters.
+    """A group of inputs that count only through the sum Σ scale·move.
 
-    `members` has the (slot, scale) of each input, `widths` the width of its range.
+    Their coefficients in all forms are multiples of `column`. `members` has the (slot, scale) of each input, `widths`
+    the width of its range.
     """
 
     column: tuple[Fraction, ...]
@@ -434,7 +435,7 @@ class _Sum:
     def signs(self, one_sided: int) -> tuple[Fraction, ...]:
         """Return the signs of Σ scale·move that must be tried: one if one direction is always the worst, else both.
 
-        The first `one_sided` forms are worst where they are least; all other forms may be worst in either direction.
+        The first `one_sided` forms are worst where they are least; other forms may be worst in either direction.
         """
         if any(self.column[one_sided:]):
             return _ONE, -_ONE

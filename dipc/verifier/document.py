@@ -267,7 +267,7 @@ def _check_pair(proved: _Data, refuted: _Data) -> None:
 
 
 def _pairs(data: _Data, groups: Sequence[Sequence[int]]) -> list[list[list[str]]]:
-    """Return the pairs of inputs of a document about privacy, each input as text, with exchangeable values in order."""
+    """Return the pairs of inputs of a document about privacy, as texts, with the values of each group in order."""
     inputs = [list(cells) for cells in data["inputs"]]
     for cells in inputs:
         for group in groups:
@@ -279,7 +279,7 @@ def _pairs(data: _Data, groups: Sequence[Sequence[int]]) -> list[list[list[str]]
 def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[object, ...]:
     """Return all that a document is about, except for its claim and for the constant `left_open`.
 
-    Raises Rejected if a row has its own value for `sought`, the part of the claim that is sought.
+    Raises Rejected if a row has its own value for `sought`, the part of the claim that the question seeks.
     """
     if left_open is not None:
         constants = dict(one["program"]["constants"])
@@ -492,7 +492,7 @@ def read_document(source: str) -> Document:
 
 
 def _document(data: object, size: int, *, whole: bool = True) -> Document:
-    """Return the document of parsed data. It is the `whole` certificate, or a part of one about a least number.
+    """Return the document of parsed data: a `whole` certificate, or a part of one about a least number.
 
     Raises Unreadable if the data has another format, Rejected if the digest is wrong.
     """
@@ -760,8 +760,8 @@ _RANGES = read.by_name(read.tuple_of(read.nullable(read.rational), read.nullable
 def _limited(document: Document, tree: Program) -> Program:
     """Return the program in which clipped inputs are limited to the ranges that a document states.
 
-    A claim about all inputs of the result is one about all inputs of the program, if it does not depend on distances of
-    inputs (FORMAT.md, lemma clipped claims). Raises Rejected for other claims, and for other ranges.
+    A claim about all inputs of the result is then about all inputs of the given program, if it does not depend on
+    distances of inputs (FORMAT.md, lemma clipped claims). Raises Rejected for other claims, and for other ranges.
     """
     claim = document.data["claim"]
     with in_step("clipped"):
@@ -902,7 +902,6 @@ def _check_aligned(
 
 
 def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    """Check the two documents that bracket a least number, and return what they prove together."""
     accepted = [check_document(end, budget, facts) for end in document.constituents]
     data = {
         name: None if end is None else end.data
@@ -970,9 +969,9 @@ def _kinds(tree: Program) -> str:
 
 
 def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[str, ...]:
-    """Return the parts that were taken on trust, in words.
+    """Return the parts that were taken on trust, in words; `what` names the things that have probabilities.
 
-    dd is left out if a table that gives it was `compared`. `what` is the word for the things that have probabilities.
+    dd is left out if it was `compared` with a table that gives it.
     """
     reasons: list[str] = []
     for reason, count in sorted(theorem.reasons.items()):

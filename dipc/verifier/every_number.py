@@ -221,7 +221,7 @@ class Agreement:
             yield Leg(None, (*end.terms, *self._compared(end, ways[0], known, self._final)))
 
     def flag_totals(self) -> Iterator[Total]:
-        """Yield bounds of the error for an answer that says whether some iteration exits (lemma 7a).
+        """Yield bounds of the error for an answer that says whether some iteration exits (lemma 10b).
 
         One of them holds for each run. Raises NotDerived if the program is not of this form.
         """
@@ -274,7 +274,6 @@ class Agreement:
         )
 
     def _head(self, program: State, exact: State) -> int:
-        """Return the index of the head with these states of program and ideal; a new head is appended."""
         pair = self._own.stripped(program)[0], self._ideal.stripped(exact)[0]
         key = tuple(state.key for state in pair)
         if key not in self._numbers:
@@ -288,11 +287,10 @@ class Agreement:
         return runs.ways(state, (), lambda state, guard: self._outcomes(state, guard, ()))
 
     def _agreeing(self, runs: LoopRuns, state: State, known: tuple[Guard, ...]) -> Iterator[State]:
-        """Yield all runs of the program that agree with the ideal, from `state`, for inputs with the guards `known`."""
         return runs.ways(state, known, lambda state, guard: self._outcomes(state, guard, known))
 
     def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:
-        """Return the states after an open comparison: both outcomes of inputs, and the agreeing outcome of noises."""
+        """Return the states after an open comparison: both for inputs, and only the agreeing one for noises."""
         if not any(i >= self._first_noise for i, _ in guard.form):
             states = [replace(state, inputs=(*state.inputs, side)) for side in (guard, guard.opposite())]
             return [one for one in states if not contradictory((*known, *one.inputs), self.budget)]
@@ -324,7 +322,7 @@ class Agreement:
     # --- distances and slacks -------------------------------------------------------------------------
 
     def _claimed_guards(self, entry: _Entry, way: State) -> tuple[Guard, ...]:
-        """Return guards that hold at all claimed inputs on the path `way` of the ideal, with the open distance."""
+        """Return guards over inputs and alpha that hold at all claimed inputs on the path `way` of the ideal."""
         base, rate = self.wanted.alpha
         guards = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
         for guard in way.inputs:
@@ -337,9 +335,10 @@ class Agreement:
     def _stays_near(
         self, entry: _Entry, way: State, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]
     ) -> bool:
-        """True if the straight way out of the region across `guard` leads to inputs at a finite distance.
+        """True if all inputs on the straight way out of the region across `guard` are at a finite distance.
 
-        The elements that are not in `guard` do not change on this way, nor do the inputs that belong to no iteration.
+        The way follows -`direction`, along which the guard's form falls by `width` per unit. Elements that are not in
+        `guard`, and inputs that belong to no iteration, do not change on it.
         """
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.elements for i, _ in guard.form):
@@ -362,9 +361,9 @@ class Agreement:
     def _is_least(
         self, known: Sequence[Guard], form: Mapping[int, Fraction], constant: Fraction, radius: int, least: Fraction
     ) -> bool:
-        """True if form + constant + radius·gamma >= `least` is proved.
+        """True if form + constant + radius·gamma >= bound is proved at inputs with the guards `known`.
 
-        If a distance is left open, the bound is `least` times the distance.
+        The bound is `least`, or `least` times the distance that is left open.
         """
         base, rate = (radius * number for number in self.wanted.gamma)
         slope = rate
@@ -387,9 +386,10 @@ class Agreement:
     def _compared(
         self, program: State, exact: State, known: Sequence[Guard], pairs: Iterable[tuple[int, int]]
     ) -> list[Term]:
-        """Return the terms that bound the error of these pairs of outputs. Raises NotDerived if the outputs differ.
+        """Return the terms that bound the error of the outputs in `pairs`.
 
-        Each pair has the slots of an output in the program and in its ideal.
+        Each pair has the slots of an output in the program and in its ideal. Raises NotDerived if they differ without
+        noise.
         """
         terms: list[Term] = []
         for own, other in pairs:
@@ -441,8 +441,8 @@ def stated_term(
 ) -> Term | None:
     """Return the one of `terms` with the noises `noises`, up to a positive factor, or None.
 
-    Of several, it is the one with the greatest implied constant. A constant is implied if `implied` is true for the
-    constant divided by the factor from `noises` to their normal form.
+    Among several, the term with the greatest implied constant is returned. A constant is implied if `implied` is true
+    for it, divided by the factor from `noises` to their normal form.
     """
     unit = Term.normalized(noises, _ONE)
     alike = sorted((term for term in terms if term.noises == unit.noises), key=lambda term: -term.constant)
@@ -493,10 +493,10 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
 
 
 def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
-    """Yield bounds of the error of the loop from `low` to m, of which one holds for each run and each m >= `once`.
+    """Yield bounds of the error of the loop from `low` to m, for each m >= `once`; one of them holds for each run.
 
-    Each bound repeats one iteration of a cycle; at any eps, the bound that repeats the most probable one holds. Raises
-    NotDerived if there are too many paths.
+    Each bound repeats one iteration of a cycle; at any eps, the bound that repeats the most probable one holds.
+    Raises NotDerived if there are too many paths.
     """
     reached = _reached(walks, budget)
     # `first` has the first head of each head's component, `cycles` the terms of the component's iterations.
@@ -652,7 +652,7 @@ def _real_scalars(declared: Iterable[object]) -> Iterator[str]:
 
 
 def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr, bool]:
-    """Return the variable that a statement writes, its value or mean, and whether Laplace noise is added.
+    """Return (the variable that a statement writes, its mean or value, True if it adds Laplace noise).
 
     Raises NotDerived unless the rate of the noise is the same in each iteration.
     """
@@ -963,9 +963,9 @@ class _UnionBound:
         return missing
 
     def _shown(self, place: int, power: int, intervals: tuple[Interval, ...]) -> tuple[Probability, str | None]:
-        """Return (f, reason or None): the obligation `place` proves that a coefficient of beta is at least 1 - f.
+        """Return (f, None) if the obligation `place` proves that a coefficient of beta is at least 1 - f.
 
-        The reason says why the obligation has no proof. `place` is its index; `power` is that of the coefficient.
+        Otherwise return (f, the reason). The coefficient is that of `power`. Raises Rejected for other intervals.
         """
         decided = self.obligations[read.index(place, self.obligations)]
         if decided.intervals != intervals:

@@ -293,9 +293,9 @@ class _ProductCheck:
 
 @dataclass
 class _Ways:
-    """All exits with an answer: the weight of each set of comparisons, and the laws of the noises compared.
+    """All exits with an answer, as sets of comparisons with their weights.
 
-    The noises have mean 0.
+    `laws` has the laws of the noises compared, whose means are 0.
     """
 
     weights: Mapping[frozenset[Comparison], Closed]
@@ -337,7 +337,6 @@ def _places(blocks: object, free: object) -> set[int]:
 
 
 def _is_same_region(regions: Iterable[Set[Set[Guard]]], one: int, other: int) -> bool:
-    """True if an exchange of two inputs maps each union of conjunctions of guards onto itself."""
     names = {one: other, other: one}
     return all(
         frozenset(frozenset(guard.renamed(names) for guard in guards) for guards in region) == region

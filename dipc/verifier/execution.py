@@ -448,9 +448,9 @@ class Execution:
             self.steps[number].append((self._arrive(self._ahead(follow)), _CERTAIN if weight is None else weight))
 
     def _ahead(self, state: State) -> State:
-        """Return the state from which a draw or the end comes next, or in which something is open.
+        """Return the first state after `state` at which a draw, the end or an open comparison comes next.
 
-        In between nothing branches. Only runs without `while`, at known inputs, go ahead. They do so where no noise is
+        No run branches before it. States are skipped only without `while`, at known inputs, and while no noise is
         constrained, so that no states at one place are to be united.
         """
         while self._goes_ahead and not state.known.rows:
@@ -465,7 +465,7 @@ class Execution:
         return state
 
     def followers(self, state: State, cost: int) -> Iterator[tuple[Closed | None, Step | None, State]]:
-        """Yield the states that follow `state`, with weights and choices.
+        """Yield (weight, choice, state) for each state that follows `state`.
 
         A state in which a comparison is open is split until nothing is open. Each part costs `cost` steps.
         """
@@ -485,7 +485,10 @@ class Execution:
     def _after(
         self, state: State, known: Constraints, instruction: Instruction
     ) -> Iterator[tuple[Closed | None, Step | None, State]]:
-        """Yield the states that follow `state` where `known` holds, with weights and choices. Raises Split."""
+        """Yield (weight, choice, state) for each state that follows `state`, where `known` holds.
+
+        The weight is None for 1, the choice None without one. Raises Split if `known` leaves a comparison open.
+        """
 
         def follow(label: int, slot: int | None = None, value: Held = None) -> State:
             values = state.values
@@ -586,7 +589,7 @@ class Execution:
         return result
 
     def _is_disjoint(self, member: State, whole: Constraints, other: State) -> bool:
-        """True only if no run reaches both `other` and the group of `member`, whose united constraints are `whole`."""
+        """True only if no run reaches both `other` and the group of `member`, which `whole` constrains."""
         if member.history and other.history:
             self.budget.spend(min(len(member.history), len(other.history)))
             for mine, theirs in zip(member.history, other.history, strict=False):
@@ -616,8 +619,8 @@ class Execution:
     def _stored(self, value: Held, target: Place, values: Sequence[Held], known: Constraints) -> Held:
         """Return `value` in the form in which the variable `target` keeps it.
 
-        A condition becomes 1 or 0 in a variable for numbers. An int becomes the equal value of a finite domain, if
-        there is one.
+        In a variable for numbers a condition becomes 1 or 0. An int becomes the equal value of a finite domain, if
+        any.
         """
         type_ = self.machine.slots[self._place(target, values, known)].type
         if isinstance(value, bool) and type_ != "bool":

@@ -68,7 +68,10 @@ class EdgeNumber:
     __radd__ = __add__
 
     def __neg__(self) -> EdgeNumber:
-        """Return the constant of the opposite half-space, which includes its edge exactly if this one does not."""
+        """Return the constant of the opposite half-space.
+
+        The edge belongs to exactly one of the two half-spaces.
+        """
         return EdgeNumber(-self.value, -1 - self.small)
 
     def __lt__(self, other: object) -> bool:
@@ -140,13 +143,13 @@ class Path:
 
 
 class _Symbolic(Execution):
-    """A run of a deterministic program whose real and int inputs are left open.
+    """A run of a deterministic program whose real and int inputs are unknowns, numbered by their slots.
 
-    The constraints of a state are on the inputs; a variable of a form is an input's slot.
+    The constraints of a state are about inputs.
     """
 
     def has_ties(self, form: Affine) -> bool:
-        """True unless the form is constant: a form of inputs may be 0."""
+        """True unless the form is constant: inputs may make it 0."""
         return bool(form.terms)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
@@ -162,7 +165,7 @@ class _Symbolic(Execution):
         raise NotDerived("its `ideal` may not end")
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
-        """Return the constraints on those sides of `row` that some input satisfies."""
+        """Return `known` with each side of `row` that some input satisfies."""
         if sum(map(len, self._waiting.values())) + len(self.ends) > MOST_PATHS:
             raise NotDerived(f"its `ideal` has more than {MOST_PATHS} paths")
         return [known & side for side in (row, row.opposite()) if not self.is_contradicted(known, side)]
@@ -438,7 +441,10 @@ class Ideal:
         return product(*choices)
 
     def _elsewhere(self, path: Path, inputs: Sequence[Value], answer: tuple[Value, ...]) -> Iterator[list[Guard]]:
-        """Yield sets whose union is where the path's answer differs from `answer`, the answer at `inputs`."""
+        """Yield sets of guards; together they hold exactly where the path's answer differs from `answer`.
+
+        `answer` is the ideal's at `inputs`.
+        """
         same = self.machine.distance.same
         if same is not None:
             if any(isinstance(value, Affine) for value in path.answer):

@@ -258,7 +258,7 @@ class _Output:
                     pass
 
     def is_always_given(self, body: Block) -> bool:
-        """True if a statement outside of all branches assigns the output, and assignments precede earlier exits."""
+        """True if a statement outside of all branches assigns the output, after an assignment at each earlier exit."""
         for place, statement in enumerate(body):
             if self.is_given(statement):
                 return all(self._exits_given(each) for each in body[:place])

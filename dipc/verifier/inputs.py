@@ -178,7 +178,6 @@ class Coverage:
                 yield known, self._finite(dict(zip(names, map(_text, path.answer), strict=True)))
 
     def _missing(self, classes: Sequence[Shown]) -> int:
-        """Return the number of cells of inputs about which no class is right."""
         by_answer: dict[tuple[str, ...] | None, list[Shown]] = {}
         for shown in classes:
             by_answer.setdefault(self._finite(shown.answer), []).append(shown)
@@ -191,8 +190,8 @@ class Coverage:
     def _is_about_its_own(self, shown: Shown) -> bool:
         """True if the class is right about all of its own inputs.
 
-        These are the inputs with its answer in its half-spaces that do not move, without their edges, and in those that
-        are `beside` other answers. Their distance places them in the other half-spaces of the class.
+        These have its answer, and lie in the half-spaces that do not move, edges excluded, and in those that are
+        `beside` other answers. The remaining half-spaces of the class follow from their distance.
         """
         within = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
         within += [shown.halfspaces[place] for place in shown.beside]
@@ -213,7 +212,7 @@ class Coverage:
     def _divided(
         self, known: Surroundings, classes: Sequence[Shown], within: Iterable[Guard], only: int | None = None
     ) -> Iterator[Shown | None]:
-        """Yield, for each cell of a path that lies in the guards `within`, a class that is right about it, or None."""
+        """Yield, for each cell of a path within the guards `within`, a class that is right about it, or None."""
         if self.alpha is None:
             # No distance is between 0 and 1 if all distances are integers.
             distance = [Guard(((ALPHA, _ONE),), -_ONE if is_integral(self.machine) else _ZERO, strict=False)]
@@ -535,7 +534,6 @@ class _Class:
 
     @property
     def says(self) -> bool:
-        """True if the proved bound of the class is above 0 somewhere."""
         return any(seen_below_one(one.beta, one.intervals, self.budget) for one in self.proved)
 
     def check(self, value: object) -> tuple[str, str | None]:
@@ -571,7 +569,7 @@ class _Class:
             raise Rejected("a half-space is about something other than real and int inputs of the program")
 
     def _witness(self, value: object) -> str | None:
-        """Check an input that refutes the claim, with its answer and dd, like the row of a table.
+        """Check an input that refutes the claim like the row of a table.
 
         Returns the reason why the refutation is not certified, or None.
         """
@@ -600,7 +598,7 @@ class _Class:
     def _proved(self, value: object, named: Shown) -> str | None:
         """Return None if the bound of the class is proved to be enough, else why not. Raises Rejected.
 
-        A bound at the distance 1 is enough at all distances if the error falls no slower than beta as the
+        A bound at the distance 1 is enough at all distances if the error falls at least as fast as beta as the
         distance grows.
         """
         variable, dd, weights, kind, slacks, places = read.fields(value, _REQUIRED)

@@ -122,12 +122,11 @@ class _Piece:
 
     @property
     def is_finite(self) -> bool:
-        """True if both ends are finite: the variable is then eps·u, otherwise the distance from the finite end."""
         return self.low is not None and self.high is not None
 
     @property
     def doublings(self) -> int:
-        """An n such that the integrand at complex arguments is at most 2^n times exponentials."""
+        """An n such that the integrand at complex arguments is at most 2^n times its exponential factors."""
         return sum(leaf.count * (len(leaf.forms) - 1 + leaf.spread.laplace) for leaf in self.leaves)
 
     @property
@@ -137,9 +136,9 @@ class _Piece:
         return size / 2 if self.center.laplace else Fraction(2, 5) * root_around(1 / size, 10)[1]
 
     def steepness(self, u: Fraction | None) -> tuple[Fraction, Fraction]:
-        """Return Σ (a·u + d)²/v over normal noises and Σ rate·|a·u + d| over Laplace noises, the center among them.
+        """Return (Σ (a·u + d)²/v over normal noises, Σ rate·|a·u + d| over Laplace noises), the center included.
 
-        If `u` is None, a replaces a·u + d.
+        Here (a·u + d)·eps is the argument of a factor at the center u·eps. If `u` is None, a replaces a·u + d.
         """
         squares = rates = _ZERO
         factors = [(leaf.spread, leaf.forms, leaf.count) for leaf in self.leaves]
@@ -154,8 +153,7 @@ class _Piece:
     def length(self, most: Fraction, accuracy: int) -> Fraction:
         """Return the length of the piece in t for eps = `most`.
 
-        On a half-line it is the length that is summed, so that the rest is at most 2^-(accuracy + 3) for each
-        eps up to `most`.
+        Of a half-line only this length is summed: the rest is at most 2^-(accuracy + 3) for each eps up to `most`.
         """
         if self.low is not None and self.high is not None:
             return (self.high - self.low) * most
@@ -164,10 +162,9 @@ class _Piece:
         return far + max(_ZERO, -self.low if self.low is not None else self.high or _ZERO) * most
 
     def nodes(self, most: Fraction, accuracy: int) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Yield nodes (α, β, w): the integrand at t = α + β·eps, times w, is a summand.
+        """Yield nodes (α, β, w) of a sum of w·(integrand at t = α + β·eps); on a finite piece w·eps replaces w.
 
-        On a finite piece w·eps replaces w. The sum is within 2^-accuracy of the integral for 0 < eps <= `most`,
-        by lemma N6. Raises NotDerived.
+        The sum is within 2^-accuracy of the integral for 0 < eps <= `most`, by lemma N6. Raises NotDerived.
         """
         count = accuracy // 4 + 8
         length, start = self.length(most, accuracy), self.high if self.low is None else self.low
@@ -232,7 +229,7 @@ def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...],
 def _root_of_legendre(n: int, k: int, bits: int) -> int:
     """Return an approximation of the k-th root from above of the Legendre polynomial P_n, in units of 2^-bits.
 
-    P_0, ..., P_n change signs at x as often as there are roots above x.
+    The polynomials P_0, ..., P_n have as many sign changes at x as P_n has roots above x.
     """
     low, high = -1 << bits, 1 << bits
     for _ in range(20):

@@ -124,9 +124,9 @@ class _Rewriting:
         return self._compact([*_instructions(split)])
 
     def _compact(self, code: Sequence[Instruction]) -> Late:
-        """Return the program without unused slots, in which new slots that are never used at one time share an index.
+        """Return the program without unused slots; new slots share an index if they are never used at the same time.
 
-        A new slot is assigned before it is read, on every path: it never shows the value of another.
+        A new slot is assigned before it is read on every path, so that it never shows the value of another.
         """
         ends: dict[int, list[int]] = {}
         for label, instruction in enumerate(code):
@@ -156,7 +156,7 @@ class _Rewriting:
     # --- one slot for each value ------------------------------------------------------------------
 
     def _renamed(self, pieces: Sequence[_Piece]) -> list[_Piece]:
-        """Return the pieces with a slot of its own for each value that a piece always assigns before it reads it."""
+        """Return the pieces with a new slot for each variable that a piece assigns on every path before it reads it."""
         indexed = self._outputs
         for instruction in self.machine.code:
             for place in places(instruction):
@@ -179,7 +179,7 @@ class _Rewriting:
     # --- summand by summand -----------------------------------------------------------------------
 
     def _split(self, piece: _Piece) -> Iterator[_Piece]:
-        """Yield pieces that together are equivalent to `piece`, each computing with few random slots, if possible."""
+        """Yield pieces that together are equivalent to `piece`, each of which reads few random slots, if possible."""
         first = piece.code[0]
         match first:
             case Store(_, code) | Branch(code, _) | Sample(_, _, _, code) if self._is_long(code):
@@ -209,7 +209,10 @@ class _Rewriting:
         return {slot for place in places_in([code]) for slot in place.slots if self._random >> slot & 1}
 
     def _step_by_step(self, code: Code, stores: list[Instruction]) -> Code:
-        """Return an expression equal to `code` after the `stores`, which reads at most one random slot if possible."""
+        """Return an expression equal to `code` after the `stores`, to which it appends.
+
+        The expression reads at most one random slot if possible.
+        """
         if not isinstance(code, Operation) or len(self._random_slots(code)) < 2:
             return code
         first, *rest = code.arguments
@@ -231,7 +234,6 @@ class _Rewriting:
         return value
 
     def _kept(self, value: Code, stores: list[Instruction]) -> Code:
-        """Return a new slot to read, and append to `stores` the instruction that keeps `value` in it."""
         slot = len(self.slots)
         self.slots.append(Slot(f"step {slot}", "var", "any", None))
         place = Place((slot,), 0, None)
@@ -311,7 +313,10 @@ def _always_written(piece: _Piece) -> list[int]:
 
 
 def _with_slots(instruction: Instruction, names: Mapping[int, int], *, everywhere: bool = False) -> Instruction:
-    """Return the instruction with other slots for those in `names`; elements with an open index only `everywhere`."""
+    """Return the instruction with its slots renamed by `names`.
+
+    An array element with an open index is renamed only if `everywhere`.
+    """
 
     def there(code: Code) -> Code:
         match code:

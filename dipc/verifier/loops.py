@@ -262,7 +262,7 @@ def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> Non
 
 
 def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int]) -> Field:
-    """Return a field of the metric as a condition on one index. Raises NotDerived if it relates different indices."""
+    """Return a field of the metric as a condition on one index. Raises NotDerived if it relates two indices."""
     if field.name not in ("input", "apart"):
         if field.name == "output" and field.value == Name("product"):
             return field

@@ -173,7 +173,7 @@ def _common(denominators: Iterable[int]) -> int:
 class _Elimination:
     """An integration over variables that are all continuous, or all integers (`whole`).
 
-    Lengths and rates of laws are multiplied by `lengths` and `rates`, which makes them integers.
+    Lengths are multiplied by `lengths`, and rates by `rates`, which makes them integers.
     """
 
     whole: bool
@@ -215,9 +215,9 @@ class _Elimination:
         return _Factor(frozenset([i]), pieces, unit)
 
     def _with_sums(self, densities: dict[int, _Factor], rows: Sequence[_Row]) -> list[_Row]:
-        """Return the half-spaces with one noise in place of each group of noises with proportional coefficients.
+        """Return the half-spaces with one noise X in place of each group of noises with proportional coefficients.
 
-        X = Y_i + ratio·Y_j takes the place of Y_i, and `densities` is changed to those of the sums.
+        X = Y_i + ratio·Y_j replaces Y_i, and in `densities` the density of X replaces both.
         """
         gone: set[int] = set()
         for members in by_direction(form for form, _ in rows).values():
@@ -234,7 +234,7 @@ class _Elimination:
     def _product_integral(self, factors: Sequence[_Factor], variables: frozenset[int]) -> _Total:
         """Return the integral of the product of all factors over all variables.
 
-        Variables with the fewest neighbours are integrated out first, of these the one whose factors have the fewest
+        The variable with the fewest neighbours comes first, among several the one whose factors have the fewest
         terms. Raises NotDerived if a variable has too many neighbours.
         """
         about: dict[int, set[_Factor]] = {v: set() for v in variables}
@@ -401,7 +401,7 @@ class _Elimination:
         return _factor(factor.variables - {v}, result, factor.unit * divisor * scale)
 
     def _extreme(self, bounds: Iterable[_Line], side: int) -> Iterator[tuple[_Line | None, list[_Row]]]:
-        """Yield each bound with the half-spaces where it is the greatest (side 1) or least (side -1).
+        """Yield (a bound, the half-spaces in which it is the greatest (side 1) or the least (side -1)).
 
         The first bound wins ties.
         """
@@ -453,7 +453,6 @@ class _Elimination:
                 factor *= Fraction(-power) / l
 
     def _replaced(self, factor: _Factor, v: int, line: _Line) -> _Factor:
-        """Return the function with the form `line` in place of Y_v; the form may contain Y_v."""
         if v not in factor.variables:
             return factor
         powers = (_power(monomial, v)[0] for f in factor.pieces.values() for monomial in f)
@@ -524,7 +523,7 @@ def _scale(lines: Iterable[_Line], power: int) -> int:
 def _primitive(
     f: _Terms, v: int, primitives: Mapping[tuple[int, Number], Sequence[_Primitive]], divisor: int
 ) -> _Terms:
-    """Return divisor times an antiderivative in Y_v, for integers a sum up to Y_v - 1.
+    """Return `divisor` times an antiderivative of `f` in Y_v, or for integers a sum up to Y_v - 1.
 
     It vanishes at infinity where `f` decays. `primitives` has the antiderivative of Y_v^n·e^{l·Y_v} by (n, l).
     """
@@ -641,7 +640,7 @@ def _power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
 
 @cache
 def _geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ...]:
-    """Return the p for which e^{lt}·p(t) sums t^n·e^{lt}, as terms (power, shift, order, c); l > 0 if `growing`.
+    """Return the p for which e^{lt}·p(t) is a sum of t^n·e^{lt}, as terms (power, shift, order, c); l > 0 if `growing`.
 
     p = Σ c·t^power·z^shift/(1 - z)^order satisfies e^l·p(t+1) - p(t) = t^n, where z = e^{-|l|}.
     """

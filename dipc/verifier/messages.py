@@ -97,16 +97,17 @@ class _Ends:
 
     @property
     def integrals(self) -> int:
-        """The greatest number of integrals in the message of the center, which is a function of its parent's value."""
+        """The greatest number of integrals that add up to the message of the center."""
         return max(1, 2 * (len(self.still) + len(self.moving)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The centers of a tree, parents first, with all that does not depend on eps.
+    """The centers of a tree, parents first, with all that lemma N1 needs and that does not depend on eps.
 
-    For each center there are the index of its parent, its ends, the pairs (w of its nodes, w of its parent's nodes),
-    and V. A sum over nodes is at most 2^bits·e^{ν²·D2/2}, where D2 is `spread`.
+    For each center: `parents` has the index of its parent, `ends` its ends, `moves` the pairs (offset w of its nodes,
+    offset of its parent's nodes), and `curvatures` the number V of the lemma. A sum over nodes is at most
+    2^bits·e^{ν²·D2/2}, where D2 is `spread`.
     """
 
     centers: tuple[Center, ...]
@@ -184,7 +185,7 @@ class _Plan:
 
 
 def _factors(center: Center) -> list[tuple[Sequence[Form], Fraction]]:
-    """Return, for the density of a center and each leaf, its forms, and its count divided by its variance."""
+    """Return (forms, count/variance) for the density of the center and for each of its leaves."""
     result: list[tuple[Sequence[Form], Fraction]] = [(((_ONE, -center.slope, _ZERO),), 1 / center.spread.size)]
     return result + [(leaf.forms, count / leaf.spread.size) for leaf, count in center.leaves]
 
@@ -273,10 +274,10 @@ def half_weight(n: int, bits: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The values of a function of a·t + b·x + d·eps at nodes t = k·h + w·eps and x = j·h' + w'·eps.
+    """The values of a function of a·t + b·x + d·eps at the nodes t = k·h + w·eps and x = j·h' + w'·eps.
 
-    The keys are a·h·k + b·h'·j in multiples of `unit`. The function's argument is this sum plus start + slope·u, with
-    an error of at most `away`.
+    The keys of `known` are a·h·k + b·h'·j in multiples of `unit`. The function's argument is this sum plus start +
+    slope·u, with an error of at most `away`.
     """
 
     known: dict[int, Series]
@@ -328,10 +329,7 @@ class _Sum:
         return range(first, last + 1)
 
     def _message(self, number: int, above: Fraction, u: Fraction) -> list[Series]:
-        """Return the message of the center with index `number` around x = u·eps, at nodes of its parent.
-
-        The nodes move by above·eps.
-        """
+        """Return the message of center `number` for x = u·eps, at the nodes of its parent with the offset `above`."""
         key = number, above, u
         if key in self._known:
             return self._known[key]
@@ -364,9 +362,10 @@ class _Sum:
         cut: tuple[bool, Fraction] | None,
         side: int,
     ) -> list[Series]:
-        """Return the integral below a cut (`side` -1), above a cut (1), or over the whole line (no cut).
+        """Return one integral over center `number` for each node of its parent, whose offset is `above`.
 
-        There is one value for each node of the parent.
+        It is the integral below the `cut` (`side` -1), above it (1), or over the whole line (no cut). `stretch` has
+        the leaves that are near, and the index of the piece.
         """
         cell, center, ends = self._cell, self._plan.centers[number], self._plan.ends[number]
         moving = cut is not None and cut[0]

@@ -106,9 +106,9 @@ def star_of(hanging: Hanging) -> Hub:
 def _merged(
     laws: Sequence[tuple[NoiseFamily, Fraction]], rows: Sequence[Row]
 ) -> tuple[list[Spread], list[tuple[dict[int, Fraction], Fraction]]]:
-    """Return the laws of independent values, and half-spaces over these values.
+    """Return (laws of independent values, half-spaces over these values).
 
-    Normal noises with proportional columns are one value, since their sums are normal.
+    Normal noises whose columns are proportional are one value, since their sum is normal.
     """
     values: list[Spread] = []
     merged: list[tuple[dict[int, Fraction], Fraction]] = [({}, d) for _, d in rows]
@@ -168,7 +168,6 @@ Probability = Closed | Enclosed
 
 
 def _is_exact(star: Hub) -> bool:
-    """True if no integral is needed, since the event is that one value lies within bounds."""
     return isinstance(star, Tree) and star.bounds is not None
 
 

@@ -165,7 +165,7 @@ class Positive:
 
 
 def _require_positive(function: Ring, proof: object, intervals: Sequence[Interval], budget: Budget) -> None:
-    """Raise Rejected unless the function is shown to be positive.
+    """Raise Rejected unless the `proof` shows that the function is positive.
 
     The proof is by its coefficients, by factors for every eps, or by factors for each of the intervals.
     """
@@ -349,9 +349,9 @@ def _check_cells(value: object, functions: Sequence[Closed | None], interval: In
 def _check_chart(
     value: object, probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
 ) -> bool:
-    """Check a chart of the eps where Pr < 1 - beta. Raises Rejected for a wrong chart.
+    """Check a chart of the eps where Pr < 1 - beta; return True if it is proved on all intervals.
 
-    Returns True if the chart is proved on all intervals.
+    Raises Rejected for a wrong chart.
     """
     function, charts = read.fields(value, {"function": read_closed, "intervals": read.items})
     if len(least) != 1 or len(least[0]) != 1 or len(charts) != len(context.intervals):
@@ -379,7 +379,10 @@ def _require_slack(function: Closed, probability: Closed, beta: Closed, budget: 
 def _check_counterexample(
     value: object, probability: Probability, beta: Beta, intervals: Sequence[Interval], budget: Budget
 ) -> Fraction:
-    """Return the stated eps, at which Pr < 1 - max(a) for one argument max(a) of the `min` in beta. Raises Rejected."""
+    """Return the stated eps, at which Pr < 1 - a for all arguments a of one maximum in beta, a minimum of maxima.
+
+    Raises Rejected if the inequality is not seen there.
+    """
     least = arguments_of(beta)
     with in_step("counterexample"):
         argument, eps = read.fields(value, {"argument": among(least), "eps": read.rational})

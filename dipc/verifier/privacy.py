@@ -193,7 +193,7 @@ class _Shown:
     def at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
         """Return None if the obligation with index `number` proves that `likely` is at most `allowed`, else why not.
 
-        With the verdict "inaccurate" the obligation must refute this. Raises Rejected for another obligation.
+        With the verdict "inaccurate" the obligation must prove the opposite. Raises Rejected for another obligation.
         """
         decided = self.decided[read.index(number, self.decided)]
         rest = Sum.from_probability(likely, self.budget).opposite(self.budget).value
@@ -215,10 +215,11 @@ Couple = tuple[int, int]
 
 @dataclass
 class _Sets:
-    """A proof of privacy: for each pair, obligations about the sets of outputs that may be the worst.
+    """A proof of privacy by obligations about sets of outputs that may be the worst, for each pair of inputs.
 
-    `never_too_much` has obligations for outputs that are never more likely than e^(budget·eps) allows, `excess` for
-    outputs that always are, and `sets` for sets of outputs, with delta. All are by couples of probabilities.
+    `never_too_much` has obligations for outputs whose probability is at most e^(budget·eps) times that at the
+    adjacent input, `excess` for outputs whose probability is at least that, and `sets` for sets of outputs, with
+    delta. All are given by couples of probabilities.
     """
 
     never_too_much: Mapping[tuple[Couple, ...], int]
@@ -270,7 +271,10 @@ class _Sets:
             return self.shown.at_most(self.excess[couple,], scaled, likely, "accurate")
 
     def _set(self, chosen: tuple[Couple, ...]) -> str | None:
-        """Return None if outputs with these couples of probabilities are certified to be allowed, else why not."""
+        """Return None if Σ p <= e^(budget·eps)·Σ p' + delta is certified for the `chosen` couples, else why not.
+
+        A couple (p, p') has the probabilities of an output at the two inputs.
+        """
         if not chosen and not self.shown.claim.delta[0]:
             return None  # 0 <= 0
         if chosen not in self._known:
@@ -342,7 +346,7 @@ def _read(
 
 
 def _groups(data: Mapping[str, Any], count: int, *, whole: bool) -> Sequence[Sequence[int]]:
-    """Read the groups of inputs, by index, that may be exchanged. Only a proof about adjacent inputs has any."""
+    """Return the groups of inputs, by index, that may be exchanged; only a proof about adjacent inputs has any."""
     if "alike" not in data:
         return ()
     with in_step("alike"):
@@ -382,7 +386,7 @@ def _ordered(
     *,
     whole: bool,
 ) -> list[tuple[int, int]]:
-    """Read the pairs. If adjacency is stated, they must be adjacent, and with `whole` all adjacent pairs."""
+    """Return the pairs. If adjacency is stated, they must be adjacent, and with `whole` all adjacent pairs."""
     with in_step("pairs"):
         ordered = read.listed(read.tuple_of(among(inputs), among(inputs)))(data["pairs"])
     stated = set(ordered)

@@ -109,7 +109,7 @@ def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
 def _forward(
     run: Execution, arithmetic: Weights, goals: Sequence[int], useful: set[int], budget: Budget
 ) -> dict[int, Closed]:
-    """The weights of the paths to `goals` in a run whose steps lead forward; `useful` states lead to one of them."""
+    """Return the weights of the paths to `goals` in a run without loops; only `useful` states lead to one of them."""
     weights = {0: arithmetic.certainty()}
     for (here,) in run.by_place(useful):
         if here not in weights or not run.steps[here]:
@@ -145,7 +145,7 @@ def _through(
     useful: set[int],
     budget: Budget,
 ) -> dict[int, Closed]:
-    """Return the weights with which runs leave the states of `component`, by the useful state that follows.
+    """Return the weights with which runs leave the states of `component`, by the useful state that comes next.
 
     `arriving` has the weights with which runs enter the component.
     """
@@ -175,7 +175,7 @@ def _through(
 def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[int, Closed]:
     """Return the weights of the steps by which runs leave the state `here` for the last time.
 
-    They are n/(d - r) in place of n/d if the state returns to itself with weight r/d.
+    A weight n/d becomes n/(d - r) if the state returns to itself with the weight r/d.
     """
     common: Ring = ONE
     for _, below in row.values():
@@ -528,7 +528,10 @@ class Theorem:
         self.derived += 1
 
     def _require_same_sum(self, derived: Probability | str, stated: Probability) -> None:
-        """Compare a sum over normal noises with the derived one, term by term. A sum that differs is taken on trust."""
+        """Compare a stated sum over normal noises with the derived one, term by term.
+
+        A sum that differs is taken on trust.
+        """
         if isinstance(derived, Enclosed) and isinstance(stated, Enclosed) and derived.equals(stated, self.whole):
             self.derived += 1
         else:

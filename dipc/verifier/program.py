@@ -490,7 +490,7 @@ class _Compiler:
                     self.locals = hidden
 
     def _parameter(self, statement: syntax.Noise | syntax.Mechanism | syntax.Choose) -> Place | None:
-        """Return a finite variable on which the rate or a weight of a draw depends, or None if there is none."""
+        """Return a finite variable that the rate or a weight of a draw depends on, or None if there is none."""
         if isinstance(statement, syntax.Choose):
             waiting = [weight for _, weight in statement.arms]
         else:
@@ -508,7 +508,7 @@ class _Compiler:
         return None
 
     def _for_each_value(self, read: Place, statement: syntax.Statement) -> None:
-        """Compile `statement` once for each value of the finite variable `read`, which is then a constant in it."""
+        """Compile `statement` once for each value of the finite variable `read`, as a constant in it."""
         ends = []
         (slot,) = read.slots
         for value in values_of(self.slots[slot].type):
@@ -635,7 +635,7 @@ class _Compiler:
     def law(self, name: str, parameter: Expr) -> tuple[NoiseFamily, Fraction]:
         """Return the family of a noise, and its rate in multiples of eps.
 
-        Gaussian noise has its variance in place of the rate, in multiples of 1/eps², or of 1 if the family is
+        Gaussian noise has its variance in place of the rate: in multiples of 1/eps², or of 1 if the family is
         `fixed`.
         """
         if name not in ("Gauss", "DGauss"):

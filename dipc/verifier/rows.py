@@ -144,7 +144,7 @@ class Rows:
             self.tally.add(verdict, missing, vacuous=vacuous)
 
     def _says_something(self, decided: Decided | None, budget: Budget) -> bool:
-        """True if the beta of an obligation is below 1 at some eps of the claim."""
+        """True if the beta of an obligation is seen to be below 1 at some eps of the claim."""
         if decided is None:
             return False
         known = self._says.get(id(decided))
@@ -241,7 +241,6 @@ class Rows:
     def _result(
         self, cells: Cells, stated: Result, gamma: Fraction, vacuous: bool, to: Fraction | None = None
     ) -> _Verdict:
-        """Return the verdict on a row with these cells, or on the range of gamma that ends at `to`. Raises Rejected."""
         verdict = stated.verdict
         if (stated.vacuous or False) is not vacuous:
             raise Rejected(f"it {'holds vacuously' if vacuous else 'does not hold vacuously'}, and says otherwise")

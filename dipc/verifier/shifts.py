@@ -71,10 +71,10 @@ class AlignedExit:
     growing: frozenset[int]
 
     def moves(self, slots: Sequence[int], distance: str, radius: Fraction) -> Iterator[dict[int, Fraction]]:
-        """Yield extreme moves of the inputs; every move is a convex combination of moves that are no worse.
+        """Yield extreme moves of the inputs; every move is a convex combination of moves that are no better.
 
-        Consider an input on which no real output depends, and on which all half-spaces depend with one sign.
-        Only its tightest end is a move: a shift that is right there is right at every other value.
+        An input on which no real output depends, and on which all half-spaces depend with one sign, moves only to its
+        tightest end: a shift that is right there is right at every other value.
         """
         if distance == "l1":
             for slot in slots:
@@ -96,8 +96,8 @@ class AlignedExit:
     ) -> Iterator[dict[int, Fraction]]:
         """Yield extreme moves of inputs with ranges of these widths.
 
-        Every move is a convex combination of moves that are no worse. A shift that is right for one move is
-        right for each move with equal outputs whose slacks are at least as large.
+        Every move is a convex combination of moves that are no better. A shift that is right for one move is right
+        for each move with equal outputs whose slacks are at least as large.
         """
         forms = [change.inputs for change in (*self.slacks, *self.outputs)]
         return moves_in_box(forms, len(self.slacks), widths, distance, radius)
@@ -244,9 +244,8 @@ _MANY = 1_000
 class _Way:
     """A path from one head to the next, with the conditions on shifts of its noises.
 
-    `slacks` must not be negative and `outputs` must be 0, over the noises by index, carried ones first. `drawn` has the
-    rates of the noises drawn. `goal` is the head that follows, None at the end, and `carried` are the noises that the
-    path carries to it.
+    Over the noises, carried ones first, `slacks` must not be negative and `outputs` must be 0. `drawn` has the rates
+    of the noises drawn. `goal` is the head that follows, None at the end, and `carried` are the noises carried to it.
     """
 
     slacks: tuple[Change, ...]
@@ -335,7 +334,7 @@ def require_private(
 
 
 def _moves_of_each(tree: Program, box: Box | None, distance: str, radius: Fraction) -> Iterator[tuple[str, Fraction]]:
-    """Yield adjacencies (distance, radius), each of which contains the given one on the inputs of the box."""
+    """Yield adjacencies (distance, radius): on the inputs of the box, each contains the given adjacency."""
     declared = [item for item in tree.declarations if isinstance(item, Variables) and item.role == "input"]
     widths = [None if box is None else box.width(name) for item in declared for name, _ in item.names]
     finite = [width for width in widths if width is not None]
@@ -395,7 +394,10 @@ class _Exploration:
         return sum(map(len, self._ways.values()))
 
     def _moves(self, slots: Sequence[int], *, spent: bool) -> Iterator[tuple[dict[int, Fraction], bool]]:
-        """Yield extreme moves of the inputs in `slots`, each with whether no other input may move."""
+        """Yield (an extreme move of the inputs in `slots`, True if no other input may move then).
+
+        `spent` is True if an earlier move has used up the radius.
+        """
         ends = (self.radius, -self.radius)
         if self.distance == "linf":
             for values in product(ends, repeat=len(slots)):
@@ -407,7 +409,7 @@ class _Exploration:
                 yield {slot: end}, True
 
     def _followed(self, costs: Costs, way: _Way, moves: Mapping[int, Fraction]) -> dict[tuple[Fraction, ...], Fraction]:
-        """Return the least costs after a path, by the shifts of the noises that it carries.
+        """Return the least costs after the path `way`, by the shifts of the noises that it carries.
 
         The certificate states the shifts. Raises WrongAnswer if they are wrong.
         """

@@ -169,7 +169,8 @@ _OF_ACCURACY = ("alpha", "beta", "gamma", "eps")
 def _rounded(text: str, name: str, constants: Mapping[str, Fraction], wanted: str) -> str:
     """Return a part of a claim without irrational numbers: at most `text`, or at least `text` for a refutation.
 
-    The claim is to be refuted if `wanted` is "inaccurate" or "not-private". Raises UnusableArgument.
+    `name` is the name of the part. The claim is to be refuted if `wanted` is "inaccurate" or "not-private". Raises
+    UnusableArgument.
     """
     try:
         return rational_bound(text, constants, Budget(), above=wanted in ("inaccurate", "not-private"))
@@ -444,7 +445,7 @@ class OfRows:
         return result, why
 
     def _row(self, row: Row, asked: Claim, own: Mapping[str, str], budget: Budget) -> tuple[Follows, str, bool]:
-        """Return whether the claim asked follows at a row, the reason if not, and whether it says anything there."""
+        """Return (whether the claim asked follows at a row, the reason if not, whether it says anything there)."""
         if all(output is None for output in row.cells.outputs):
             return Follows.YES, "", False
         dd = row.cells.dd
@@ -472,7 +473,7 @@ class OfRows:
         return answer, why, says
 
     def _refutes(self, asked: Claim, expected: Expected, budget: Budget) -> Answer:
-        """Return YES if an input at which a claim was refuted violates the claim asked; otherwise NO with a reason."""
+        """Return YES if an input at which a claim was refuted violates the claim asked, otherwise NO with a reason."""
         for row in self.rows:
             if row.verdict != "inaccurate" or row.missing is not None:
                 continue
@@ -817,7 +818,7 @@ class OfAllPairs:
         return _privacy_follows(expected, self.claim, self.intervals, budget)
 
     def _includes(self, distance: str, reach: Fraction) -> bool:
-        """True if all inputs within `reach` by `distance` are adjacent by the proved adjacency."""
+        """True if all inputs within `reach` by `distance` are adjacent in the sense that was proved."""
         own, most = self.adjacent
         count = len(_slots(self.machine, "input"))
         if own == distance:

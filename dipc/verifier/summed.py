@@ -227,7 +227,7 @@ class Summed:
 
 @dataclass(frozen=True)
 class _Evaluation:
-    """A computation of sums over a tree on a cell, with the masses of 0, 1, 2, ... of each law."""
+    """A computation of sums over a tree on a cell; it has the masses of 0, 1, 2, … of each law."""
 
     cell: Expansion
     masses: Mapping[Mass, Sequence[Series]]
@@ -239,7 +239,7 @@ class _Evaluation:
         return self.cell.sum(values[low + most : high + most + 1])
 
     def _values(self, branch: Branch) -> list[Series]:
-        """Return, for each value of the branch, its probability times that of everything below it."""
+        """Return the list, over the values v of `branch`, of Pr[the branch is v, and all below it is within limits]."""
         values = self._law(branch.noises)
         most = len(values) // 2
         low, high = _range_within_limits([limit for limit in branch.limits if not limit[1]], 0, most)
@@ -328,7 +328,7 @@ def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) ->
 
 
 def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) -> Summed:
-    """Return the tree in a normal form that does not depend on the order of noises and their signs."""
+    """Return the tree in a normal form, which does not depend on the order of the noises and their signs."""
     own: list[list[Limit]] = [[] for _ in values]
     pairs: dict[int, dict[int, list[Limit]]] = {i: {} for i in range(len(values))}
     for row, d in rows:
@@ -348,7 +348,7 @@ def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) ->
 
     @cache
     def branch(i: int, above: int | None, signs: tuple[int, int]) -> Branch:
-        """Return the branch of a value with these signs of the value and its parent: -k has the law of k."""
+        """Return the branch of value `i` below `above`, with both multiplied by `signs`: noises have symmetric laws."""
         limits = own[i] + (pairs[i][above] if above is not None else [])
         below = Counter(min(branch(j, i, (sign, signs[0])) for sign in (1, -1)) for j in pairs[i] if j != above)
         return Branch(
@@ -364,7 +364,6 @@ def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) ->
 
 
 def _depth(pairs: Mapping[int, Iterable[int]], root: int) -> None:
-    """Raise NotDerived for a tree that is too deep from every root."""
     seen, layer = {root}, [root]
     for _ in range(DEEPEST // 2):
         layer = [j for i in layer for j in pairs[i] if j not in seen]

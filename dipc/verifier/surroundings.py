@@ -99,7 +99,10 @@ class Surroundings:
         self._shown[:] = [(stated, part)]
 
     def _lengths(self, gaps: Sequence[Fraction], moves: Sequence[Fraction | Affine]) -> Iterator[Fraction | Affine]:
-        """Yield lengths whose maximum is the distance of two inputs: `gaps` of finite inputs, `moves` of others."""
+        """Yield lengths whose maximum is the distance of two inputs.
+
+        Their finite inputs differ by `gaps`, their others by `moves`.
+        """
         match self.ideal.norm:
             case "discrete":
                 yield _ONE

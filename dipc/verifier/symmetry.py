@@ -66,7 +66,7 @@ _SHARED = frozenset(("*", "min", "max", "and", "or"))
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The values that an expression may have, or None for any number; `whole` if all of them are integers."""
+    """The possible values of an expression, None for any number; `whole` if all of them are integers."""
 
     values: frozenset[Value] | None
     whole: bool = False
@@ -105,7 +105,7 @@ def _either_kind(one: _Kind, other: _Kind) -> _Kind:
 
 @dataclass
 class _Table:
-    """Expressions over inputs and draws, by index: two expressions with one index are equal at all inputs and draws.
+    """Expressions over inputs and draws, by index: if two have one index, they are equal at all inputs and draws.
 
     An expression has a value wherever its leaves have one: none divides by 0 or compares values of different types.
     """
@@ -193,7 +193,7 @@ class _Table:
         return self.choice(node, self.constant(_ONE), self.constant(_ZERO))
 
     def _image(self, op: str, operands: tuple[Node, ...]) -> Node:
-        """Return an operation whose operands are in their order, with all its values computed."""
+        """Return the node of `op` applied to `operands` in their order; its possible values are computed."""
         sets = [self.kinds[operand].values for operand in operands]
         known = [each for each in sets if each is not None]
         if len(known) == len(sets):
@@ -211,7 +211,7 @@ class _Table:
         return self.node((op, *operands), kind, operands)
 
     def _shared(self, op: str, operands: Iterable[Node]) -> Node:
-        """Return an associative and commutative operation on `operands`, without those that make no difference."""
+        """Return the node of an associative and commutative `op`, without operands that make no difference."""
         parts: list[Node] = []
         for operand in operands:
             form = self.forms[operand]
@@ -453,7 +453,10 @@ _Excluded = Mapping[Node, frozenset[Value]]
 
 @dataclass
 class _Run:
-    """A run of a program without `while` whose inputs and draws are open. It never fails, whatever they are."""
+    """A run of a program without `while` in which inputs and draws are unknowns.
+
+    It never fails, whatever their values.
+    """
 
     machine: Machine
     budget: Budget
@@ -499,7 +502,7 @@ class _Run:
     def _executed(self, label: int, stop: int, held: _Held, excluded: _Excluded, depth: int = 0) -> _Held:
         """Execute from `label` to `stop`, where all paths meet again, and return the variables there.
 
-        `held` are the variables at `label`. `excluded` has, by expression, values that it is known not to have there.
+        `held` are the variables at `label`. `excluded` has, by expression, the values that it is known not to have.
         """
         if depth > MOST_DEPTH:
             raise NotDerived("branches are too deep")
@@ -721,7 +724,7 @@ class Exchanges:
         return draw.law == image.law and there == image.parameters
 
     def _lone(self, one: Node, other: Node) -> list[Node]:
-        """Return the draws that occur together with the input `one` in an expression without the input `other`."""
+        """Return the draws that occur with the input `one` in some expression without the input `other`."""
         leaves = self.run.table.leaves
         self.run.budget.spend(2 * len(self._reached))
         found: set[Node] = set()

@@ -85,7 +85,7 @@ class Ranged:
 
 
 def _added(parts: Sequence[Expr]) -> Expr:
-    """Return the sum as a tree of small height."""
+    """Return the sum of `parts` as a tree of small height."""
     middle = len(parts) // 2
     return Apply("+", (_added(parts[:middle]), _added(parts[middle:]))) if middle else parts[0]
 

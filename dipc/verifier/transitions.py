@@ -48,7 +48,7 @@ def require_deterministic(machine: Machine) -> None:
 class _Segments(Execution):
     """The transitions of a program without `while`, whose inputs are finite.
 
-    A state has no values of inputs: the input of a segment has its value only while the segment is executed.
+    A state has no values of inputs. The input of a segment has its value only while the segment is executed.
     """
 
     _functions: list[Closed] = field(default_factory=list)
@@ -91,13 +91,13 @@ class _Segments(Execution):
         return reached
 
     def _next(self, key: Key) -> list[tuple[Key, int | None]]:
-        """Return the states that follow, each with the number of its weight, None for 1."""
+        """Return (state, number of its weight) for each state that follows; None is the number of the weight 1."""
         label, values, known = key
         after = self.followers(State(label, values, known, None), 20 + len(values))
         return [(self._key(each), self._number(weight)) for weight, _, each in after]
 
     def _key(self, state: State) -> Key:
-        """Return a state without variables that are not read later, past jumps."""
+        """Return the state past jumps, without the variables that are not read later."""
         code, label = self.machine.code, state.at
         instruction = code[label]
         while isinstance(instruction, Jump):
@@ -225,10 +225,10 @@ class Transitions:
         )
 
     def _composed(self, first: int, here: Key, chosen: Sequence[int]) -> Weighted:
-        """Return the weights of the states after consecutive segments, right before another input is read.
+        """Return the weights of the states after some consecutive segments, right before another input is read.
 
-        `first` is the first segment, `here` the state at its start, and `chosen` has the indices of the values of their
-        inputs.
+        `first` is the first segment, `here` the state at its start, and `chosen` has the index of the value of each
+        segment's input.
         """
         reached: Weighted = {here: _CERTAIN}
         for place, value in enumerate(chosen, start=first):
@@ -309,10 +309,10 @@ def _readings(machine: Machine, budget: Budget) -> list[_Reading]:
 
 
 def _starts(code: Sequence[Instruction], readings: Iterable[_Reading]) -> list[int]:
-    """Return an instruction at which the segment of each input starts.
+    """Return the instruction at which the segment of each input starts.
 
-    It comes after the last one that reads the input before, and is the first after which no earlier instruction leads.
-    If there is none of these, it is the first that reads the input.
+    It comes after the last reading of the input before, and is the first past which no earlier instruction jumps. If
+    there is none, it is the first instruction that reads the input.
     """
     farthest = [0] * (len(code) + 1)
     for label, instruction in enumerate(code):

@@ -312,8 +312,8 @@ def _require_apart(rows: _Rows, leaves: frozenset[int]) -> None:
 def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
     """Yield proposals for the leaves of a tree over `count` values. Lemma N0 holds for any proposal.
 
-    Proposed are values of one half-space, values compared with one other, and values between two that are connected
-    without them. There is one proposal for each of several values that exclude each other and may come first.
+    A leaf is in one half-space, is compared with one other value, or lies between two values that are connected
+    without it. Where values exclude each other as leaves, there is a proposal for each of them that may come first.
     """
     inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
     near = [{other for n in numbers for other in rows[n][0]} - {place} for place, numbers in enumerate(inside)]
@@ -344,9 +344,9 @@ def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
 
 
 def _bases(centers: Sequence[int], rows: _Rows) -> Iterator[list[list[Fraction]]]:
-    """Yield candidates for coordinates, of which the first independent forms are used.
+    """Yield lists of forms, whose first independent ones are tried as coordinates.
 
-    They are the values, and the forms of the half-spaces.
+    The forms are the values and the forms of the half-spaces.
     """
     units = [[_ONE if place == other else _ZERO for other in centers] for place in centers]
     yield units
@@ -464,7 +464,10 @@ class _Rooted:
         return _divided(center, 1 / max(rates) if rates else max(abs(d) for _, _, d in center.forms) or _ONE)
 
     def _center(self, i: int, parent: int | None, above: Fraction) -> Center:
-        """Return the least of the subtrees from `i` that differ in signs alone. `above` is the scale of the parent."""
+        """Return the subtree from `i` below `parent`, the least of those that differ in signs alone.
+
+        The parent has the scale `above`.
+        """
         wanted = ({i},) if parent is None else ({i}, {i, parent})
         mine = [g for g, support in zip(self.groups, self.supports, strict=True) if support in wanted]
         inverse = self._inverse(i, parent)
