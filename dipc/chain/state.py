@@ -655,11 +655,19 @@ class Mark(Enum):
 class Waiting:
     """A finite choice drawn at `label` that no instruction has read yet: its options with their weights, in order.
 
-    An option may itself be a waiting choice.
+    An option may itself be a waiting choice. Choices with truth values and with the numbers 0 and 1 are different.
     """
 
     label: int
     options: tuple[tuple[Value | Waiting, ChoiceWeight], ...]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Waiting)
+            and self.label == other.label
+            and self.options == other.options
+            and all(type(one) is type(its) for (one, _), (its, _) in zip(self.options, other.options, strict=True))
+        )
 
     def __hash__(self) -> int:
         return hash((self.label, tuple([value for value, _ in self.options])))

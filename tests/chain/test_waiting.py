@@ -300,3 +300,52 @@ def test_random_programs_with_noise_have_the_same_probabilities():
         inputs = {"x": 1, "w": 2}
         for output in ({"o": 0, "p": True}, {"o": 1, "p": False}):
             assert program.probability(inputs, output).value == at_once.probability(inputs, output).value, text
+
+
+#: A flag that is drawn, and then computed from a number that is drawn.
+FLAGS = [
+    "s <- choose { 0 : 1/3, 1 : 2/3 }; b <- choose { true : 1/2, false : 1/2 }; b <- s >= 1; r <- Lap(eps, x); o <- b",
+    "s <- choose { 0 : 1/3, 1 : 2/3 }; b <- choose { true : 1/2, false : 1/2 }; b <- s = 1; r <- Lap(eps, x); o <- b",
+    "b <- choose { false : 1/3, true : 2/3 }; t <- choose { 1 : 1/2, 0 : 1/2 }; if b then t <- 1 end; o <- t >= s",
+]
+
+
+class Flags:
+    """A random program over truth values and the numbers 0 and 1, which are equal in Python."""
+
+    def __init__(self, seed):
+        self.random = random.Random(f"flags {seed}")
+        last = ["o <- b", "o <- b or c", "o <- t = s", "if t >= 1 then o <- b end", "if r >= 0 then o <- c end"]
+        body = [self.statement() for _ in range(self.random.randint(2, 7))]
+        self.body = "; ".join(["r <- Lap(eps, x)", *body, "r <- Lap(eps, x)", self.random.choice(last)])
+
+    def statement(self):
+        weight = self.random.choice(["1/2", "exp(eps)/(1 + exp(eps))"])
+        (t, s), (b, c) = self.random.sample(["t", "s"], 2), self.random.sample(["b", "c"], 2)
+        return self.random.choice(
+            [
+                f"{t} <- choose {{ 0 : {weight}, 1 : 1 - {weight} }}",
+                f"{b} <- choose {{ false : {weight}, true : 1 - {weight} }}",
+                f"{b} <- choose {{ true : {weight}, false : 1 - {weight} }}",
+                f"{b} <- {t} = 1",
+                f"{b} <- {t} >= 1",
+                f"{b} <- {t} = 0",
+                f"if {b} then {t} <- 1 else {t} <- 0 end",
+                f"if {t} = 1 then {b} <- true else {b} <- false end",
+                f"if {b} then {t} <- x else {t} <- 1 - {s} end",
+                f"{b} <- not {c}",
+            ]
+        )
+
+
+@pytest.mark.parametrize("bodies", [FLAGS, [Flags(seed).body for seed in range(60)]], ids=["flags", "random"])
+def test_truth_values_are_not_taken_for_numbers(bodies):
+    for body in bodies:
+        text = (
+            "program flags; input x : {0..1}; output o : bool = false; var t, s : {0..1} = 0;"
+            f" var b, c : bool = false; var r : real = 0; {body}"
+        )
+        program, at_once = dipc.load(text), dipc.load(text)
+        object.__setattr__(at_once.flow, "waits", frozenset())
+        both = [each.probability({"x": 1}, {"o": True}).value for each in (program, at_once)]
+        assert both[0] == both[1], text

@@ -236,6 +236,13 @@ def test_classes_represent_every_input_once():
         assert (row.verdict, row.probability, row.alpha) == (alike.verdict, alike.probability, alike.alpha)
 
 
+def test_flags_that_inputs_turn_are_not_taken_for_their_inputs():
+    """The values 0 and 1 of an input are equal to the truth values computed from it, in Python."""
+    body = "for i in 1..n do t <- choose { x[i] : 3/4, 0 : 1/4 }; if c then c <- b else c <- x[i] = 1 end end; o <- c"
+    text = "program p; const n = 3; input x[1..n] : {0..1}; output o : bool; var t : {0..1}; var b, c : bool = false;"
+    assert interchangeable(dipc.load(text + body)) == ()
+
+
 def test_two_groups_of_people_are_two_blocks():
     program = dipc.load(
         "program p; input a[1..4], b[1..3] : {0..1}; output o : bool; var s : {0..7} = 0; var y : {0..1};"
