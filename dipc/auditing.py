@@ -36,7 +36,7 @@ from dipc.questions.privacy.loss import IMPOSSIBLE, integer_table
 from dipc.simulation.compare import lower_end, upper_end
 from dipc.simulation.conform import Observed, given_observed, is_path, read_observed
 from dipc.text.core import IntType, RealType, Value, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import bad_input
 
 #: The default confidence of the bound.
 CONFIDENCE = Fraction(99, 100)
@@ -181,7 +181,7 @@ def judge_loss(
     core.require_meaning(eps)
     if values[0] == values[1]:
         note = "an audit compares two different inputs: change one of them"
-        raise DiagnosticError(Diagnostic("E0801", "both inputs are the same", notes=(note,)))
+        raise bad_input("E0801", "both inputs are the same", note)
     runs = observed[0].total, observed[1].total
     error = float((1 - confidence) / 4)
     laws = _laws_of(program, values, eps)
@@ -214,7 +214,7 @@ def _laws_of(program: Program, values: Sequence[Mapping[str, Value]], eps: Fract
         return _IntLaws(program, values, eps)
     except OutsideFragment as outside:
         notes = (outside.reason, "audit a finite result computed from it, such as whether it is above a threshold")
-        raise DiagnosticError(Diagnostic("E0801", f"`{whole[0]}` has infinitely many values", notes=notes)) from None
+        raise bad_input("E0801", f"`{whole[0]}` has infinitely many values", *notes) from None
 
 
 def _has_real(program: Program) -> bool:

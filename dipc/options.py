@@ -25,7 +25,7 @@ from dipc.measure.measure import Measurer
 from dipc.program.inputs import InputSpec, specifications
 from dipc.program.program import Program, Progress
 from dipc.text.declarations import BadValue, NumberReader
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
+from dipc.text.diagnostic import DiagnosticError, SourceText, bad_input
 from dipc.text.parser import parse_lower_bound
 
 #: The greatest number of processes; a larger number is a mistake.
@@ -51,8 +51,7 @@ def open_engine(
     """
     count = job_count(jobs)
     if dask is not None and count > 1:
-        note = "give only one of them"
-        raise DiagnosticError(Diagnostic("E1311", "-j and --dask are both given", notes=(note,)))
+        raise bad_input("E1311", "-j and --dask are both given", "give only one of them")
     if count == 1 and cache is None and dask is None:
         return Engine(measurer, limits, digits=digits, keep_proofs=keep_proofs)
     from dipc.decide.shared import SharedEngine
@@ -93,12 +92,10 @@ def job_count(jobs: int | str) -> int:
     if isinstance(count, str) and count.isascii() and count.isdigit() and len(count) < 10:
         count = int(count)
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST_JOBS:
-        raise DiagnosticError(
-            Diagnostic(
-                "E1312",
-                f"`{jobs}` is not a number of processes",
-                notes=(f"write a number from 1 to {MOST_JOBS}, or `auto` (or 0) for as many as there are processors",),
-            )
+        raise bad_input(
+            "E1312",
+            f"`{jobs}` is not a number of processes",
+            f"write a number from 1 to {MOST_JOBS}, or `auto` (or 0) for as many as there are processors",
         )
     return count or _processors()
 
@@ -306,8 +303,8 @@ class Options:
             return None
         name, least = open_constant(self.for_all)
         if not asks_for_all(inputs):
-            notes = ("add --inputs all, or give the constant a number",)
-            raise DiagnosticError(Diagnostic("E1209", f"`{name}` is left open, but the inputs are not", notes=notes))
+            note = "add --inputs all, or give the constant a number"
+            raise bad_input("E1209", f"`{name}` is left open, but the inputs are not", note)
         return name, least
 
     def engine(self, stack: ExitStack, program: Program) -> Engine:
@@ -345,9 +342,8 @@ def open_constant(option: str) -> tuple[str, int | None]:
     except BadValue as bad:
         raise DiagnosticError(bad.located("E1210", source)) from None
     if least.denominator != 1 or abs(least) >= _LEAST:
-        notes = ('write a constant, or a range such as --for-all "m >= 3"',)
-        place = source.excerpt(bound.least.span)
-        raise DiagnosticError(Diagnostic("E1210", "the least value is not an integer", place, notes=notes))
+        note = 'write a constant, or a range such as --for-all "m >= 3"'
+        raise bad_input("E1210", "the least value is not an integer", note, place=source.excerpt(bound.least.span))
     return bound.name, int(least)
 
 

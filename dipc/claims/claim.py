@@ -31,7 +31,7 @@ from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm, proved_quotient, sign_throughout
 from dipc.text.ast import ClaimedInputs, ClaimField, Expr, IntervalExpr, Name, mentions
 from dipc.text.core import BoolType, DomType, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText, bad_input
 from dipc.text.parser import parse_interval
 from dipc.text.printer import language_text, print_expression
 from dipc.text.program import CoreProgram
@@ -111,7 +111,7 @@ def _overlap(left: Interval, right: Interval) -> bool:
 
 
 def _error(source: SourceText, tree: Expr | IntervalExpr, code: str, message: str, note: str) -> DiagnosticError:
-    return DiagnosticError(Diagnostic(code, message, source.excerpt(tree.span), notes=(note,)))
+    return bad_input(code, message, note, place=source.excerpt(tree.span))
 
 
 # --- The claim: the alpha, beta and gamma of a row, and the source of each --------------------------------------------

@@ -13,7 +13,7 @@ from dipc.frozen import frozen
 from dipc.text import ast
 from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Type, Value, show_value
 from dipc.text.declarations import BadValue, NumberReader
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, did_you_mean, listing
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, bad_input, did_you_mean, listing
 from dipc.text.parser import parse_items
 from dipc.text.program import CoreProgram
 
@@ -47,7 +47,7 @@ def by_element(values: Mapping[str, object], arrays: Mapping[str, Sequence[str]]
             continue
         if len(value) != len(elements):
             counts = f"{len(value)} values for the {len(elements)} elements"
-            raise DiagnosticError(Diagnostic("E0509", f"{where} `{plain}`: {counts} of the array"))
+            raise bad_input("E0509", f"{where} `{plain}`: {counts} of the array")
         result.update(zip(elements, value, strict=True))
     return result
 

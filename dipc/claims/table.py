@@ -28,7 +28,7 @@ from dipc.claims.given import (
 )
 from dipc.frozen import frozen
 from dipc.text.core import Slot
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, did_you_mean, listing, unreadable
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, bad_input, did_you_mean, listing, unreadable
 from dipc.text.precondition import Precondition
 from dipc.text.program import CoreProgram
 
@@ -543,7 +543,7 @@ def input_cells(program: CoreProgram, values: Mapping[str, object], pool: CellPo
     missing = [slot.name for slot, cell in zip(slots, cells, strict=True) if cell is None]
     if missing:
         what = "input" if len(missing) == 1 else "inputs"
-        raise DiagnosticError(Diagnostic("E0507", f"no value for the {what} {listing(missing)}"))
+        raise bad_input("E0507", f"no value for the {what} {listing(missing)}")
     found = tuple(cell for cell in cells if cell is not None)
     if program.requires is not None:
         program.requires.require(dict(zip(program.inputs, map(value_of, found), strict=True)), program.source)
@@ -562,9 +562,8 @@ def output_cells(program: CoreProgram, values: Mapping[str, object], pool: CellP
 def _cells(slots: Sequence[Slot], role: str, values: Mapping[str, object], pool: CellPool) -> tuple[Cell | None, ...]:
     untyped: object = values  # of a caller that no type checker has seen
     if not isinstance(untyped, Mapping):
-        note = f"such as {{'{slots[0].name}': 0}}" if slots else "{} here"
         message = f"the {role}s are a dict of values by name, not {untyped!r:.40}"
-        raise DiagnosticError(Diagnostic("E0506", message, notes=(note,)))
+        raise bad_input("E0506", message, f"such as {{'{slots[0].name}': 0}}" if slots else "{} here")
     given = by_element(values, arrays_among(slot.name for slot in slots), role)
     known = {slot.name for slot in slots}
     mistakes = [_unknown(name, role, slots) for name in given if name not in known]

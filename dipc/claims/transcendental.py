@@ -52,7 +52,7 @@ from dipc.text.ast import (
     rewritten,
     walk,
 )
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
+from dipc.text.diagnostic import DiagnosticError, SourceText, bad_input
 from dipc.text.numbers import NoMonomial, is_irrational, monomial
 from dipc.text.parser import parse_interval
 from dipc.text.printer import print_expression, print_interval
@@ -229,7 +229,7 @@ def _require_rational_within(
     except DiagnosticError:
         text = "the ends of the interval are irrational and agree in all digits that dipc compares"
         notes = ("give a single irrational eps alone, or an interval that contains a rational number",)
-        raise DiagnosticError(Diagnostic("E0621", text, source.excerpt(given.span), notes=notes)) from None
+        raise bad_input("E0621", text, *notes, place=source.excerpt(given.span)) from None
 
 
 def _enclosure_of_end(source: SourceText, end: Expr, program: CoreProgram, digits: int = DIGITS) -> _Enclosure:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from math import inf
 from time import perf_counter
 from typing import Any
 
 import click
 
 from dipc.cli.option_table import parameter_of, takes
-from dipc.cli.options import Work, asked_of, claims_tested, opened, parse_definitions, parse_input, positive_option
+from dipc.cli.options import asked_of, claims_tested, opened, parse_definitions, parse_input, positive_option
 from dipc.cli.output import PAGE, Output, check_target, later
 from dipc.cli.terminal import ExitCode, write_diagnostics
 from dipc.decide.engine import Engine
@@ -21,7 +22,7 @@ from dipc.outcome.words import UserQuestion
 from dipc.questions.question import answer, error_asked, errors, question_of
 from dipc.questions.report import Interrupted, Report
 from dipc.questions.source import Source
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input
 
 _EPILOG = """
 \b
@@ -87,8 +88,7 @@ def check(**given: Any) -> ExitCode:
     check_target(given["target"])
     if given["program_path"].is_dir():
         return _check_directory(given)
-    output, asked = opened(given)
-    work = Work(asked, quiet=output.quiet)
+    output, asked, work = opened(given)
     progress = work.progress
     with progress:
         program = work.program()
@@ -126,7 +126,9 @@ def check(**given: Any) -> ExitCode:
     effort = replace(report.effort, seconds=perf_counter() - begun, table_seconds=reading)
     report = replace(report, effort=effort)
     outcome = accuracy_outcome(source, engine, report, asked, closed_form, times=given["times"])
-    if _is_refused(report, strict) and outcome.standing is ExitStatus.HOLDS:
+    # The number of vacuous rows from which on the claim is refused.
+    refused = {None: inf, "rows": 1, "all": report.counts.rows}[strict]
+    if report.counts.vacuous >= refused and outcome.standing is ExitStatus.HOLDS:
         outcome = replace(outcome, standing=ExitStatus.OPEN)
     return output.deliver(outcome, asked.command)
 
@@ -160,9 +162,8 @@ Exit codes: 0 known (or accurate), 1 inaccurate, 2 bad input, 3 undecided,
 )
 def error(**given: Any) -> ExitCode:
     """Find the expected error of a program's answers in closed form, or decide a claim about it."""
-    output, asked = opened(given)
+    output, asked, work = opened(given)
     point = None if given["at"] is None else positive_option("--at", given["at"])
-    work = Work(asked, quiet=output.quiet)
     progress = work.progress
     with progress:
         program = work.program()
@@ -193,12 +194,6 @@ def accuracy_outcome(
     return outcome_
 
 
-def _is_refused(report: Report, strict: str | None) -> bool:
-    """True if more rows hold vacuously than `strict` accepts."""
-    counts = report.counts
-    return strict is not None and counts.vacuous >= (1 if strict == "rows" else counts.rows)
-
-
 #: The options that are for a single program only.
 _ALONE = ["TABLE", "--certificate", "--html", "--plot", "--digits", "--classes", "--closed-form", "--strict", "--dask"]
 
@@ -212,8 +207,7 @@ def _check_directory(given: Mapping[str, Any]) -> ExitCode:
     for option in _ALONE:
         if given[parameter_of(option)] is not None:
             message = f"`{option.replace('TABLE', 'TABLE.csv')}` is about one program, not a directory"
-            note = f"leave it out, or give a program of `{directory}`"
-            raise DiagnosticError(Diagnostic("E0812", message, notes=(note,)))
+            raise bad_input("E0812", message, f"leave it out, or give a program of `{directory}`")
     output, asked = Output.from_options(given), asked_of(given)
     output.check()
     claims = later.suite.claims_below(directory, parse_definitions(asked.definitions), asked.options)

@@ -26,7 +26,7 @@ from dipc.outcome.outcome import Outcome
 from dipc.outcome.tighten import Member
 from dipc.outcome.words import UserQuestion
 from dipc.questions.question import about_errors
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import DiagnosticError, bad_input
 
 _TIGHTEN_EPILOG = """
 \b
@@ -66,15 +66,13 @@ def tighten(**given: Any) -> ExitCode:
 
     The result is a certified enclosure with the given number of digits, and the row and the eps that need this factor.
     """
-    output, asked = opened(given)
+    output, asked, work = opened(given)
     family = parse_family(asked.definitions)
     ranged = any(len(values) > 1 for values in family.values())
     if output.plot is not None:
         later.pictures.check_plot(output.plot, family)
     if ranged and output.proof is not None:
-        notes = ("give one value for each constant",)
-        raise DiagnosticError(Diagnostic("E0903", "a family of programs has no certificate", notes=notes))
-    work = Work(asked, quiet=output.quiet)
+        raise bad_input("E0903", "a family of programs has no certificate", "give one value for each constant")
     answers: list[Member] = []
     with work.progress:
         for constants in members(family):
@@ -153,8 +151,7 @@ Exit codes: 0 found, 2 bad input, 3 undecided, or K is not exact,
 )
 def tune(**given: Any) -> ExitCode:
     """Find the constants that make a program most accurate, such as the best split of a budget."""
-    output, asked = opened(given)
-    work = Work(asked, quiet=output.quiet)
+    output, asked, work = opened(given)
     with work.progress as progress:
         program = work.program()
         progress.stage(f"tuning {program.name}")
@@ -163,8 +160,7 @@ def tune(**given: Any) -> ExitCode:
         try:
             best = tune_options(program, asked.table, options)
         except ValueError as error:
-            message = f"`--tolerance`: {error}"
-            raise DiagnosticError(Diagnostic("E1028", message, notes=("write for example 1% or 1/100",))) from None
+            raise bad_input("E1028", f"`--tolerance`: {error}", "write for example 1% or 1/100") from None
     return output.deliver(solutions.tuned_outcome(best, str(asked.program_path)), partial(asked.command, "tune"))
 
 
@@ -203,8 +199,7 @@ Exit codes: 0 found, 1 proved that there is none, 2 bad input, 3 undecided,
 )
 def interval(**given: Any) -> ExitCode:
     """Find intervals around a released answer that contain the exact answer with a given probability."""
-    output, asked = opened(given)
-    work = Work(asked, quiet=output.quiet)
+    output, asked, work = opened(given)
     with work.progress as progress:
         program = work.program()
         progress.stage(f"looking for intervals of {program.name}")
@@ -213,8 +208,7 @@ def interval(**given: Any) -> ExitCode:
                 program, asked.table, replace(asked.options, progress=progress), work.engine(program)
             )
         except ValueError as error:
-            message = f"`--confidence`: {error}"
-            raise DiagnosticError(Diagnostic("E1031", message, notes=("write for example 95% or 19/20",))) from None
+            raise bad_input("E1031", f"`--confidence`: {error}", "write for example 95% or 19/20") from None
     outcome = solutions.interval_outcome(answer, asked)
     side = () if asked.options.side is None else ("--side", asked.options.side)
     return output.deliver(outcome, partial(asked.command, "interval", *side))
@@ -265,11 +259,10 @@ def solve(**given: Any) -> ExitCode:
     The answer is exact, or lies between two numbers: the claim is proved at one and refuted at the other. If the claim
     holds for no number, dipc proves that.
     """
-    (output, asked), wanted = opened(given), given["wanted"]
+    (output, asked, work), wanted = opened(given), given["wanted"]
     if wanted is None:
-        notes = ("give `--for eps`, `--for alpha`, `--for beta`, `--for gamma` or `--for error`",)
-        raise DiagnosticError(Diagnostic("E1025", "`dipc solve` needs to know what to solve for", notes=notes))
-    work = Work(asked, quiet=output.quiet)
+        note = "give `--for eps`, `--for alpha`, `--for beta`, `--for gamma` or `--for error`"
+        raise bad_input("E1025", "`dipc solve` needs to know what to solve for", note)
     progress = work.progress
     with progress:
         program = work.program()

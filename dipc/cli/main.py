@@ -16,7 +16,7 @@ import click
 
 import dipc
 from dipc.cli.terminal import COMPLETE, ExitCode, guarded, leave, open_standard_streams, write
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, DipcWarning, did_you_mean
+from dipc.text.diagnostic import DipcWarning, bad_input, did_you_mean
 
 #: The commands in the order of the help: the module of each, imported when the command runs, and its line of help.
 COMMANDS = {
@@ -90,7 +90,7 @@ class _Commands(click.Group):
         if name.endswith((".dip", ".csv")):
             notes = ["to check a program against a table: `dipc check PROG.dip TABLE.csv`"]
         notes.append(f"the commands are {', '.join(COMMANDS)}; `dipc --help` says what they do")
-        raise DiagnosticError(Diagnostic("E0801", f"there is no command `{name}`", notes=tuple(notes)))
+        raise bad_input("E0801", f"there is no command `{name}`", *notes)
 
 
 _EPILOG = """

@@ -27,7 +27,7 @@ from dipc.program.program import Program, as_program, load_source, source_at
 from dipc.text.ast import Element, Item, Name, Values
 from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value, show_value
 from dipc.text.declarations import BadValue, NumberReader
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, did_you_mean, listing
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, bad_input, did_you_mean, listing
 from dipc.text.parser import parse_items, parse_lower_bound
 from dipc.text.program import CoreProgram
 
@@ -97,7 +97,7 @@ def gamma_of_outputs(text: str | None, outputs: tuple[str, ...]) -> Fraction:
         return Fraction(0)
     if not outputs:
         note = '`--output "out=0" --gamma 1` asks how often `out` is within 1 of 0'
-        raise DiagnosticError(Diagnostic("E0801", "`--gamma` without `--output`", notes=(note,)))
+        raise bad_input("E0801", "`--gamma` without `--output`", note)
     return _exact_option("--gamma", text, "is negative", lambda value: value >= 0)
 
 
@@ -117,7 +117,7 @@ def _exact_option(option: str, text: str, reason: str, allowed: Callable[[Fracti
     except NotExact as error:
         reason = error.reason
     place = SourceText(f"<{option}>", text).excerpt(Span(0, len(text)))
-    raise DiagnosticError(Diagnostic("E0805", f"{_quoted(text.strip())} {reason}", place, notes=(note,)))
+    raise bad_input("E0805", f"{_quoted(text.strip())} {reason}", note, place=place)
 
 
 def _quoted(text: str) -> str:
@@ -169,8 +169,7 @@ def parse_family(definitions: Iterable[str]) -> dict[str, tuple[Fraction, ...]]:
     family = read_definitions(definitions, _values, note)
     members = prod(len(values) for values in family.values())
     if members > MOST_MEMBERS:
-        message = f"the family has {members} members, more than {MOST_MEMBERS}"
-        raise DiagnosticError(Diagnostic("E1001", message, notes=("give smaller ranges",)))
+        raise bad_input("E1001", f"the family has {members} members, more than {MOST_MEMBERS}", "give smaller ranges")
     return family
 
 
@@ -200,9 +199,7 @@ def table_path(pattern: Path, constants: Constants) -> Path:
         if name not in constants:
             notes = did_you_mean(name, constants, "{{{}}}")
             notes.append(f"the constants are {listing(list(constants))}" if constants else "there are no constants")
-            raise DiagnosticError(
-                Diagnostic("E1002", f"`{{{name}}}` in `{pattern}` is not a constant of the program", notes=tuple(notes))
-            )
+            raise bad_input("E1002", f"`{{{name}}}` in `{pattern}` is not a constant of the program", *notes)
         return str(constants[name]).replace("/", "_")
 
     return Path(_PLACEHOLDER.sub(value, str(pattern)))
@@ -239,7 +236,7 @@ def for_all_of(definitions: tuple[str, ...], option: str | None) -> tuple[tuple[
             else:
                 notes = (f"`{next(iter(result))}` is already left open: give the other one a number",)
                 message = "only one constant can be left open"
-                raise DiagnosticError(Diagnostic("E1208", message, source.excerpt(item.target.span), notes=notes))
+                raise bad_input("E1208", message, *notes, place=source.excerpt(item.target.span))
     return tuple(kept), next(iter(result.values()), None)
 
 
@@ -324,18 +321,6 @@ def asked_of(given: Mapping[str, Any]) -> UserQuestion:
     return UserQuestion(given["program_path"], Options(**taken), given.get("table_path"), definitions, limits)
 
 
-def opened(given: Mapping[str, Any], *read: Path | None) -> tuple[Output, UserQuestion]:
-    """Return the destination of the answer, and the question about a program and its table.
-
-    Raises DiagnosticError for invalid options, for a program in place of the table, and if the answer would overwrite a
-    file that the command reads; `read` has further files that it reads.
-    """
-    output, asked = Output.from_options(given), asked_of(given)
-    check_table(asked.table)
-    output.check(asked.program_path, asked.table, *read)
-    return output, asked
-
-
 class Work:
     """The work on a question: its progress line, and its open resources, which close when the command ends."""
 
@@ -354,6 +339,18 @@ class Work:
     def engine(self, program: Program) -> Engine:
         """The engine that decides obligations. Raises DiagnosticError (E13xx)."""
         return self._asked.options.engine(self.stack, program)
+
+
+def opened(given: Mapping[str, Any], *read: Path | None) -> tuple[Output, UserQuestion, Work]:
+    """Return the destination of the answer, the question about a program and its table, and the work on it.
+
+    Raises DiagnosticError for invalid options, for a program in place of the table, and if the answer would overwrite a
+    file that the command reads; `read` has further files that it reads.
+    """
+    output, asked = Output.from_options(given), asked_of(given)
+    check_table(asked.table)
+    output.check(asked.program_path, asked.table, *read)
+    return output, asked, Work(asked, quiet=output.quiet)
 
 
 def claims_tested(what: str, claims: Sequence[Any], output: Output, jobs: int | str = 1) -> list[Any]:

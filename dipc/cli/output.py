@@ -21,7 +21,7 @@ from dipc.above import VERSION
 from dipc.cli.terminal import ClosedOutput, ExitCode, look_of, refused_result, write, write_diagnostics
 from dipc.frozen import frozen
 from dipc.outcome.outcome import Look, Outcome, render
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import DiagnosticError, bad_input
 
 Writer = Callable[[TextIO], None]
 
@@ -156,8 +156,8 @@ class Output:
         try:
             text = later.certificates.certificate(outcome, TOOL)
         except later.certificates.Uncertified as reason:
-            notes = (f"without --certificate the answer is {outcome.line}",)
-            raise DiagnosticError(Diagnostic("E0903", f"there is no certificate: {reason}", notes=notes)) from None
+            note = f"without --certificate the answer is {outcome.line}"
+            raise bad_input("E0903", f"there is no certificate: {reason}", note) from None
         write_text(path, text)
         self._say(f"certificate of {len(text)} bytes written to {path}: `dipc verify {path}` checks it")
 
@@ -210,8 +210,8 @@ def _circular(path: Path) -> bool:
 def check_table(path: Path | None) -> None:
     """Raise DiagnosticError if the table's path is that of a program."""
     if path is not None and path.suffix == ".dip":
-        notes = ("give one program at a time: `dipc check PROG.dip TABLE.csv`",)
-        raise DiagnosticError(Diagnostic("E0801", f"`{path}` is a program, but a table is expected here", notes=notes))
+        note = "give one program at a time: `dipc check PROG.dip TABLE.csv`"
+        raise bad_input("E0801", f"`{path}` is a program, but a table is expected here", note)
 
 
 def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> None:
@@ -251,7 +251,7 @@ def _resolved(path: Path) -> Path:
 
 
 def _refused(message: str, note: str) -> DiagnosticError:
-    return DiagnosticError(Diagnostic("E0804", message, notes=(note,)))
+    return bad_input("E0804", message, note)
 
 
 def write_result(path: Path | None, writer: Writer) -> None:

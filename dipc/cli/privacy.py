@@ -25,7 +25,7 @@ from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.laws import LeastDelta
 from dipc.questions.privacy.loss import DIGITS, Divergences, Loss
 from dipc.questions.privacy.outcome import read_claim
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import DiagnosticError, bad_input
 
 if TYPE_CHECKING:
     from dipc.questions.privacy import every_number
@@ -165,7 +165,7 @@ def _orders(text: str) -> range:
     ends = [int(end) if end.isascii() and end.isdigit() and len(end) < 4 else 0 for end in (first, last or first)]
     if not _LEAST_ORDER <= ends[0] <= ends[1] <= _GREATEST_ORDER:
         note = f"write a whole number from {_LEAST_ORDER} to {_GREATEST_ORDER}, or two of them, as 2..16"
-        raise DiagnosticError(Diagnostic("E1412", f"`{text}` is not an order of a divergence", notes=(note,)))
+        raise bad_input("E1412", f"`{text}` is not an order of a divergence", note)
     return range(ends[0], ends[1] + 1)
 
 
@@ -236,9 +236,8 @@ def _composition_theorems(
 
 def _estimated(program: Program, loss: Loss, mode: _Mode) -> Any:
     if None in loss.output.values():
-        note = "give the output an initial value"
         message = "runs do not count an output that was never assigned"
-        raise DiagnosticError(Diagnostic("E1412", message, notes=(note,)))
+        raise bad_input("E1412", message, "give the output an initial value")
     runs = later.estimate.RUNS if mode.runs is None else mode.runs
     places = loss.input, loss.adjacent, loss.output
     return later.estimate.estimate_loss(program, *places, loss.eps, runs, seed=mode.seed or 0)
@@ -251,8 +250,7 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> 
     """
     modes = [option for option, wanted in asked.items() if wanted]
     if len(modes) > 1:
-        note = "ask one question at a time"
-        raise DiagnosticError(Diagnostic("E1412", f"both `{modes[0]}` and `{modes[1]}` are asked for", notes=(note,)))
+        raise bad_input("E1412", f"both `{modes[0]}` and `{modes[1]}` are asked for", "ask one question at a time")
     mode = modes[0] if modes else None
     takes = {
         None: {"--budget", "--delta", "--eps", "--plot", "--certificate"},
@@ -272,7 +270,7 @@ def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> 
             raise _no_part(option, mode, note)
     if mode in _AT_AN_EPS and given["--at"] is None:
         note = f"write for example {_AT_AN_EPS[mode]} --at 1/10"
-        raise DiagnosticError(Diagnostic("E1412", f"`{mode}` needs an eps, but `--at` is missing", notes=(note,)))
+        raise bad_input("E1412", f"`{mode}` needs an eps, but `--at` is missing", note)
     return mode
 
 
@@ -285,9 +283,9 @@ def _check_for_all(asked: UserQuestion, mode: str | None, others: Mapping[str, s
     for option, value in others.items():
         if value is not None:
             message = f"`{option}` works for a single program, not for every value of a constant"
-            raise DiagnosticError(Diagnostic("E1412", message, notes=("leave it out, or give the constant a number",)))
+            raise bad_input("E1412", message, "leave it out, or give the constant a number")
 
 
 def _no_part(option: str, mode: str | None, note: str) -> DiagnosticError:
     what = "a verdict" if mode is None else f"`{mode}`"
-    return DiagnosticError(Diagnostic("E1412", f"`{option}` does not apply to {what}", notes=(note,)))
+    return bad_input("E1412", f"`{option}` does not apply to {what}", note)

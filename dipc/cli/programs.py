@@ -22,7 +22,7 @@ from dipc.outcome.outcome import Fields, Line, ReportBlock, Tone, Verbatim, rend
 from dipc.outcome.program import answers, outcomes_at, outputs
 from dipc.program.program import source_at, validate_source
 from dipc.questions.question import prepared
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, did_you_mean
+from dipc.text.diagnostic import bad_input, did_you_mean
 from dipc.text.printer import formatted
 
 _PROB_EPILOG = """
@@ -41,10 +41,9 @@ Examples:
 )
 def prob(**given: Any) -> ExitCode:
     """Show every output at one input with its exact probability, in closed form, for every eps."""
-    output, asked = opened(given)
+    output, asked, work = opened(given)
     eps = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
     gamma = gamma_of_outputs(given["gamma_text"], given["output_texts"])
-    work = Work(asked, quiet=output.quiet)
     with work.progress as progress:
         program = work.program(eps=eps)
         values = parse_input(given["input_texts"], program.core)
@@ -74,14 +73,14 @@ def dtmc(**given: Any) -> ExitCode:
     Each state has what is known about the noises drawn so far. Each step has its exact probability, given this
     knowledge.
     """
-    output, asked = opened(given)
+    output, _, work = opened(given)
     eps = None if given["eps_text"] is None else positive_option("--eps", given["eps_text"])
-    program = Work(asked, quiet=output.quiet).program(eps=eps)
+    program = work.program(eps=eps)
     core = program.core
     open_inputs = not given["input_texts"]
     if open_inputs and eps is not None:
         note = "give `--input`, or leave `--eps` out: without values for the inputs there are no numbers"
-        raise DiagnosticError(Diagnostic("E0801", "`--eps` without `--input`", notes=(note,)))
+        raise bad_input("E0801", "`--eps` without `--input`", note)
     values = parse_input(given["input_texts"], core, reals=not open_inputs)
     symbolic = {slot.name for slot in core.input_slots if slot.is_symbolic}
     finite = {name: value for name, value in values.items() if name not in symbolic}
@@ -164,7 +163,7 @@ def examples(name: str | None, target: Path | None) -> ExitCode:
         write_text(target, text(name))
     else:
         notes = (*did_you_mean(name.removesuffix(".dip"), names(), "dipc examples {}"), "`dipc examples` lists them")
-        raise DiagnosticError(Diagnostic("E0810", f"there is no example `{name}`", notes=notes))
+        raise bad_input("E0810", f"there is no example `{name}`", *notes)
     return ExitCode.ACCURATE
 
 

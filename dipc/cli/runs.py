@@ -25,7 +25,7 @@ from dipc.cli.output import check_distinct, check_target, later, write_result
 from dipc.cli.terminal import ExitCode, ProgressBar, write, write_diagnostics
 from dipc.program.program import source_at
 from dipc.text.core import Value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
+from dipc.text.diagnostic import DiagnosticError, SourceText, Span, bad_input
 from dipc.text.parser import parse
 from dipc.text.statements import lower
 
@@ -55,13 +55,13 @@ def run(**given: Any) -> ExitCode:
     Random bits come from the operating system. Comparisons are decided on the ideal real numbers, whose digits are
     drawn on demand. Choices draw as many bits as they need. No floating-point number is involved.
     """
-    (output, asked), samples = opened(given), given["samples"]
+    (output, asked, work), samples = opened(given), given["samples"]
     if samples is not None:
         check_target(samples, "--samples")
         check_distinct({"-o": output.target, "--samples": samples}, asked.program_path)
     eps = positive_option("--eps", given["eps_text"])
     grid = _grid(given["grid_text"])
-    program = Work(asked).program(parse_definitions(asked.definitions), eps)
+    program = work.program(parse_definitions(asked.definitions), eps)
     later.execution.require_grid(program, grid)
     values = parse_input(given["input_texts"], program.core)
     how = {"grid": grid, "seed": given["seed"]}
@@ -97,7 +97,7 @@ def simulate(**given: Any) -> ExitCode:
     in the Clopper-Pearson interval around its estimate, and an impossible output must not occur. If the exact
     probabilities are right, a mismatch has probability 1 - confidence at most.
     """
-    output, asked = opened(given)
+    output, asked, work = opened(given)
     constants = parse_definitions(asked.definitions)
     eps = positive_option("--eps", given["eps_text"])
     gamma = gamma_of_outputs(given["gamma_text"], given["outputs"])
@@ -107,7 +107,6 @@ def simulate(**given: Any) -> ExitCode:
     core = lower(parse(source), source, constants, eps)
     values = parse_input(given["input_texts"], core)
     events = [parse_output([text], core) for text in given["outputs"]]
-    work = Work(asked, quiet=output.quiet)
     try:
         # This comes first: it finds endless loops and values out of range, even on paths that no run takes.
         with ProgressBar(f"computing the exact probabilities of {core.name}", silent=output.quiet):
@@ -175,13 +174,13 @@ def conform(**given: Any) -> ExitCode:
     most.
     """
     counts, samples = given["counts"], given["samples"]
-    output, asked = opened(given, counts, samples)
+    output, asked, work = opened(given, counts, samples)
     if (counts is None) == (samples is None):
         note = "counts.csv says how often each output came out; samples.csv has them one by one"
-        raise DiagnosticError(Diagnostic("E0801", "give either `--counts` or `--samples`", notes=(note,)))
+        raise bad_input("E0801", "give either `--counts` or `--samples`", note)
     constants = parse_definitions(asked.definitions)
     eps, grid = positive_option("--eps", given["eps_text"]), _grid(given["grid_text"])
-    program = Work(asked).program(constants, eps)
+    program = work.program(constants, eps)
     values = parse_input(given["input_texts"], program.core)
     observed = later.conform.read_observed(samples if counts is None else counts, program.core, counted=samples is None)
     with ProgressBar(f"computing the exact probabilities of {program.name}", silent=output.quiet):
@@ -215,13 +214,13 @@ def audit(**given: Any) -> ExitCode:
     program.
     """
     samples = given["samples"]
-    output, asked = opened(given, *[path for _, path in samples])
+    output, asked, work = opened(given, *[path for _, path in samples])
     if len(samples) != 2:
         note = 'for example --samples-at "q=0" a.csv --samples-at "q=1" b.csv'
-        raise DiagnosticError(Diagnostic("E0801", "an audit compares outputs at two inputs", notes=(note,)))
+        raise bad_input("E0801", "an audit compares outputs at two inputs", note)
     eps = positive_option("--eps", given["eps_text"])
     confidence = share_option("--confidence", given["confidence_text"])
-    program = Work(asked).program(parse_definitions(asked.definitions), eps)
+    program = work.program(parse_definitions(asked.definitions), eps)
     values = [parse_input((text,), program.core) for text, _ in samples]
     observed = [later.conform.read_observed(path, program.core, counted=False) for _, path in samples]
     audited = later.audit.judge_loss(program, tuple(values), eps, tuple(observed), confidence)
@@ -239,4 +238,4 @@ def _grid(text: str | None) -> Fraction | None:
     except ValueError as error:
         place = SourceText("<--grid>", text).excerpt(Span(0, len(text)))
         note = "write an exact number such as 2^-20, 1/1024 or 0.001"
-        raise DiagnosticError(Diagnostic("E0805", str(error), place, notes=(note,))) from None
+        raise bad_input("E0805", str(error), note, place=place) from None

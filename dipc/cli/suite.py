@@ -21,7 +21,7 @@ from dipc.cli.terminal import ExitCode, look_of, write, write_diagnostics
 from dipc.mechanisms.dipc_input import imported
 from dipc.mechanisms.expressions import RESERVED
 from dipc.outcome.outcome import render
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, read_source
+from dipc.text.diagnostic import DiagnosticError, bad_input, read_source
 
 _TEST_EPILOG = """
 \b
@@ -137,15 +137,14 @@ def new(name: str, language: str) -> ExitCode:
         "count",
     }:
         note = "write a word that is not one of Python's or dipc's, for example `dipc new gate`"
-        raise DiagnosticError(Diagnostic("E0801", f"`{name}` cannot be the name of a mechanism", notes=(note,)))
+        raise bad_input("E0801", f"`{name}` cannot be the name of a mechanism", note)
     if language == "python":
         files = {Path(f"{name}.py"): _FIRST_MECHANISM, Path(f"test_{name}.py"): _FIRST_TEST}
     else:
         files = {Path(f"{name}.dip"): _FIRST_PROGRAM, Path(f"{name}.dipc.toml"): _FIRST_CLAIMS}
     for path in files:
         if path.exists():
-            note = "give another name, or move the file away"
-            raise DiagnosticError(Diagnostic("E0804", f"`{path}` is there already", notes=(note,)))
+            raise bad_input("E0804", f"`{path}` is there already", "give another name, or move the file away")
         check_target(path)
     for path, text in files.items():
         write_text(path, text.replace("NAME", name))
@@ -220,8 +219,7 @@ def _import_one(path: Path, point: Fraction | None, target: Path | None, pairs: 
 def _batch(path: Path, point: Fraction | None, claimed: dict[str, str | None], target: Path | None) -> ExitCode:
     files = sorted(path.glob("*.txt"))
     if not files:
-        note = "DiPC's inputs end with .txt"
-        raise DiagnosticError(Diagnostic("E1420", f"there is no file *.txt in `{path}`", notes=(note,)))
+        raise bad_input("E1420", f"there is no file *.txt in `{path}`", "DiPC's inputs end with .txt")
     unread = False
     with ExitStack() as stack:
         kept = target if target is not None else Path(stack.enter_context(TemporaryDirectory()))
@@ -229,9 +227,7 @@ def _batch(path: Path, point: Fraction | None, claimed: dict[str, str | None], t
             try:
                 kept.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise DiagnosticError(
-                    Diagnostic("E1420", f"cannot write to `{target}`: {error.strerror}", notes=("-o is a directory",))
-                ) from None
+                raise bad_input("E1420", f"cannot write to `{target}`: {error.strerror}", "-o is a directory") from None
         claims = []
         for file in files:
             program, pairs = kept / f"{file.stem}.dip", kept / f"{file.stem}.csv"
@@ -258,4 +254,4 @@ def _batch(path: Path, point: Fraction | None, claimed: dict[str, str | None], t
 
 
 def _no_part(option: str, of: str, note: str) -> DiagnosticError:
-    return DiagnosticError(Diagnostic("E1412", f"`{option}` does not apply to the import of {of}", notes=(note,)))
+    return bad_input("E1412", f"`{option}` does not apply to the import of {of}", note)

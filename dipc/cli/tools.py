@@ -24,7 +24,7 @@ from dipc.cli.options import parse_definitions
 from dipc.cli.output import check_target, later, write_text
 from dipc.cli.terminal import COMPLETE, ExitCode, ProgressBar, write
 from dipc.program.program import SEPARATOR, source_at, validate_source
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import bad_input
 from dipc.verifier.command import EXPECTED_OPTIONS, NOT_TO_THE_END, read_certificate
 from dipc.verifier.command import verify as checked
 from dipc.verifier.document import read_document
@@ -98,9 +98,7 @@ def verify(
     constants = parse_definitions(definitions)
     if constants and program_path is None:
         note = "give the program, too: `--program PROG.dip`"
-        raise DiagnosticError(
-            Diagnostic("E0901", "-D sets a constant of a program, but no program is given", notes=(note,))
-        )
+        raise bad_input("E0901", "-D sets a constant of a program, but no program is given", note)
 
     check_target(coq_path, "--coq")
     budget = Budget(STEPS if steps is None else steps)
@@ -129,12 +127,11 @@ def verify(
             if isinstance(certificate, str):
                 theorems = later.theorems.write_theorems(read_document(certificate), budget)
     except UnusableArgument as error:
-        raise DiagnosticError(Diagnostic("E0905", error.why, notes=(error.note,))) from None
+        raise bad_input("E0905", error.why, error.note) from None
     except Unreadable as error:
         why = "standard input is not read" if str(certificate_path) == "-" else error.why
-        note = "give a file that `dipc check … --certificate FILE` wrote"
         message = f"`{certificate_path}` cannot be read: {why}"
-        raise DiagnosticError(Diagnostic("E0902", message, notes=(note,))) from None
+        raise bad_input("E0902", message, "give a file that `dipc check … --certificate FILE` wrote") from None
     except Rejected as error:
         write(sys.stdout, f"rejected: {error}\n")
         return ExitCode.INACCURATE
@@ -143,8 +140,7 @@ def verify(
         return ExitCode.UNDECIDED
     except later.theorems.UnsupportedError as error:
         note = f"without --coq it is checked as usual: `dipc verify {certificate_path}`"
-        message = f"there are no theorems of `{certificate_path}`: {error}"
-        raise DiagnosticError(Diagnostic("E0904", message, notes=(note,))) from None
+        raise bad_input("E0904", f"there are no theorems of `{certificate_path}`: {error}", note) from None
     lines = accepted.headline() if quiet else list(accepted.lines())
     if theorems is not None and coq_path is not None:
         # Nothing is printed before the file is written, as a failure to write is not a success.
@@ -169,10 +165,10 @@ def lsp() -> ExitCode:
         if missing.name not in {"pygls", "lsprotocol"}:
             raise
         note = "install it: in a checkout pip install '.[lsp]', elsewhere pip install pygls"
-        raise DiagnosticError(Diagnostic("E0811", "pygls is not installed", notes=(note,))) from None
+        raise bad_input("E0811", "pygls is not installed", note) from None
     if not (hasattr(sys.stdin, "buffer") and hasattr(sys.stdout, "buffer")):
         note = "an editor starts `dipc lsp` and talks to it through standard input and output"
-        raise DiagnosticError(Diagnostic("E0813", "standard input or output is closed", notes=(note,)))
+        raise bad_input("E0813", "standard input or output is closed", note)
     server.made().start_io()
     return ExitCode.ACCURATE
 
@@ -223,9 +219,8 @@ def _site() -> Path:
     for place in places:
         if (place / "index.html").is_file():
             return place
-    message = "the playground is a separate package, which is not installed"
-    notes = ("in a checkout, `make playground` builds and installs it",)
-    raise DiagnosticError(Diagnostic("E0810", message, notes=notes))
+    note = "in a checkout, `make playground` builds and installs it"
+    raise bad_input("E0810", "the playground is a separate package, which is not installed", note)
 
 
 def server(site: Path, port: int) -> ThreadingHTTPServer:
@@ -236,9 +231,8 @@ def server(site: Path, port: int) -> ThreadingHTTPServer:
     try:
         return ThreadingHTTPServer((HOST, port), partial(_Files, directory=str(site)))
     except OSError as error:
-        message = f"port {port} is not available: {error.strerror or error}"
-        notes = ("give another one to `--port`; 0 takes any free port",)
-        raise DiagnosticError(Diagnostic("E0810", message, notes=notes)) from error
+        note = "give another one to `--port`; 0 takes any free port"
+        raise bad_input("E0810", f"port {port} is not available: {error.strerror or error}", note) from error
 
 
 class _Files(SimpleHTTPRequestHandler):
@@ -281,9 +275,7 @@ def bench(arguments: tuple[str, ...]) -> int:
     """Compare with the paper: run the benchmarks of a checkout."""
     if not (_CHECKOUT / "benchmarks" / "__main__.py").is_file():
         note = "in a checkout of the repository, `python -m benchmarks` or `make bench` runs them"
-        raise DiagnosticError(
-            Diagnostic("E0807", "the benchmarks are not part of the installed package", notes=(note,))
-        )
+        raise bad_input("E0807", "the benchmarks are not part of the installed package", note)
     path = os.pathsep.join([str(_CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])])
     finished = subprocess.run(  # noqa: S603 - this very interpreter with this checkout's own module
         [sys.executable, "-m", "benchmarks", *arguments], env={**os.environ, "PYTHONPATH": path}, check=False
@@ -321,8 +313,7 @@ def schema(name: str | None) -> ExitCode:
             write(sys.stdout, f"{each:<10}dipc.{path.stem.replace('-', '/')}\n")
         return ExitCode.ACCURATE
     if name not in known:
-        notes = (f"the schemas are {', '.join(known)}",)
-        raise DiagnosticError(Diagnostic("E0816", f"there is no schema of `{name}`", notes=notes))
+        raise bad_input("E0816", f"there is no schema of `{name}`", f"the schemas are {', '.join(known)}")
     write(sys.stdout, known[name].read_text(encoding="utf-8"))
     return ExitCode.ACCURATE
 

@@ -36,7 +36,7 @@ from dipc.program.nearness import place_notes
 from dipc.program.program import Program, ProgramGiven, as_program
 from dipc.text.ast import COMPARED
 from dipc.text.core import IntType, RealType, Value, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, listing
+from dipc.text.diagnostic import bad_input, listing
 
 #: The draws, by the number of the noise: an integer, or rate·N as a lazy real.
 Drawn = dict[int, int | LazyReal]
@@ -379,7 +379,7 @@ class Runs(Sequence[Mapping[str, Value | None]]):
         empty = [name for name, *column in zip(self.program.outputs, *self.answers, strict=True) if None in column]
         if empty:
             message = f"no samples are written: some runs assign nothing to {listing(empty)}"
-            raise DiagnosticError(Diagnostic("E1703", message, notes=("declare it with an initial value",)))
+            raise bad_input("E1703", message, "declare it with an initial value")
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(self.program.outputs)
         rows.writerows([show_value(value) for value in answer if value is not None] for answer in self.answers)
@@ -452,7 +452,7 @@ class Execution:
                 return event.outputs(drawn, self.bits, self._grid)
             event = event.after(drawn, self.bits)
         message = f"a run of `{self._program.name}` has not ended after {_MOST_EVENTS} random events"
-        raise DiagnosticError(Diagnostic("E1702", message, notes=("`dipc prob` tells whether a loop runs forever",)))
+        raise bad_input("E1702", message, "`dipc prob` tells whether a loop runs forever")
 
     def once(self) -> dict[str, Value | None]:
         """Return the outputs of one more run by name."""
@@ -473,4 +473,4 @@ def require_grid(program: Program, grid: Fraction | None) -> None:
             ),
             "rounding it is post-processing, which keeps privacy; an answer within gamma is then within gamma + grid",
         )
-        raise DiagnosticError(Diagnostic("E1701", message, core.source.excerpt(reals[0].span), notes=notes))
+        raise bad_input("E1701", message, *notes, place=core.source.excerpt(reals[0].span))

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from dipc.frozen import frozen
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, did_you_mean
+from dipc.text.diagnostic import bad_input, did_you_mean
 
 
 @frozen
@@ -107,7 +107,7 @@ def explanation(code: str) -> Explanation:
     if wanted not in codes():
         notes = did_you_mean(wanted, codes())
         notes.append("a diagnostic begins with its code, error[E0602] or warning[W0602]; `dipc explain` lists all")
-        raise DiagnosticError(Diagnostic("E0811", f"there is no diagnostic `{code.strip()}`", notes=tuple(notes)))
+        raise bad_input("E0811", f"there is no diagnostic `{code.strip()}`", *notes)
     about = _FAMILIES[wanted[1:3]]
     example = codes()[wanted]
     if example is None:

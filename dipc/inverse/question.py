@@ -55,7 +55,7 @@ from dipc.sign.normal import NormalBeta
 from dipc.sign.optimum import Cell
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.ast import Name, mentions
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input
 
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
 
@@ -101,8 +101,8 @@ class Question:
             return None
         if enclosed.is_point:
             message = f"`dipc check` alone decides a claim at a single irrational eps, here {enclosed.eps}"
-            notes = ("give an interval around it, such as (0, 1], or a rational number close to it",)
-            raise DiagnosticError(Diagnostic("E0615", message, notes=notes))
+            note = "give an interval around it, such as (0, 1], or a rational number close to it"
+            raise bad_input("E0615", message, note)
         stronger, weaker = (
             replace(self, options=as_written(core, claim, self.options), written_eps=enclosed.eps)
             for claim in (enclosed.stronger, enclosed.weaker)
@@ -176,7 +176,7 @@ def read_question(
     if options.error is not None:
         if options.beta is not None:
             message = "a claim is either about a probability or about an expected error"
-            raise DiagnosticError(Diagnostic("E1806", message, notes=("give `--beta` or `--error`",)))
+            raise bad_input("E1806", message, "give `--beta` or `--error`")
         program, options = about_errors(program, options)
     engine = engine or Engine(program.measurer, program.limits)
     if table is None:
@@ -191,7 +191,7 @@ def read_question(
                 'give a table, or inputs such as --inputs "q = -1..1"',
                 "`dipc error PROG.dip --inputs all` shows the largest expected error at every input, where it is known",
             )
-            raise DiagnosticError(Diagnostic("E1805", message, notes=notes))
+            raise bad_input("E1805", message, *notes)
         return Question(program, options.claim, engine, None, *(opened or (None, None))).exact
     return Question(program, options.claim, engine, prepared(program, table, inputs, options.progress)).exact
 
@@ -843,4 +843,4 @@ def refuse_dependence(question: Question, claim: Claim, on: str, why: str) -> No
 
 
 def _refuse(code: str, message: str, *notes: str) -> NoReturn:
-    raise DiagnosticError(Diagnostic(code, message, notes=notes))
+    raise bad_input(code, message, *notes)

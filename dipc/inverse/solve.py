@@ -81,7 +81,7 @@ from dipc.sign.optimum import Cell, QuotientValue, decimal_cell, number_cell
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import Expr, Name, mentions, number, rewritten
 from dipc.text.core import IntType
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import bad_input
 from dipc.text.printer import print_expression
 
 
@@ -171,8 +171,8 @@ def _first_failing(question: Question, above: set[int], progress: Progress | Non
 def _require_distances(table: Table) -> None:
     missing = next((row.number for row in table.rows if row.dd is None), None)
     if missing is not None:
-        notes = ("give a column `dd`, or a program with an `ideal` block",)
-        raise DiagnosticError(Diagnostic("E1023", f"row {missing} has no distance to disagreement", notes=notes))
+        note = "give a column `dd`, or a program with an `ideal` block"
+        raise bad_input("E1023", f"row {missing} has no distance to disagreement", note)
 
 
 def _check_kind(rows: Sequence[Row], claim: Claim) -> None:
@@ -918,10 +918,8 @@ def release_intervals(
         what = (
             f"`{core.name}` does not release a number" if not outputs else "its `metric` block defines its own distance"
         )
-        notes = ("an interval is about real and int outputs, by their distance from the exact answer",)
-        raise DiagnosticError(
-            Diagnostic("E1030", f"{what}, so there is no number for an interval to surround", notes=notes)
-        )
+        note = "an interval is about real and int outputs, by their distance from the exact answer"
+        raise bad_input("E1030", f"{what}, so there is no number for an interval to surround", note)
     sides = tuple(IntervalSide) if options.side is None else (IntervalSide(options.side),)
     confidence = options.confidence_value
     stated = claim_expression(core, "alpha", options.alpha)

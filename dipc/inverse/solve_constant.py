@@ -56,7 +56,7 @@ from dipc.text.ast import (
 )
 from dipc.text.ast import ProgramTree as Tree
 from dipc.text.core import Value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
+from dipc.text.diagnostic import DiagnosticError, SourceText, bad_input
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 
@@ -81,14 +81,14 @@ class ConstantGrid:
         if name not in program.constants:
             known = ", ".join(program.constants) or "none"
             notes = (f"the constants are {known}", "or ask for eps, alpha, beta, gamma or error")
-            raise DiagnosticError(Diagnostic("E1025", f"it is not possible to solve for `{name}`", notes=notes))
+            raise bad_input("E1025", f"it is not possible to solve for `{name}`", *notes)
         if not given:
             return name
         values = _values(rest)
         if not values:
             message = f"`--for {name}` does not say which values of `{name}` to look at"
             known_forms = [f'write such as --for "{name} in {some}"' for some in ("1..100", "0..2 by 1/4", "{1, 2}")]
-            raise DiagnosticError(Diagnostic("E1029", message, notes=tuple(known_forms)))
+            raise bad_input("E1029", message, *known_forms)
         return ConstantGrid(name, values)
 
 

@@ -29,7 +29,7 @@ from dipc.rules.rule import Variable
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import order
 from dipc.sign.roots import Root, refine_within
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import DiagnosticError, bad_input
 
 # --- sets of eps ----------------------------------------------------------------------------------
 #
@@ -305,7 +305,7 @@ def _require_single(claims: Claims) -> None:
         f"`--for {name}` finds the least t = {scale}, with alpha = dd" if name == "alpha" else "",
     )
     message = f"no eps is enough if {name} {what}: {scale} may be arbitrarily near to 0"
-    raise DiagnosticError(Diagnostic("E1026", message, notes=tuple(filter(None, notes))))
+    raise bad_input("E1026", message, *filter(None, notes))
 
 
 def _rows(of: Iterable[Inequality]) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ from dipc.rules.rule import Variable
 from dipc.text.ast import Binary, BinaryOp, ClaimDecl, Expr, Name, NoiseExpr, Unary, mentions, occurrences, walk
 from dipc.text.core import SampleNoise
 from dipc.text.declarations import computed_from
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import DiagnosticError, bad_input
 from dipc.text.parser import parse
 from dipc.text.printer import print_expression
 
@@ -86,8 +86,8 @@ class Varied:
             else:
                 if ends[0] < ends[1]:
                     return Varied(name, *ends, left == "(", right == ")")
-        notes = ('write a constant and its range, such as --vary "s in (0, 1)"',)
-        raise DiagnosticError(Diagnostic("E1026", f"`{text}` is not a range of a constant", notes=notes))
+        note = 'write a constant and its range, such as --vary "s in (0, 1)"'
+        raise bad_input("E1026", f"`{text}` is not a range of a constant", note)
 
     def contains(self, value: Fraction) -> bool:
         above = value > self.low if self.low_open else value >= self.low
@@ -213,14 +213,11 @@ def tune_options(program: Program, table: TableGiven | None, options: Options) -
     ranges = [options.vary] if isinstance(options.vary, str) else list(options.vary)
     varied = tuple(map(Varied.parse, ranges))
     if not varied:
-        notes = ('give --vary "s in (0, 1)"',)
-        raise DiagnosticError(Diagnostic("E1026", "no constant varies", notes=notes))
+        raise bad_input("E1026", "no constant varies", 'give --vary "s in (0, 1)"')
     for each in varied:
         if each.name not in program.constants:
-            notes = (f"its constants are {', '.join(program.constants) or 'none'}",)
-            raise DiagnosticError(
-                Diagnostic("E1027", f"`{each.name}` is not a constant of {program.name}", notes=notes)
-            )
+            note = f"its constants are {', '.join(program.constants) or 'none'}"
+            raise bad_input("E1027", f"`{each.name}` is not a constant of {program.name}", note)
     search = _Search(program, table, options, varied)
     interrupted, unproved = False, None
     cells: BoxSearch | None = None

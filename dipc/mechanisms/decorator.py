@@ -19,7 +19,7 @@ from dipc.mechanisms.alone import Accepted
 from dipc.mechanisms.module import BAD_CALL, BUILTINS, NOT_FOUND, Module, decorator_name, rational
 from dipc.mechanisms.reading import Part, Reading, read_mechanism
 from dipc.mechanisms.types import ConstantSum
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
+from dipc.text.diagnostic import DiagnosticError, SourceText, bad_input
 
 
 @overload
@@ -82,9 +82,8 @@ class Mechanism:
         function = self._function
         file = function.__code__.co_filename
         if not self._text:
-            message = f"the source of `{function.__name__}` cannot be read"
-            notes = ("a mechanism is read from its file: save it in one, or in a cell of a notebook, and import it",)
-            raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=notes))
+            note = "a mechanism is read from its file: save it in one, or in a cell of a notebook, and import it"
+            raise bad_input(NOT_FOUND, f"the source of `{function.__name__}` cannot be read", note)
         reading = read_mechanism(SourceText(file, self._text), function.__name__, self._node, self._imported())
         accepted: Accepted = reading.source.accepted
         _Globals(accepted, function.__globals__, self._imported()).compare(function, accepted.node)
@@ -122,8 +121,8 @@ class Mechanism:
                     if any(decorator_name(module, each) == "dipc.mechanism" for each in node.decorator_list):
                         return node
         message = f"`{self._function.__name__}` is not found in `{module.source.name}` as a mechanism"
-        notes = ("write `@dipc.mechanism` above the function itself; if the file has changed, import it again",)
-        raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=notes))
+        note = "write `@dipc.mechanism` above the function itself; if the file has changed, import it again"
+        raise bad_input(NOT_FOUND, message, note)
 
     @cached_property
     def program(self) -> Any:
@@ -216,9 +215,7 @@ class Mechanism:
                 )
 
     def _refused(self, message: str, note: str) -> DiagnosticError:
-        return DiagnosticError(
-            Diagnostic(BAD_CALL, f"`{self._function.__name__}` is not run: {message}", notes=(note,))
-        )
+        return bad_input(BAD_CALL, f"`{self._function.__name__}` is not run: {message}", note)
 
 
 #: Python's functions as they are where this file is imported.

@@ -24,7 +24,7 @@ from dipc.frozen import frozen
 from dipc.mechanisms.expressions import RESERVED
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, bad_input
 from dipc.text.parser import grammar_text
 from dipc.text.printer import formatted
 from dipc.text.syntax_errors import token_span
@@ -118,7 +118,7 @@ def _end(source: SourceText) -> Span:
 
 
 def _refuse(source: SourceText, span: Span, message: str, note: str) -> NoReturn:
-    raise DiagnosticError(Diagnostic("E1420", message, source.excerpt(span), notes=(note,)))
+    raise bad_input("E1420", message, note, place=source.excerpt(span))
 
 
 @v_args(inline=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, SourceText, Span, did_you_mean
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Label, SourceText, Span, bad_input, did_you_mean
 from dipc.text.syntax_errors import MAX_DIGITS
 
 #: E19xx: what is wrong with a mechanism that is written in Python.
@@ -291,8 +291,7 @@ def mechanism_in(module: Module, name: str) -> python.FunctionDef:
         notes = did_you_mean(name, [each.name for each in all_of])
         names = ", ".join(f"`{each.name}`" for each in all_of)
         notes.append(f"its mechanisms are {names}" if names else "write `@dipc.mechanism` above a function `def …`")
-        message = f"`{module.source.name}` has no function `{name}`"
-        raise DiagnosticError(Diagnostic(NOT_FOUND, message, notes=tuple(notes)))
+        raise bad_input(NOT_FOUND, f"`{module.source.name}` has no function `{name}`", *notes)
     if not is_mechanism(module, result):
         raise module.wrong(result, f"`{name}` is not a mechanism", "write `@dipc.mechanism` above it", code=NOT_FOUND)
     return result

@@ -41,7 +41,7 @@ from dipc.rules.rule import ProofStep, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Cell
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import bad_input
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -473,20 +473,16 @@ _INK = "#747a80"
 def check_picture(path: Path) -> None:
     """Raise DiagnosticError for an unknown kind of file, or without matplotlib, before any work is done."""
     if path.suffix.lower() not in _FORMATS:
-        raise DiagnosticError(
-            Diagnostic(
-                "E1003",
-                f"`{path}` does not end with a kind of picture that is known",
-                notes=(f"end the name with {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}",),
-            )
+        raise bad_input(
+            "E1003",
+            f"`{path}` does not end with a kind of picture that is known",
+            f"end the name with {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}",
         )
     if find_spec("matplotlib") is None:
-        raise DiagnosticError(
-            Diagnostic(
-                "E1005",
-                "a plot needs matplotlib, which is not installed",
-                notes=("install it: in a checkout pip install '.[plot]', elsewhere pip install matplotlib",),
-            )
+        raise bad_input(
+            "E1005",
+            "a plot needs matplotlib, which is not installed",
+            "install it: in a checkout pip install '.[plot]', elsewhere pip install matplotlib",
         )
 
 
@@ -545,7 +541,7 @@ def save(figure: Figure, path: Path) -> None:
                 axes.set_facecolor("none")
             figure.savefig(path, dpi=160, metadata=_metadata(path), facecolor=ground)
     except OSError as error:
-        raise DiagnosticError(Diagnostic("E0804", f"`{path}` cannot be written: {error.strerror or error}")) from error
+        raise bad_input("E0804", f"`{path}` cannot be written: {error.strerror or error}") from error
 
 
 def _metadata(path: Path) -> dict[str, Any]:
@@ -757,7 +753,7 @@ def check_plot(path: Path, family: Mapping[str, Sequence[Fraction]]) -> None:
     ranged = [name for name, values in family.items() if len(values) > 1]
     if len(ranged) > 2:
         message = f"a plot has room for two constants with several values, not {len(ranged)}"
-        raise DiagnosticError(Diagnostic("E1004", message, notes=("fix the others, or write a table: --format csv",)))
+        raise bad_input("E1004", message, "fix the others, or write a table: --format csv")
 
 
 def _draw_factors(axes: Axes, members: Sequence[Member], outcome: Outcome) -> None:

@@ -30,7 +30,7 @@ from dipc.program.exits import Exit, Exits, exits
 from dipc.program.nearness import Nearness
 from dipc.program.program import Cells, Probabilities, Program
 from dipc.text.core import Value, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, listing
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input, listing
 from dipc.text.program import CoreProgram
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -79,7 +79,7 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
         if output not in numeric:
             known = ", ".join(f"`{name}`" for name in numeric) or "there is none"
             message = f"`{output}` is not an output that is a number"
-            raise DiagnosticError(Diagnostic("E1802", message, notes=(f"outputs that are numbers: {known}",)))
+            raise bad_input("E1802", message, f"outputs that are numbers: {known}")
         return Measured(kind, numeric[output])
     if core.metric is not None and core.metric.output not in _PRODUCTS and not _has_symbolic(core):
         return Measured(kind, None)
@@ -91,7 +91,7 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
     outputs = f"{len(core.outputs)} outputs" if len(core.outputs) > 1 else "one output"
     outputs += "" if numeric else ", which is not a number" if len(core.outputs) == 1 else ", none of them a number"
     message = f"an expected error is about one output that is a number, but `{core.name}` has {outputs}"
-    raise DiagnosticError(Diagnostic("E1803", message, notes=tuple(advice)))
+    raise bad_input("E1803", message, *advice)
 
 
 def _is_numeric(core: CoreProgram, slot: int) -> bool:
@@ -197,7 +197,7 @@ class ExpectedErrors(Probabilities):
                 f"the cell of the output `{program.slots[slot].name}` is empty, so there is nothing to measure "
                 "its error from"
             )
-            raise DiagnosticError(Diagnostic("E1804", message, notes=("fill the cell, or choose another --output",)))
+            raise bad_input("E1804", message, "fill the cell, or choose another --output")
         finite = tuple([inputs[position] for position in self._finite_inputs])
         if finite not in self._exits:
             values = {program.inputs[position]: value_of(inputs[position]) for position in self._finite_inputs}
@@ -215,8 +215,7 @@ class ExpectedErrors(Probabilities):
         if value is None:
             name = self.program.slots[slot].name
             message = f"the output `{name}` is not always assigned, so it may have no distance from the answer"
-            notes = (f"give it an initial value: `output {name} : … = 0`",)
-            raise DiagnosticError(Diagnostic("E1804", message, notes=notes))
+            raise bad_input("E1804", message, f"give it an initial value: `output {name} : … = 0`")
         if not isinstance(value, Affine):
             assert isinstance(value, Fraction)
             value = Affine.number(value)

@@ -48,7 +48,7 @@ from dipc.program.nearness import AllOf, AnyOf, Formula, all_of, opposite, place
 from dipc.program.program import Program
 from dipc.text.ast import CompareOp
 from dipc.text.core import IntType, Value, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input
 from dipc.text.parser import parse
 from dipc.text.program import CoreProgram
 from dipc.text.statements import lower_ideal
@@ -173,12 +173,11 @@ class Ideal:
             # The current constants, whether the text or the command line has set them.
             lowered = lower_ideal(parse(core.source), core.source, core.constants, core.only_at)
         if lowered is None:
-            raise DiagnosticError(
-                Diagnostic(
-                    "E1101",
-                    f"the program `{core.name}` has no `ideal` block",
-                    notes=(how_to_say_the_answer(core), "or give a table of the exact answers"),
-                )
+            raise bad_input(
+                "E1101",
+                f"the program `{core.name}` has no `ideal` block",
+                how_to_say_the_answer(core),
+                "or give a table of the exact answers",
             )
         self.core = lowered
         self.metric = Metric(program.core)

@@ -29,7 +29,7 @@ from dipc.program.allowed import AllowedInputs
 from dipc.program.program import Program, Progress
 from dipc.text.ast import RequiresDecl
 from dipc.text.core import ProgramCode, Slot, Value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, listing
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, bad_input, listing
 from dipc.text.parser import parse, parse_expression
 from dipc.text.program import CoreProgram
 from dipc.text.statements import lower
@@ -79,7 +79,7 @@ def nothing_selected(program: Program) -> DiagnosticError:
     if requires is None:
         assert selection is not None, "something is not satisfied"
         message, notes = f"no input satisfies `{selection.text}`", ("give another condition",)
-        return DiagnosticError(Diagnostic("E1116", message, notes=notes))
+        return bad_input("E1116", message, *notes)
     message = f"none of the inputs satisfies `requires`: `{requires.text}`"
     place = program.core.source.excerpt(requires.span)
     return DiagnosticError(Diagnostic("E1116", message, place, "required here", ("give other inputs",)))

@@ -43,7 +43,7 @@ from dipc.text.core import (
     affine,
     show_value,
 )
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input
 from dipc.text.program import CoreMetric, CoreProgram, Gap
 
 # --- Conditions on inputs: linear constraints joined by `and` and `or`, with known parts evaluated --------------------
@@ -351,9 +351,8 @@ class Nearness:
         self.require_finite()
         missing = [slot.name for slot, cell in zip(self._slots, answer, strict=True) if cell is None]
         if missing:
-            note = "the `metric` block compares whole answers: fill the cell"
             message = f"the cell of the output `{missing[0]}` is empty, so answers have no distance from it"
-            raise DiagnosticError(Diagnostic("E1133", message, notes=(note,)))
+            raise bad_input("E1133", message, "the `metric` block compares whole answers: fill the cell")
         return tuple(map(value_of, answer))
 
     def _same(
@@ -375,9 +374,7 @@ class Nearness:
             return result
         place = self._program.source.excerpt(gap.span)
         notes = (*place_notes(self._program, inputs), "a distance is at least 0: write `abs(...)`")
-        raise DiagnosticError(
-            Diagnostic("E1131", f"the distance of two answers is negative: {result}", place, notes=notes)
-        )
+        raise bad_input("E1131", f"the distance of two answers is negative: {result}", *notes, place=place)
 
     def _held(
         self, place: syntax.FormulaSlot, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]

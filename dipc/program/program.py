@@ -44,7 +44,7 @@ from dipc.program.weights import Choices, check_choices, wrong_choices
 from dipc.sign.interval import Interval
 from dipc.text.ast import Expr, number
 from dipc.text.core import SampleChoice, Value, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, read_source
+from dipc.text.diagnostic import DiagnosticError, SourceText, bad_input, read_source
 from dipc.text.parser import parse
 from dipc.text.program import CoreMetric, CoreProgram
 from dipc.text.sampling import asked_ranges
@@ -800,9 +800,8 @@ def source_at(path: Path) -> SourceText:
         source: SourceText = above("mechanism").read_mechanism(read_source(Path(file)), name).source
         return source
     if path.suffix == ".py":
-        message = f"`{path}` is a Python file, which can have several mechanisms"
-        notes = (f"write `{path}{SEPARATOR}NAME`, with the name of the function",)
-        raise DiagnosticError(Diagnostic("E1905", message, notes=notes))
+        note = f"write `{path}{SEPARATOR}NAME`, with the name of the function"
+        raise bad_input("E1905", f"`{path}` is a Python file, which can have several mechanisms", note)
     return read_source(path)
 
 

@@ -24,7 +24,7 @@ from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowR
 from dipc.questions.source import Enclosed, Source, WeakerClaim, results
 from dipc.text.ast import mentions
 from dipc.text.declarations import computed_from
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input
 from dipc.text.parser import parse
 from dipc.text.printer import print_expression
 from dipc.text.program import CoreProgram
@@ -89,8 +89,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
         return _enclosed_source(program, claim, None, about_all, number)
     if table is not None and asked.classes:
         note = 'give `--inputs` instead, such as `--inputs "q = -1..1"`: the answers then come from the `ideal` block'
-        message = "the rows of a table are checked one by one, not in classes"
-        raise DiagnosticError(Diagnostic("E1255", message, notes=(note,)))
+        raise bad_input("E1255", "the rows of a table are checked one by one, not in classes", note)
     if table is not None or program.core.ideal is None:
 
         def read_at_once() -> Source:
@@ -165,7 +164,7 @@ def _enclosed_source(
             "in a claim with transcendental numbers a constant that is left open must not be negative, and "
             f"`{number}` can be"
         )
-        raise DiagnosticError(Diagnostic("E0615", message, notes=(f'restrict it: --for-all "{number} >= 0"',)))
+        raise bad_input("E0615", message, f'restrict it: --for-all "{number} >= 0"')
     others = () if enclosed.touching is None else (source(enclosed.touching),)
     return Enclosed(
         stronger,
@@ -194,9 +193,7 @@ def prepared(
     """
     if table is not None and inputs is not None:
         note = "give either the inputs, to have the answers computed, or the table"
-        raise DiagnosticError(
-            Diagnostic("E1114", "a table and inputs are both given, but the table lists its own inputs", notes=(note,))
-        )
+        raise bad_input("E1114", "a table and inputs are both given, but the table lists its own inputs", note)
     if table is not None:
         return completed(program, read_table(table, program.core), progress)
     if program.core.ideal is None:
@@ -432,12 +429,11 @@ def error_asked(program: Program, table: TableGiven | None, options: Options) ->
     if not isinstance(source, errors_of_rows.ErrorRows):
         source = getattr(source, "source", source)
     if not isinstance(source, errors_of_rows.ErrorRows) and (erring.error.place is None or not _is_about_all(source)):
-        message = "expected errors are known only at finitely many inputs here"
         notes = (
             'give a table, or inputs such as --inputs "q = -1..1"',
             "for every input they are known only if there is a single output, a number",
         )
-        raise DiagnosticError(Diagnostic("E1805", message, notes=notes))
+        raise bad_input("E1805", "expected errors are known only at finitely many inputs here", *notes)
     return ErrorAsked(source, None if stated is None else print_expression(stated.tree))
 
 

@@ -23,7 +23,7 @@ from dipc.program.program import Program
 from dipc.questions.report import CaseEvidence, DecidedRows, Evidence, Report, RowOutcome, RowResult
 from dipc.questions.source import Settling, TableSource
 from dipc.sign.piecewise import BetaForm
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import Diagnostic, bad_input
 
 if TYPE_CHECKING:
     from dipc.claims import conditions
@@ -487,9 +487,8 @@ def _require_finite(program: Program) -> None:
     slots = program.core.output_slots
     symbolic = [slot.name for slot in slots if slot.is_symbolic]
     if symbolic:
-        message = f"gamma is free, but the output `{symbolic[0]}` has infinitely many values"
         notes = (
             "every gamma is decided at once only where all outputs have finitely many values",
             "give gamma a number; or, for all real inputs at once, ask with `--inputs all`",
         )
-        raise DiagnosticError(Diagnostic("E1252", message, notes=notes))
+        raise bad_input("E1252", f"gamma is free, but the output `{symbolic[0]}` has infinitely many values", *notes)

@@ -37,7 +37,7 @@ from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.ast import Name, mentions
 from dipc.text.core import show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input
 from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class ClassClaim:
                 "or let gamma depend on it: --gamma alpha",
                 "`dipc check --inputs all`, without --for-all, decides both together",
             )
-            raise DiagnosticError(Diagnostic("E1201", "alpha and gamma cannot both be left open", notes=advice))
+            raise bad_input("E1201", "alpha and gamma cannot both be left open", *advice)
         self._open: Open | None = None
         self.alpha_text = "dd" if self.at_distance else str(self.alpha_number())
 

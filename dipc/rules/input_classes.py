@@ -45,7 +45,7 @@ from dipc.program.program import Program
 from dipc.rules.class_claim import ClassClaim
 from dipc.text.ast import CompareOp
 from dipc.text.core import Value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, bad_input
 from dipc.text.program import CoreProgram, Gap
 
 _ZERO = Fraction(0)
@@ -454,8 +454,8 @@ def require_product(core: CoreProgram) -> None:
     if not core.has_product_distance:
         same = core.metric is not None and core.metric.same is not None
         what = "answers that count as the same (`same`)" if same else "a distance of answers other than `product`"
-        notes = ("give the constant a number",)
-        raise DiagnosticError(Diagnostic("E1206", f"`--for-all` does not cover {what}", _in_metric(core), notes=notes))
+        note = "give the constant a number"
+        raise bad_input("E1206", f"`--for-all` does not cover {what}", note, place=_in_metric(core))
 
 
 def cases_of(formula: Formula) -> tuple[tuple[Constraint, ...], ...]:

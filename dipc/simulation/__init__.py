@@ -7,16 +7,12 @@ not installed.
 
 from importlib.util import find_spec
 
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import bad_input
 
 if find_spec("numpy") is None:
-    raise DiagnosticError(
-        Diagnostic(
-            "E0815",
-            "simulation, and the comparison with observed outputs, need NumPy, which is not installed",
-            notes=(
-                "install it: pip install numpy, or in a checkout pip install '.[simulate]'",
-                "`dipc run` executes a program with exact noise without it; no verdict needs it",
-            ),
-        )
+    raise bad_input(
+        "E0815",
+        "simulation, and the comparison with observed outputs, need NumPy, which is not installed",
+        "install it: pip install numpy, or in a checkout pip install '.[simulate]'",
+        "`dipc run` executes a program with exact noise without it; no verdict needs it",
     )

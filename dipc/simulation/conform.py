@@ -26,7 +26,7 @@ from dipc.measure.measure import Probability
 from dipc.program.program import Program, ProgramGiven, as_program
 from dipc.simulation.compare import CONFIDENCE, Agreement, ComparedRow, clopper_pearson
 from dipc.text.core import IntType, Value, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, listing, read_source
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, bad_input, listing, read_source
 from dipc.text.program import CoreProgram
 
 Ends = tuple[Fraction, Fraction]
@@ -272,7 +272,7 @@ def _read(
     wanted = [slot.name for slot in slots] + ([COUNT] if counted else [])
     if sorted(header) != sorted(wanted):
         note = f"the columns are {listing(wanted, 20)}"
-        raise DiagnosticError(Diagnostic("E1601", "the header does not fit the outputs", place, notes=(note,)))
+        raise bad_input("E1601", "the header does not fit the outputs", note, place=place)
     pool = CellPool()
     columns = [Column(slot_reader(slot.name, slot.type, True, pool)) for slot in slots]
     positions = [header.index(slot.name) for slot in slots]
@@ -300,7 +300,7 @@ def _read(
         raise DiagnosticError(*mistakes[:20])
     observed = Observed(tuple(samples), ordered=not counted)
     if not observed.total:
-        raise DiagnosticError(Diagnostic("E1601", "no output was observed", place))
+        raise bad_input("E1601", "no output was observed", place=place)
     return observed
 
 
@@ -676,8 +676,7 @@ class _Law:
         off = next((value for value in sequence if value % grid), None)
         if off is not None:
             message = f"`{name}` was observed at {off}, which is not a multiple of the grid {grid}"
-            note = "give the grid that the outputs were rounded down to, or none"
-            raise DiagnosticError(Diagnostic("E1602", message, notes=(note,)))
+            raise bad_input("E1602", message, "give the grid that the outputs were rounded down to, or none")
         chosen, counted = _chosen(sequence)
         if not chosen:
             raise Undecided(f"`{name}` needs more samples: one in {_CHOOSING} is used to choose the cells")

@@ -22,7 +22,7 @@ from dipc.frozen import frozen
 from dipc.text import ast
 from dipc.text.ast import COMPARED, BinaryOp, CompareOp, UnaryOp, walk
 from dipc.text.core import Value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
+from dipc.text.diagnostic import DiagnosticError, SourceText, Span, bad_input
 from dipc.text.numbers import is_irrational, monomial
 
 T = TypeVar("T")
@@ -740,7 +740,7 @@ class BatchExpressions:
         """Return the diagnostic for a failure in run `run`, which shows the values in that run; None for all runs."""
         situation = f"this happened with {', '.join(values)}" if (values := self._situation(run)) else ""
         excerpt = self.scope.source.excerpt(span)
-        return DiagnosticError(Diagnostic(code, message, excerpt, notes=(*filter(None, [situation]), *notes)))
+        return bad_input(code, message, *filter(None, [situation]), *notes, place=excerpt)
 
     def _situation(self, run: int | None) -> list[str]:
         """Return lines about one run: the loop variables, and the first finite variables that have a value."""

@@ -44,6 +44,7 @@ from dipc.text.diagnostic import (
     Excerpt,
     SourceText,
     Span,
+    bad_input,
     did_you_mean,
     listing,
     nearest,
@@ -112,7 +113,7 @@ def claims_files(paths: Sequence[Path]) -> Iterator[Path]:
         files = sorted(path.rglob(f"*{ENDING}"))
         if not files:
             note = f"in a directory only files that end with {ENDING} are read; name other files one by one"
-            raise DiagnosticError(Diagnostic("E1501", f"there are no claims in the directory `{path}`", notes=(note,)))
+            raise bad_input("E1501", f"there are no claims in the directory `{path}`", note)
         yield from files
 
 
@@ -133,7 +134,7 @@ def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
     claims = document.get("claim")
     if not isinstance(claims, list) or not claims or not all(isinstance(claim, dict) for claim in claims):
         note = 'write for each claim a table [[claim]] with `program = "sparse.dip"` and `table = "table.csv"`'
-        raise DiagnosticError(Diagnostic("E1501", f"there are no claims in `{path}`", notes=(note,)))
+        raise bad_input("E1501", f"there are no claims in `{path}`", note)
     starts = [match.start() for match in _HEADER.finditer(source.text)]
     if len(starts) != len(claims):  # an array written inline: no places of its own
         starts = [0] * len(claims)
@@ -172,7 +173,7 @@ def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
             claims.append(ExpectedClaim(function.name, place, program, options=Options(inputs=_all_of(program))))
     if not claims:
         note = 'write a claim as `@dipc.mechanism(claim=dict(alpha="dd", beta="…"))`'
-        raise DiagnosticError(Diagnostic("E1501", f"no mechanism in `{path}` makes a claim", notes=(note,)))
+        raise bad_input("E1501", f"no mechanism in `{path}` makes a claim", note)
     return tuple(claims)
 
 
@@ -349,7 +350,7 @@ def claims_below(directory: Path, constants: Mapping[str, Fraction], options: Op
         claims.append(ExpectedClaim(name, place, path, beside, None, constants, options))
     if not claims:
         note = "write a block claim { beta: … } in a program that ends with .dip, or give --beta"
-        raise DiagnosticError(Diagnostic("E1501", f"there are no claims in the directory `{directory}`", notes=(note,)))
+        raise bad_input("E1501", f"there are no claims in the directory `{directory}`", note)
     return claims
 
 

@@ -136,6 +136,11 @@ class DiagnosticError(DiagnosedError):
     """Bad input, with at least one diagnostic."""
 
 
+def bad_input(code: str, message: str, *notes: str, place: Excerpt | None = None) -> DiagnosticError:
+    """Return the error for a single mistake, with its code, its message, the notes that correct it, and its place."""
+    return DiagnosticError(Diagnostic(code, message, place, notes=notes))
+
+
 class DefectError(DiagnosedError):
     """A defect of dipc itself, with at least one diagnostic. The command line ends with exit code 70 and no verdict."""
 

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dipc.noise.laws import LAWS, law_of
 from dipc.text import ast
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, did_you_mean, listing, nearest
+from dipc.text.diagnostic import (
+    DiagnosticError,
+    SourceText,
+    Span,
+    bad_input,
+    did_you_mean,
+    listing,
+    nearest,
+)
 from dipc.text.rewriting import hoisted, with_noiseless_ideal
 from dipc.text.syntax_errors import (
     BY_WEIGHT_OR_SCORE,
@@ -643,8 +651,7 @@ def _read(source: SourceText, start: str, written: str | None = None) -> Any:
     """Return the tree of a source; if `written` is given, it is parsed instead, with the positions of the source."""
     if len(source.text) > MAX_CHARACTERS:
         message = f"`{source.name}` has {len(source.text)} characters, more than {MAX_CHARACTERS}"
-        notes = ("use arrays and `for` for what repeats",)
-        raise DiagnosticError(Diagnostic(SyntaxCode.TEXT_TOO_LONG, message, notes=notes))
+        raise bad_input(SyntaxCode.TEXT_TOO_LONG, message, "use arrays and `for` for what repeats")
     text = source.text if written is None else written
     try:
         return _feed(_tokens(text, start), start)

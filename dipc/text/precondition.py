@@ -34,7 +34,7 @@ from dipc.text.core import (
     evaluate,
     junction,
 )
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, did_you_mean
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, bad_input, did_you_mean
 from dipc.text.expressions import Elaborator
 from dipc.text.printer import print_expression
 from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue, Findings, Scope
@@ -110,7 +110,7 @@ class Precondition:
 
 def selection_unsupported(what: str, *notes: str) -> DiagnosticError:
     """Return the error (E1117) that `what` is not supported because it ignores a selection of inputs."""
-    return DiagnosticError(Diagnostic("E1117", f"{what} does not cover a selection of inputs", notes=notes))
+    return bad_input("E1117", f"{what} does not cover a selection of inputs", *notes)
 
 
 def _holds(condition: Condition, values: Sequence[Value]) -> bool:

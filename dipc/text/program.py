@@ -29,7 +29,7 @@ from dipc.text.core import (
     Unknown,
     ValueKind,
 )
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, did_you_mean
+from dipc.text.diagnostic import SourceText, Span, bad_input, did_you_mean
 from dipc.text.expressions import Elaborator
 from dipc.text.precondition import Precondition
 from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue, Findings, Scope
@@ -367,9 +367,9 @@ class CoreProgram:
         asked = "it is asked about other eps" if one is None else f"it is asked about eps = {one}"
         if self.only_at not in (None, one):
             message = f"`{self.name}` is read at eps = {self.only_at} only, but {asked}"
-            notes = ("its constants and rates depend on eps: ask about one eps at a time",)
-            raise DiagnosticError(Diagnostic(ProgramCode.OTHER_EPS.value, message, notes=notes))
+            note = "its constants and rates depend on eps: ask about one eps at a time"
+            raise bad_input(ProgramCode.OTHER_EPS.value, message, note)
         if self.only_in and not all(any(own.covers(each) for own in self.only_in) for each in ranges):
             message = f"`{self.name}` is read only for eps in {self.asked_eps}, but {asked}"
-            notes = ("at another eps its weights are not known to be probabilities",)
-            raise DiagnosticError(Diagnostic(ProgramCode.OTHER_EPS.value, message, notes=notes))
+            note = "at another eps its weights are not known to be probabilities"
+            raise bad_input(ProgramCode.OTHER_EPS.value, message, note)

@@ -64,7 +64,7 @@ from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import mentions
 from dipc.text.core import IntType, Value, show_value
 from dipc.text.declarations import computed_from
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input
 from dipc.text.diagnostic import SourceText as Text
 from dipc.text.parser import parse, parse_interval
 from dipc.text.precondition import selection_unsupported
@@ -168,8 +168,8 @@ class AllNumbers(ClassSource):
         if program.core.selection is not None:
             raise selection_unsupported("`--for-all`", "give `--inputs all`")
         if parameter not in program.core.constants:
-            notes = (f"the constants are {', '.join(program.core.constants) or 'none'}",)
-            raise DiagnosticError(Diagnostic("E1207", f"the program has no constant `{parameter}`", notes=notes))
+            note = f"the constants are {', '.join(program.core.constants) or 'none'}"
+            raise bad_input("E1207", f"the program has no constant `{parameter}`", note)
         program.validate_numbers(parameter)
         super().__init__(program, ClassClaim(program, options))
         self.parameter = parameter

@@ -20,7 +20,7 @@ from dipc.frozen import LazyModule, frozen
 from dipc.program.inputs import AllInputs, FiniteInputs, InputSpec, ListedInputs, default_inputs, parse_inputs
 from dipc.program.program import Program
 from dipc.text.core import BoolType, DomType, IntType, Slot, Value, show_value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText, Span, listing
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText, Span, bad_input, listing
 from dipc.text.program import CoreProgram, kinds
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
     Raises DiagnosticError for other texts, and for a distance that is not defined for the inputs of `program`.
     """
     if not isinstance(text, str):  # of a caller that no type checker has seen
-        raise DiagnosticError(Diagnostic("E1405", f"an adjacency is a text, not {text!r:.40}", notes=_NOTES))
+        raise bad_input("E1405", f"an adjacency is a text, not {text!r:.40}", *_NOTES)
     if text.strip().endswith(".csv"):
         return Listed(Path(text.strip()))
     match = _FORM.fullmatch(text)
@@ -149,7 +149,7 @@ def _is_numeric(slot: Slot) -> bool:
 
 def _mistake(text: str, start: int, end: int, code: str, message: str, *notes: str) -> DiagnosticError:
     place = SourceText("<--adjacent>", text).excerpt(Span(start, max(end, start + 1)))
-    return DiagnosticError(Diagnostic(code, message, place, notes=notes))
+    return bad_input(code, message, *notes, place=place)
 
 
 #: Values of all inputs, in their order.
@@ -266,12 +266,8 @@ def read_pairs(
     if isinstance(adjacency, Listed):
         if inputs is not None:
             note = "leave --inputs out, or give a distance such as linf:1"
-            raise DiagnosticError(
-                Diagnostic(
-                    "E1407",
-                    "a file of pairs and --inputs are both given, but the file lists its own inputs",
-                    notes=(note,),
-                )
+            raise bad_input(
+                "E1407", "a file of pairs and --inputs are both given, but the file lists its own inputs", note
             )
         return _listed(program, adjacency)
     given = default_inputs(program) if inputs is None else parse_inputs(inputs, program)
@@ -380,7 +376,7 @@ def _pairs_among(
 def no_pair(adjacency: Adjacency) -> DiagnosticError:
     """Return the error that no two inputs are adjacent."""
     note = "a claim about no pair would hold trivially: give inputs that are adjacent"
-    return DiagnosticError(Diagnostic("E1408", f"no two of the inputs are adjacent by {adjacency}", notes=(note,)))
+    return bad_input("E1408", f"no two of the inputs are adjacent by {adjacency}", note)
 
 
 def _related(

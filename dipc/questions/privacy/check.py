@@ -59,7 +59,7 @@ from dipc.questions.privacy.outcome import (
 from dipc.questions.privacy.runs import composed, together
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import DiagnosticError, bad_input
 from dipc.text.precondition import selection_unsupported
 
 if TYPE_CHECKING:
@@ -567,8 +567,7 @@ class PrivacyQuestion:
         """
         self.require_meaning(claim.intervals)
         if point is not None and not any(point in interval for interval in claim.intervals):
-            note = "change --at or --eps"
-            raise DiagnosticError(Diagnostic("E1411", f"eps = {point} is outside of {claim.eps_text}", notes=(note,)))
+            raise bad_input("E1411", f"eps = {point} is outside of {claim.eps_text}", "change --at or --eps")
         try:
             return self.laws().least_delta(claim, point, digits)
         except DiagnosticError:

@@ -39,7 +39,7 @@ from dipc.questions.privacy.outcome import Numbers, PrivacyClaim, PrivacyReport,
 from dipc.sign.interval import Interval
 from dipc.text import ast
 from dipc.text.core import IntType
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import DiagnosticError, bad_input
 
 #: The number of values tried one by one for a refutation, and the greatest number while the refuted constant grows.
 _SINGLY, _MOST_SINGLY = 4, 16
@@ -119,7 +119,7 @@ class EveryNumber:
     ) -> None:
         if parameter not in program.core.constants:
             note = f"the constants are {', '.join(sorted(program.core.constants)) or 'none'}"
-            raise DiagnosticError(Diagnostic("E1208", f"there is no constant `{parameter}`", notes=(note,)))
+            raise bad_input("E1208", f"there is no constant `{parameter}`", note)
         program.validate_numbers(parameter)
         self.program = program
         requires = program.core.requires
@@ -139,9 +139,7 @@ class EveryNumber:
         adjacency = parse_adjacency(adjacent, program.core)
         if not isinstance(adjacency, Neighborhood):
             note = "give a distance such as --adjacent linf:1"
-            raise DiagnosticError(
-                Diagnostic("E1407", "pairs are listed, but the number of queries is left open", notes=(note,))
-            )
+            raise bad_input("E1407", "pairs are listed, but the number of queries is left open", note)
         self._within = adjacency
         #: Sets of moves, each of which contains all moves to adjacent inputs.
         self._moves: tuple[Neighborhood, ...] = (adjacency,)

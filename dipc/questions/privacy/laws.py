@@ -51,7 +51,7 @@ from dipc.questions.privacy.outcome import (
     power,
 )
 from dipc.sign.interval import Interval
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import DiagnosticError, bad_input
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -476,4 +476,4 @@ class ShiftLaws(Laws):
             "`--constant` bounds the loss of all real inputs and outputs at once",
         )
         message = f"`{option}` needs a list of pairs, but there are infinitely many: {self._unknown}"
-        return DiagnosticError(Diagnostic("E1410", message, notes=notes))
+        return bad_input("E1410", message, *notes)

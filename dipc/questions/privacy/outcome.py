@@ -36,7 +36,7 @@ from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text import ast
 from dipc.text.ast import number, rewritten
-from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.diagnostic import DiagnosticError, bad_input
 
 if TYPE_CHECKING:
     from dipc.claims import transcendental
@@ -174,7 +174,7 @@ def read_claim(
         claim = read_claim(program, budget, delta, ranges.larger, option)
         if len(claim.pieces) > 1:
             message = "with min, max or abs in delta, the ends of eps have to be rational"
-            raise DiagnosticError(Diagnostic("E0615", message, notes=("round them to rationals",)))
+            raise bad_input("E0615", message, "round them to rationals")
         return replace(claim, written_eps=(ranges.written, claimed_intervals(program.core, ranges.smaller)))
     intervals = claimed_intervals(program.core, eps)
     factor, ratio = Fraction(1), Fraction(1)
