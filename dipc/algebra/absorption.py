@@ -51,7 +51,7 @@ class Trapped(Exception):
 
 @frozen
 class _Flow:
-    """The weight of the paths into a state, as `numerator` over a product of positive divisors, not in lowest terms.
+    """The weight of the paths into a state: `numerator` over a product of positive divisors, not in lowest terms.
 
     `powers` has each divisor with its power. Common factors are divided out once, at the end, since a division costs
     more than all other steps.
@@ -210,9 +210,9 @@ def absorption_weights(
 class _Row(Generic[S]):
     """The equation pivot·x = Σ out[t]·x[t] of a state, or of the source, after the elimination of some states.
 
-    x is the weight of the paths from the state to the exit, x[t] that of the paths from t. The coefficients are minors
-    of I - P bordered by this row, over the union of `blocks`. A block is a set of eliminated states that the row has
-    passed through, named by its last eliminated state.
+    Here x is the weight of the paths from the state to the exit, and x[t] that of the paths from t. The coefficients
+    are minors of I - P bordered by this row, over the union of `blocks`. A block is a set of eliminated states that
+    the row has passed through; it is named by its last eliminated state.
     """
 
     pivot: ExpPoly
@@ -221,7 +221,10 @@ class _Row(Generic[S]):
 
     @classmethod
     def over_common_denominator(cls, stay: Closed, leaving: Iterable[tuple[S | None, Closed]]) -> _Row[S]:
-        """The row of a state with weight `stay` of staying and weights `leaving`, times their common denominator."""
+        """The row of a state, times the common denominator of its weights.
+
+        The state stays with the weight `stay`, and leaves with the weights `leaving`.
+        """
         common, out = ExpPoly.ONE, dict(leaving)
         for value in (stay, *out.values()):
             _, below = fraction_of(value)
@@ -264,7 +267,7 @@ class _Blocks(Generic[S]):
             row.blocks = now
 
     def add(self, s: S, row: _Row[S]) -> None:
-        """Record that state `s` is eliminated: merge `s` and all blocks of its `row` into one block, named `s`."""
+        """Record the elimination of state `s`: `s` and all blocks of its `row` become one block, named `s`."""
         self.determinants[s] = row.pivot
         self.parents.update(dict.fromkeys(row.blocks, s))
 
@@ -290,7 +293,7 @@ def _eliminate(
 ) -> dict[S, Closed]:
     """The weight of all paths from `entries` to each state just outside the strongly connected `component`.
 
-    `entries` maps states of the component to the weights with which they are reached from outside.
+    `entries` maps states of the component to the weights with which paths from outside reach them.
     """
     if all(t in component for s in component for t in graph[s]):
         raise Trapped(component)

@@ -215,7 +215,7 @@ class ExpPoly:
     # --- arithmetic -------------------------------------------------------------------------------
 
     def _aligned(self, other: ExpPoly) -> tuple[Any, Any, int]:
-        """Return the stored polynomials of this function and of `other` with y = e^{eps/n}, for a common n; and n."""
+        """Return (this function's polynomial, that of `other`, n), where both have y = e^{eps/n}."""
         if self._unit == other._unit:
             return (self._poly, self._low), (other._poly, other._low), self._unit
         unit = lcm(self._unit, other._unit)
@@ -548,9 +548,9 @@ class Quotient:
 
     @property
     def _ends(self) -> tuple[object, ...]:
-        """The quotient of the least terms of numerator and denominator, and that of the greatest terms.
+        """Two quotients of terms of numerator and denominator: that of the least terms, and that of the greatest.
 
-        Both are unchanged when common divisors are divided out.
+        Dividing out common divisors changes neither.
         """
         (start, end), (first, last) = (each.ends() for each in (self.numerator, self.denominator))
         return tuple([(k - m, q - r, c / d) for (k, q, c), (m, r, d) in ((start, first), (end, last))])
@@ -1055,7 +1055,6 @@ def _join_terms(terms: Iterable[tuple[int, str, int, int]]) -> str:
 
 
 def _exponent(j: int, unit: int) -> str:
-    """The text of (j/unit)·eps, empty for 0."""
     if not j:
         return ""
     common = gcd(j, unit)

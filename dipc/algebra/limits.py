@@ -10,7 +10,7 @@ from dipc.frozen import frozen
 
 
 def _limit(most: int, bounds: str) -> int:
-    """A field of `Limits` with the default `most`; `bounds` says in words what is limited."""
+    """A field of `Limits` with the default `most`; the words `bounds` say what is limited."""
     value: int = field(default=most, metadata={"bounds": bounds})
     return value
 

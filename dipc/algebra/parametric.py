@@ -454,7 +454,7 @@ def select(operator: Operator, arguments: Sequence[Selected], far: Signs | None 
 
 
 def _wins(operator: Operator, left: Selected, right: Selected, far: Signs | None) -> bool:
-    """Whether `right` may be dropped from a selection because `left` is always at least as small, or as large."""
+    """Whether a selection may drop `right`, because `left` is always at least as small, or as large for a maximum."""
     if not isinstance(left, Parametric) or not isinstance(right, Parametric):
         return False
     sign = _sign(left + -right, far)
@@ -462,9 +462,9 @@ def _wins(operator: Operator, left: Selected, right: Selected, far: Signs | None
 
 
 def _sign(value: Parametric, far: Signs | None) -> int | None:
-    """The sign of `value`, or, if `far` gives signs of functions of eps, its sign for a large unknown.
+    """The sign of `value`, or None if it is not known.
 
-    None if not known.
+    If `far` gives the signs of functions of eps, the result is the sign for a large unknown.
     """
     if not value.numerator:
         return 0

@@ -301,7 +301,7 @@ def _in_logarithms(value: Real) -> tuple[Fraction, Fraction] | None:
 
 
 def _merged_logarithms(numbers: Sequence[Real]) -> list[Real]:
-    """Numbers with the sum of `numbers`, where all rational multiples of logarithms of rationals are added up."""
+    """Numbers with the sum of `numbers`, in which all rational multiples of logarithms of rationals are one number."""
     logarithms = [known for number in numbers if (known := _in_logarithms(number)) is not None]
     if len(logarithms) < 2:
         return list(numbers)
@@ -340,7 +340,7 @@ def _total(numbers: Sequence[Real]) -> Real:
 
 
 def _signed(atom: Irrational) -> Real:
-    """`atom` or its negative as a real number, by the sign of `atom`; a stored atom must be positive.
+    """`atom` as a real number, stored as its positive absolute value with its sign.
 
     Raises NotReal if the sign is not found.
     """

@@ -104,7 +104,7 @@ class ComponentTemplate:
 class _BoundTemplate:
     """A bound over noises with mean 0; `slack` is its constant and the part that depends on inputs.
 
-    `fixed` is the bound's half-space if it depends on no inputs and balls, else None.
+    `fixed` is the half-space of a bound without inputs and balls, else None.
     """
 
     coefficients: Terms
@@ -164,7 +164,10 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> 
 
 @lru_cache(maxsize=1 << 14)
 def _slack(form: Affine, means: tuple[Affine, ...]) -> Affine:
-    """Return the part of `form` without noise after the `means` of its noises are taken out; the same at many exits."""
+    """Return the part of `form` without noise, with the `means` of its noises added.
+
+    Many exits share the cached result.
+    """
     over = centered(form, {noise: mean for (noise, _), mean in zip(form.noises, means, strict=True)})
     return Affine((), over.inputs, over.constant)
 

@@ -112,7 +112,7 @@ _LAST, _MOST_KEYS = 4, 16_000
 
 
 class _Row:
-    """A conjunction of constraints, in which the bounds on differences of two variables are also edges of a graph."""
+    """A conjunction of constraints; the bounds on differences of two variables are also edges of a graph."""
 
     def __init__(self) -> None:
         self.items: list[Constraint] = []
@@ -158,7 +158,10 @@ class _Row:
                     del by_end[end]
 
     def differences(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """Return, in order, the bounds on a difference whose upper or lower variable (`side`) is in `ends`."""
+        """Return, in order, the bounds on differences whose variable on `side` is in `ends`.
+
+        The side is 0 for the upper variable of a difference, 1 for the lower.
+        """
         if len(ends) == 1:
             (end,) = ends
             return self._by_end[side].get(end, ())
@@ -239,7 +242,7 @@ class NoiseUniter:
 class _Region:
     """The constraints of a state in some coordinates of its noises; `row` has all of them.
 
-    `initial` are the constraints on inputs alone, and those that hold for noises from the start.
+    `initial` are the constraints that hold from the start: those on inputs alone, and those of the noises.
     """
 
     constraints: Sequence[Constraint]
@@ -247,9 +250,9 @@ class _Region:
     row: _Row
 
     def written(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """Return the bounds on a difference in `constraints` whose upper or lower variable is in `ends`.
+        """Return the bounds on differences in `constraints` whose variable on `side` is in `ends`.
 
-        `side` selects the variable: 0 the upper, 1 the lower.
+        The side is 0 for the upper variable of a difference, 1 for the lower.
         """
         if not self.initial:
             return self.row.differences(side, ends)
@@ -257,10 +260,10 @@ class _Region:
 
 
 def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
-    """Return a conjunction that every member implies: common bounds on differences, and shared constraints.
+    """Return a conjunction of bounds on differences and shared constraints that each member implies.
 
-    It implies every bound on differences and every constraint that all members imply, and has nothing redundant. None
-    if it would be too long.
+    It implies each constraint of this kind that all members imply, and has none that is redundant. None if it would
+    be too long.
     """
     shared = _shared_bounds(members)
     if shared is None or len(shared) > _MOST_BOUNDS:
@@ -302,7 +305,7 @@ _Bounds = dict[tuple[int, int], int | Fraction]
 
 
 def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
-    """Return (0 or 1, values): whether the upper or the lower members of `pairs` take fewer values, and these values.
+    """Return (0, uppers) or (1, lowers) for the members of `pairs`: the side that takes fewer values, and its values.
 
     For a maximum there is one upper variable, for a minimum one lower variable.
     """
@@ -338,9 +341,9 @@ def _all_bounds(member: _Region) -> _Bounds | None:
 
 
 def _least_bounds(member: _Region, bounds: _Bounds) -> _Bounds | None:
-    """Return the bounds that hold in `bounds` and for `member`; None if the region of `member` is empty.
+    """Return, for each pair, the lesser of the bounds in `bounds` and of `member`.
 
-    A bound on a pair is the lesser of both; pairs without a bound in `member` are left out.
+    None if the region of `member` is empty. Pairs that it does not bound are left out.
     """
     side, ends = _fewer_ends(bounds)
     own: dict[int, dict[int, Weight]] = {}
@@ -462,7 +465,7 @@ class GuardUniter:
 
 
 class _Member:
-    """The nonempty set of inputs that satisfy the guards of one state, prepared for tests of what the guards imply."""
+    """The nonempty set of inputs that satisfy the guards of one state; `implied` tests what the guards imply."""
 
     def __init__(self, guards: ConstraintSet, row: _Row) -> None:
         self._guards = guards
@@ -554,7 +557,7 @@ def explore(
 
 
 class _Explorer:
-    """One exploration of a program by increasing labels: without loops, all states at one label are known together."""
+    """An exploration of a program by increasing labels; without loops, all states at one label are known together."""
 
     def __init__(
         self,
@@ -638,7 +641,7 @@ class _Explorer:
         return Chain(flow, self.transitions, self.states, initial, exits, frozenset(self.cut))
 
     def _tell_all(self) -> None:
-        """Explore again without merging steps, to report a trap with all that it reads and writes.
+        """Explore again without merging steps, so that the report of a trap has all that it reads and writes.
 
         If there are too many states, the report has those explored so far.
         """
@@ -661,7 +664,7 @@ class _Explorer:
         return node
 
     def _lighten(self, node: int) -> None:
-        """Drop the largest parts of a state that is done, except for constraints that are needed to unite paths."""
+        """Drop the largest parts of a finished state, except for constraints that are needed to unite paths."""
         state = self.states[node]
         del self.ids[state]
         constraints, guards = (
@@ -778,9 +781,9 @@ def _leads_along(edge: Edge, along: Mapping[int, Fraction]) -> bool:
 
 
 def _alike(batch: list[int], states: Mapping[int, State]) -> list[tuple[list[int], dict[int, NoiseVar]]]:
-    """Return groups of states of the batch that agree in values and guards, each with all their noises.
+    """Return (states, noises of these states) for each group in the batch whose states agree in values and guards.
 
-    Noises that only some states drew are allowed, because they are independent of the others.
+    Noises that only some of them drew are allowed, because they are independent of the others.
     """
     groups: dict[int, list[tuple[list[int], dict[int, NoiseVar]]]] = {}
     for node in batch:

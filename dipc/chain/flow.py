@@ -246,9 +246,9 @@ def analyze(program: CoreProgram) -> Flow:
 
 
 def _waits(program: CoreProgram, decided: Sequence[int]) -> frozenset[int]:
-    """Return the labels of finite choices that may wait: those whose options depend on inputs and constants alone.
+    """Return the labels of finite choices that may wait.
 
-    A choice whose target is an output never waits.
+    Their options depend on inputs and constants alone, and their targets are no outputs.
     """
     outputs = slot_set(program.outputs)
     result: set[int] = set()
@@ -268,10 +268,10 @@ def _decided(
     writes: Sequence[int],
     must_write: Sequence[int],
 ) -> tuple[int, ...]:
-    """Return, by label, slots whose value there depends on the inputs alone, for a program without jumps back.
+    """Return, by label, the slots whose value there depends on the inputs alone, for a program without jumps back.
 
-    Where several ways meet, the branches between there and the last label before that all of them pass must depend on
-    the inputs alone as well. Otherwise the slots written in between may have any value.
+    Where ways meet, consider the branches since the last label that all of them pass. If one of them does not depend
+    on the inputs alone, the slots written since then may have any value.
     """
     everything = slot_set(range(len(program.slots)))
     before: dict[int, list[int]] = {entry: []}
@@ -413,10 +413,7 @@ def _joins(entry: int, successors: tuple[tuple[int, ...], ...]) -> frozenset[int
 
 
 def _versions(instructions: tuple[Instruction, ...]) -> dict[int, dict[int, int]]:
-    """Return for each draw, by label and slot, its ordinal among the draws of its slot.
-
-    Only for slots with several draws.
-    """
+    """Return, by label and slot, the ordinal of each draw among the draws of its slot, if there are several."""
     draws: dict[int, list[int]] = {}
     for label, instruction in enumerate(instructions):
         if isinstance(instruction, SampleNoise):
@@ -546,7 +543,7 @@ def _number_between(low: Fraction | None, high: Fraction | None) -> Fraction:
 
 
 def _only_compared(flow: Flow, slot: int) -> bool:
-    """True if the variable is only drawn, with a constant mean, and compared with constants."""
+    """Return True if the variable is only drawn, with a constant mean, and compared with constants."""
     program = flow.program
     if program.slots[slot].role is not Role.VAR:
         return False
@@ -600,7 +597,7 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
 
 
 def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
-    """Return the integers x at which the truth of the comparison of x with `value` differs from that at x - 1.
+    """Return the integers x at which comparing x with `value` has another result than comparing x - 1.
 
     `op` compares x - value with 0, or value - x if not `rising`.
     """

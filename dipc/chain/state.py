@@ -506,7 +506,7 @@ def contradict(facts: Sequence[Constraint]) -> bool:
 
 
 def _is_empty_box(bounds: Iterable[tuple[int, int, Weight] | None]) -> bool | None:
-    """Return whether no point satisfies `bounds`, each on one variable; None if one of them is not of this form."""
+    """Return True if no point satisfies `bounds`, each on one variable, False if some does; None for other bounds."""
     from_below: dict[int, Weight] = {}
     from_above: dict[int, Weight] = {}
     for bound in bounds:
@@ -582,10 +582,9 @@ def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -
 
 
 def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
-    """Return `items` without the constraints that have a variable of their own, removed again and again.
+    """Return `items` without constraints that some variable of their own can always satisfy, removed again and again.
 
-    Such a constraint can be satisfied whatever the other variables are: it neither follows from the rest nor restricts
-    it.
+    A constraint removed in this way neither follows from the rest nor restricts it.
     """
     inside = {index: variables_of(item.form) for index, item in enumerate(items)}
     users: dict[int, set[int]] = {}

@@ -338,7 +338,7 @@ def _affine(flow: Flow, state: State, slot: int, expr: AffineExpr) -> Affine:
 
 
 def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[NoiseVar, Affine]:
-    """Return the noise drawn, and the new content of its variable: the noise, or its sum with a random mean."""
+    """Return (the noise drawn, the new content of its variable): the noise, plus its mean if that is random."""
     form = _affine(flow, state, slot, draw.mean)
     mean = Affine((), form.inputs, form.constant)
     assert all(noise.id != state.label for noise in state.noises), "reals and ints are not drawn in a loop"
@@ -351,7 +351,7 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
 
 
 def _fallen(flow: Flow, state: State, draw: SampleNoise, slot: int, follow: int) -> tuple[Successor, ...]:
-    """Return one successor for each interval of the noise, where only the interval matters later.
+    """Return one successor for each interval into which the noise may fall, where only the interval matters later.
 
     `slot` is the variable of the noise, and `follow` the next label.
     """
@@ -405,9 +405,9 @@ def _assuming(state: State, known: tuple[Constraint, ...], signs: ConstraintSet)
 
 
 def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -> State:
-    """Return `state` without the constraints that follow from its others, after the constraints `known` were added.
+    """Return `state` without constraints that the others imply, after `known` were added.
 
-    Paths may reach the same constraints by different comparisons: x > 1 and then x > 2, or x > 2 at once. Without
+    Paths may reach equal constraints by different comparisons: x > 1 and then x > 2, or x > 2 at once. Without
     implied constraints both lead to one state.
     """
     noisy = bool(known[0].form.noises)

@@ -91,12 +91,11 @@ class Steps:
         opened: bool = False,
         folded: bool = True,
     ) -> None:
-        """Prepare the steps; `live` are the live slots by label.
+        """Prepare the steps of a program; `live` are the live slots by label.
 
-        The slots `kept` are never forgotten, and no choice waits in them.
-
-        Without `waiting` no choice waits. With `opened`, a finite input that is left open waits as well, with its
-        values as options. With `folded`, a variable computed from a waiting choice may wait in place of the choice.
+        The slots `kept` are never forgotten, and no choice waits in them. Without `waiting` no choice waits. With
+        `opened`, a finite input that is left open waits as well, with its values as options. With `folded`, a
+        variable computed from a waiting choice may wait in place of the choice.
         """
         self._flow = flow
         self._live = live
@@ -158,7 +157,7 @@ class Steps:
         return chosen if met is None else (Successor(met, DETERMINISTIC),)
 
     def _computes(self, state: State, slot: int) -> bool:
-        """Return True if the next instruction only computes from `slot` and what the inputs decide."""
+        """Return True if the next instruction reads only `slot` and slots that inputs decide, and writes no output."""
         flow, label = self._flow, state.label
         return (
             _is_finite(flow.program.instructions[label])
@@ -211,12 +210,11 @@ class Steps:
         return successors if met is None else (Successor(met, DETERMINISTIC),)
 
     def _met(self, drawn: tuple[Successor, ...], origin: int, known: int, label: int) -> State | None:
-        """Return the state in which a choice waits in one variable, after steps that computed from the choice; or None.
+        """Return the state in which all outcomes of a choice meet and wait in one variable, or None if they never meet.
 
         The instruction at `label` has drawn the outcomes `drawn` of a choice made at `origin`; they depend on inputs
         and the slots `known` alone. Each outcome is followed while it only computes from inputs and from the choice.
-        This ends where all outcomes are at one label and differ in one variable, which the next instruction does not
-        read. None if that never happens.
+        The outcomes meet at one label, where they differ in one variable that the next instruction does not read.
         """
         flow = self._flow
         if not 1 < len(drawn) <= _MOST_OUTCOMES or any(self.progress(each.state) for each in drawn):
@@ -289,14 +287,20 @@ class _Push:
 
 @frozen
 class _Load:
-    """Push the value of a variable; for an array, replace the index on top of the stack by the element."""
+    """The instruction of a stack machine that pushes a variable's value.
+
+    For an array, the element replaces the index on top of the stack.
+    """
 
     read: Read | ReadElement
 
 
 @frozen
 class _Combine:
-    """Replace the topmost `count` values by the result of an operation on them."""
+    """The instruction of a stack machine that applies an operation to the topmost `count` values.
+
+    The result replaces them.
+    """
 
     op: DomOp
     count: int
@@ -305,7 +309,10 @@ class _Combine:
 
 @frozen
 class _Decide:
-    """Jump to `place` if the value on top is `stop`, else drop the value."""
+    """The instruction of a stack machine that jumps to `place` if the value on top is `stop`.
+
+    Otherwise it drops the value.
+    """
 
     stop: bool
     place: int
@@ -366,7 +373,7 @@ class _Code:
         return expr
 
     def run(self, values: Sequence[SlotValue], begun: Unfinished) -> tuple[Unfinished, int | None]:
-        """Return the evaluation at the next load of a waiting variable, with its slot, or at the end with None.
+        """Return (the evaluation so far, slot) at the next load of a waiting variable, or with None at the end.
 
         Raises Fault.
         """
@@ -424,7 +431,7 @@ def _concrete(value: Value | Affine) -> Value:
 def _mapped(instruction: Instruction, change: Callable[[DomExpr], DomExpr]) -> Instruction:
     """Return the instruction with `change` applied to its expressions of finite type, in the order of evaluation.
 
-    Options of weight 0 are unchanged, because their faults do not matter.
+    Options of weight 0 are unchanged, because an error in them does not matter.
     """
     match instruction:
         case Store(value=value):

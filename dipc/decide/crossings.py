@@ -223,7 +223,6 @@ class _Signs:
         return eps
 
     def is_zero(self, eps: Fraction) -> bool:
-        """True only if it is proved that the slack is 0 at `eps`."""
         return self._exact is not None and self._exact.is_zero_at(eps)
 
     def is_monotone(self, lower: Fraction, upper: Fraction) -> bool:
@@ -310,9 +309,9 @@ class _Question:
         return sorted(inside or {interval.inner_point})
 
     def _by_signs(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
-        """The failing stretches of `interval`, or an eps at which a decision refutes the sign expected there.
+        """Return the failing stretches of `interval`, from the signs of the slack at the eps in `samples`.
 
-        `signs` computes the signs of the slack at the eps in `samples`.
+        Where a decision refutes the sign that is expected around an eps, return that eps instead.
         """
         known = [(eps, sign) for eps in samples if (sign := signs.sign(eps))]
         if not known:
@@ -359,7 +358,7 @@ class _Question:
         return EnclosedRoot(low, high, rises, signs, simplest if signs.is_zero(simplest) else None)
 
     def confirm_sign(self, interval: Interval, sign: int, known: Sequence[Fraction]) -> list[Decision]:
-        """Decisions that are all ACCURATE only if the slack has the sign `sign` on the whole interval.
+        """Return decisions that are all ACCURATE only if the slack has the sign `sign` on the whole interval.
 
         At the eps in `known` the slack is known to have this sign.
         """
@@ -385,7 +384,7 @@ class _Question:
     def fails(self, interval: Interval, factors: Sequence[ExpPoly]) -> Decision:
         """Decide whether 1 - Pr >= factor·beta on `interval` for one of `factors`, tried in turn.
 
-        With a factor of _STRICT, 1 - Pr is more than beta, even in the limit at an end of the interval.
+        With the factor _STRICT, 1 - Pr > beta follows, also in the limit at an end of the interval.
         """
         decision = Decision.undecided("")
         for factor in factors:
@@ -396,7 +395,7 @@ class _Question:
 
 
 def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
-    """Replace a cut at an end of a cell's hull by the cut at the cell's `end`, which the hull encloses.
+    """Replace `cut` by the cut at the cell's `end` if it is at the end of the hull that encloses `end`.
 
     Any other cut is returned unchanged. Raises OutsideFragment for a place between the hull's end and the cell's.
     """
@@ -413,7 +412,7 @@ def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
 
 
 def _opposite(beta: BetaForm, factor: ExpPoly) -> BetaForm:
-    """The beta 1 - factor·beta, with which 1 - Pr >= factor·beta is an obligation about the probability 1 - Pr.
+    """Return 1 - `factor`·beta, the beta of an obligation about the probability 1 - Pr: 1 - Pr >= `factor`·beta.
 
     Raises OutsideFragment for a beta in pieces.
     """

@@ -231,7 +231,7 @@ class Engine:
     def _by_series(self, obligation: Obligation) -> Decision:
         """Decide `obligation` without a closed form.
 
-        If the claim fails, find the ends of the failing intervals with the requested digits.
+        If the claim fails, the ends of the failing intervals are found to the requested digits.
         """
         decision = by_series.decide_by_series(obligation, self.bounds, self.limits)
         self._observe()
@@ -245,7 +245,7 @@ class Engine:
         return decision
 
     def _measured_briefly(self, bound: Bound) -> ClosedForm | None:
-        """The closed form of `bound` if it takes little time; None if it takes long, or if proofs are kept.
+        """The closed form of `bound` if computing it takes little time and no proofs are kept, else None.
 
         The result does not depend on earlier questions. Raises Undecided past a limit that also holds for long forms.
         """
@@ -480,7 +480,6 @@ _TURN = Lock()
 
 @lru_cache(maxsize=4)
 def _performer(setup: bytes) -> Performer:
-    """The performer with the pickled settings `setup`, kept for later tasks."""
     made: PickledSetup = pickle.loads(setup)  # noqa: S301 - from the process that started this one, or the own cluster
     return made.performer()
 

@@ -238,10 +238,7 @@ def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Li
 
 
 def _extended(failure: Failure, stretch: Stretch) -> Failure:
-    """The failing interval extended by the adjacent `stretch` and by the point between the two.
-
-    Precondition: the claim fails at this point.
-    """
+    """The failing interval extended by the adjacent `stretch` and by the point between both, where the claim fails."""
     *before, last = failure.stretches
     if (last.numerator, last.denominator) == (stretch.numerator, stretch.denominator):
         return Failure((*before, replace(last, upper=stretch.upper)))
@@ -673,7 +670,7 @@ def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits)
 
 
 def _stretched(failing: FailureInterval, scale: Fraction) -> FailureInterval:
-    """The interval of eps that corresponds to `failing`, an interval of scale·eps."""
+    """The interval of eps for which scale·eps is in `failing`."""
     start, end = (
         EndPoint(each.low / scale, None if each.high is None else each.high / scale, each.included)
         for each in (failing.start, failing.end)
@@ -723,14 +720,13 @@ def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:
 
 
 def _meet(end: EndPoint, start: EndPoint) -> bool:
-    """Whether `end` and `start` are equal or in reverse order, to the precision of their enclosures."""
+    """False only if `end` lies before `start`, or if both are one number that neither interval includes."""
     if end.high is None or end.high > start.low:
         return True
     return end.high == start.low and not (end.exact and start.exact and not end.included and not start.included)
 
 
 def _earlier_start(one: EndPoint, other: EndPoint) -> EndPoint:
-    """The lesser of two starts of intervals; `one` must not begin after `other`."""
     assert one.high is not None
     assert other.high is not None
     if one.high < other.low or one.low == other.low == one.high:
@@ -739,7 +735,6 @@ def _earlier_start(one: EndPoint, other: EndPoint) -> EndPoint:
 
 
 def _later_end(one: EndPoint, other: EndPoint) -> EndPoint:
-    """The greater of two ends of intervals."""
     if one.high is None or other.high is None:
         return one if one.high is None else other
     if one.high < other.low:

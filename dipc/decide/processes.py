@@ -295,7 +295,7 @@ class Cluster:
     def __init__(self, address: str, *, connect: float = CONNECT, patience: float = PATIENCE) -> None:
         """Connect to the scheduler within `connect` seconds.
 
-        If no worker is left, the executor waits `patience` seconds for one. Raises DiagnosticError if Dask is not
+        Without workers, the executor waits `patience` seconds for one. Raises DiagnosticError if Dask is not
         installed, or the scheduler is not reached.
         """
         try:
@@ -372,7 +372,7 @@ class Cluster:
 
 
 def _client(distributed: Any, address: str, connect: float) -> Any:
-    """A client connected to the scheduler, whose connection only `close` closes, never the garbage collector.
+    """A client connected to the scheduler, whose connection is closed by `close` alone, never by the garbage collector.
 
     The garbage collector may run while another client holds the lock that closing needs.
     """

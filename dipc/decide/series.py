@@ -154,10 +154,7 @@ class SeriesDecision:
         return Decision(Verdict.ACCURATE)
 
     def _equality_clause(self, eps: Fraction) -> str:
-        """A clause for a reason, that the probability and 1 - beta seem to be equal near `eps`.
-
-        Empty if they do not.
-        """
+        """A clause saying that the probability and 1 - beta seem to be equal near `eps`, or "" if they do not."""
         point = eps or min(_SAMPLES)
         numerator, denominator = self.plain_beta.fraction_at(point)
         below, above = (poly.enclosure(point, DIGITS) for poly in (numerator, denominator))
@@ -171,9 +168,9 @@ class SeriesDecision:
         return ""
 
     def _holds_visibly(self, eps: Fraction, digits: int = DIGITS) -> bool:
-        """Whether enclosures of `digits` digits show that the claim holds at `eps`.
+        """Whether enclosures of `digits` digits show that the claim holds at `eps`, an eps of the claim.
 
-        False if `eps` is in no interval of the claim. Raises _Refuted if the claim fails at `eps`.
+        Raises _Refuted if the claim fails at `eps`.
         """
         if not _is_in(eps, self.obligation.intervals):
             return False
@@ -202,9 +199,9 @@ class SeriesDecision:
         return PiecewiseForm(beta.sum.plain) if isinstance(beta, NormalBeta) else beta
 
     def _least_beta(self, *, near_zero: bool = False) -> PiecewiseForm:
-        """A lower bound of beta without functions of the normal distribution; tight for small eps with `near_zero`.
+        """A lower bound of beta without functions of the normal distribution.
 
-        Raises OutsideFragment.
+        With `near_zero`, it is close to beta for small eps. Raises OutsideFragment.
         """
         if self.normal is None:
             return self.plain_beta
@@ -253,10 +250,9 @@ class SeriesDecision:
         )
 
     def _tail_bound(self) -> NormalSum | None:
-        """A lower bound of the slack from tails, for an event of normal noises; None for other events.
+        """A lower bound of the slack of an event of normal noises, continuous or discrete; None for other events.
 
-        An event of normal noises, continuous or discrete, whose half-spaces all have a positive slack fails with at
-        most the probability of the tails of its half-spaces.
+        It is beta minus the tail probabilities of all half-spaces, if all have a positive slack.
         """
         beta = self.obligation.beta
         bound = self.obligation.bound
@@ -277,9 +273,9 @@ class SeriesDecision:
         return total
 
     def _next_to_ends(self, interval: Interval, slack: NormalSum | None) -> Interval | None:
-        """The part of `interval` where the slack as a sum of normal functions does not prove the claim.
+        """The part of `interval` on which the `slack` does not prove the claim, or None if nothing is left.
 
-        None if none is left.
+        The slack is a sum of functions of the normal distribution.
         """
         if slack is not None and slack.is_number and slack.enclosure(_ONE, 4 * DIGITS)[0] > 0:
             return None
@@ -338,7 +334,7 @@ class SeriesDecision:
             yield interval
 
     def _failing(self, form: ClosedForm, interval: Interval, *, near_zero: bool = False) -> Iterator[Interval]:
-        """Yield intervals that contain all eps of `interval` at which `form` < 1 - beta."""
+        """Yield intervals that together contain each eps of `interval` at which `form` < 1 - beta."""
         try:
             decision = decide(form, self._least_beta(near_zero=near_zero), [interval], self.limits)
         except Undecided:
@@ -351,7 +347,7 @@ class SeriesDecision:
             yield Interval(low, high, low > 0, high is not None)
 
     def _events(self) -> tuple[Event, ...]:
-        """The events whose joint probability is the bound. Raises OutsideFragment if the bound is not of this form."""
+        """The independent events whose joint probability is the bound. Raises OutsideFragment for other bounds."""
         match self.obligation.bound:
             case Bound(shares=(share,), constant=constant) if share.weight is None and not constant:
                 return share.conjunctions
@@ -391,7 +387,6 @@ class SeriesDecision:
         return ExpPoly.constant(weight * (max(_ZERO, ends[0]) if weight > 0 else min(_ONE, ends[1])))
 
     def _weight(self, share: Share) -> Fraction:
-        """The weight of `share` as a number. Raises Undecided if the weight depends on eps."""
         if share.weight is None:
             return _ONE
         if not isinstance(share.weight, ExpPoly) or any(
@@ -419,7 +414,7 @@ class SeriesDecision:
         return ClosedForm(1 - total(missed))
 
     def _missed(self, event: Event, item: Halfspace) -> Closed:
-        """The probability that the half-space `item` fails, in closed form, or an upper bound if that is too long."""
+        """The probability that the half-space `item` fails, or, if its closed form is too long, an upper bound."""
         try:
             return 1 - self.bounds.measurer.measure(Event(event.noises, (item,)))
         except LimitReached:
@@ -488,7 +483,7 @@ class SeriesDecision:
     # --- cells ----------------------------------------------------------------------------------------
 
     def _follow(self, interval: Interval, beta: FormCell) -> None:
-        """Prove the claim on `interval`, where `beta` is one quotient, cell after cell.
+        """Prove the claim on `interval`, where `beta` is one quotient, on one cell of eps after another.
 
         Raises _Refuted, SignNotFound.
         """
@@ -535,9 +530,9 @@ class SeriesDecision:
         self._cell(center, right, beta, halvings - 1)
 
     def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell, remainder: int) -> list[_Part]:
-        """The parts of a cell on which the slack could not be shown to be positive, relative to `center` and `radius`.
+        """The parts of a cell on which a Taylor polynomial does not show that the slack is positive.
 
-        The Taylor polynomial has a remainder of 2^-`remainder`.
+        Their places are relative to `center` and `radius`. The polynomial has a remainder of 2^-`remainder`.
         """
         share = max(radius / (DISK * center), Fraction(1, 2**16))
         # Integrals have errors of half of the bits.
@@ -598,7 +593,6 @@ def samples(intervals: Sequence[Interval]) -> list[Fraction]:
 
 
 def _is_zero_at(slack: NormalSum, interval: Interval) -> bool:
-    """Whether `interval` is a single eps at which `slack` is proved to be 0."""
     return interval.is_point and slack.is_zero_at(interval.lower)
 
 
@@ -614,7 +608,7 @@ def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
 
 @frozen
 class _Part:
-    """The part of a cell from place - reach to place + reach; `negative` if the slack is negative in the middle."""
+    """The part of a cell from place - reach to place + reach; `negative` if the slack is negative in its middle."""
 
     place: Fraction
     reach: Fraction
@@ -645,7 +639,7 @@ def _slack(event: Event, item: Halfspace) -> Fraction:
 
 
 def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
-    """A key for the law of c·N, where N is the noise with its mean subtracted; equal keys have equal laws."""
+    """A key for the law of c·(N - mean) for the noise N; equal keys have equal laws."""
     return noise.law.identity, abs(c) if noise.law.symmetric else c, noise.rate
 
 
@@ -743,15 +737,14 @@ def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, 
 
 
 def _opposite(item: Halfspace) -> Halfspace:
-    """The closed complement of the half-space `item`."""
     return Halfspace(tuple((noise, -c) for noise, c in item.coefficients), -item.constant, False)
 
 
 def _coarsened(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """A few pairs (q, w) whose sum of w·e^{-q·eps} is at least that of the pairs `tails`.
+    """A few pairs (q, w) whose sum Σ w·e^{-q·eps} is at least that of the pairs `tails`.
 
-    The exponents are multiples of a fraction of the least exponent. Many exponents with different denominators would
-    give a polynomial of an enormous degree.
+    Their exponents are multiples of one number: exponents with many different denominators would give a polynomial of
+    an enormous degree.
     """
     if len({q for q, _ in tails}) <= _FEW_TAILS:
         return list(tails)
@@ -760,10 +753,7 @@ def _coarsened(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fractio
 
 
 def _change(event: Event, item: Halfspace, *, falls: bool) -> Fraction:
-    """An upper bound of the rate at which the probability of the half-space `item` changes with eps.
-
-    The change is a decrease if `falls`, else an increase. The noises are those of `event`.
-    """
+    """An upper bound of the rate at which the probability of `item` decreases (`falls`) or increases with eps."""
     if not item.coefficients:
         return _ZERO
     noises = [(event.noises[i], abs(c)) for i, c in item.coefficients]

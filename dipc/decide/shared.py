@@ -153,7 +153,7 @@ class Cache:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn SQLite's errors in the block into diagnostics, and close the file when one occurs."""
+        """Turn SQLite's errors in the block into diagnostics, and close the file after one."""
         try:
             yield
         except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged file may contain invalid text
@@ -683,7 +683,7 @@ class SharedEngine(Engine):
     def _next_batch(self) -> Sequence[Pending]:
         """Return the next questions to send as one task: many at first, few in the end.
 
-        So all workers end nearly together.
+        In this way all workers finish at nearly the same time.
         """
         if self._alone:
             return [self._alone.popleft()]
@@ -702,7 +702,7 @@ class SharedEngine(Engine):
         return question if form is None else replace(question, bound=Bound((Share(form.value, ()),)))
 
     def _is_answered(self, pending: Pending) -> bool:
-        """Whether the answer to a question is known, also from the cache, or will come with an equivalent question."""
+        """Whether the answer to a question is known or cached, or will come with an equivalent question."""
         question = pending.question
         if isinstance(question, Obligation) and self._memory is not None and not (self.forms or self.keep_proofs):
             proved = self._memory.proved(question)
@@ -728,9 +728,9 @@ class SharedEngine(Engine):
         return known is not None
 
     def _form(self, pending: Pending) -> ClosedForm | None:
-        """The closed form of the question's bound, if it is known.
+        """The closed form of the question's bound, or None if it is not known.
 
-        A question whose bound is known to have no closed form is settled.
+        A question whose bound is known to have no closed form is settled here.
         """
         question = pending.question
         bound = _bound(question)
@@ -753,9 +753,9 @@ class SharedEngine(Engine):
         return self._long_forms.get(bound) if form is None and self._wants_form(question) else form
 
     def _wants_form(self, question: Question) -> bool:
-        """Whether `question` needs the closed form, however long it takes to compute.
+        """Whether `question` needs the closed form even if computing it takes long.
 
-        Without the form, its decision would depend on which other questions were asked.
+        Otherwise its decision would depend on which questions were asked before.
         """
         return self.keep_proofs or isinstance(question, Bound)
 
@@ -797,7 +797,7 @@ class SharedEngine(Engine):
             self._line_up(held)
 
     def _unique(self, decision: Decision, form: ClosedForm, pending: Pending) -> Decision:
-        """The one object for the decision on `pending`, shared by all questions about the same function `form`."""
+        """The first decision about the question's function, beta and intervals, or else `decision`."""
         question = pending.question
         if isinstance(question, Bound):
             return decision

@@ -144,9 +144,9 @@ class Thresholds:
     """Lower bounds of the threshold t from the claim's inequalities at hard inputs, as functions of the rates."""
 
     def __init__(self, question: Question, variable: Variable, rates: AffineRates) -> None:
-        """Collect the inequalities of `question`, about a program with distinguishable `rates`.
+        """Collect the inequalities of `question`, about a program whose `rates` can be told apart.
 
-        Raises Undecided if no inequality is known for all rates, DiagnosticError for claims that make no sense.
+        Raises Undecided if no inequality is known for all rates, DiagnosticError for claims without a meaning.
         """
         self._limits: Limits = question.program.limits
         self._bounds = BoundMeasurer(question.program.measurer)
@@ -238,7 +238,7 @@ class Thresholds:
         return self._bounds.measure(Bound(tuple(shares), bound.constant))
 
     def _begin(self, number: int, form: ClosedForm, factor: Fraction) -> Fraction:
-        """An approximate t from which on `form` >= 1 - `factor`·beta, where beta is that of the inequality `number`."""
+        """An approximate t from which on `form` >= 1 - `factor`·beta, for the beta of inequality `number`."""
         missing = _Approximation([(-_ONE, form.value), (-factor, self._posed[number][1].value)])
         last = self._last.get(number, _ONE)
         low, high = last * Fraction(31, 32), last * Fraction(33, 32)
@@ -343,7 +343,7 @@ class Objective:
     def __init__(
         self, thresholds: ThresholdBounds, rates: AffineRates, least: Sequence[Fraction], costs: LeastCosts | None
     ) -> None:
-        """Take lower bounds of t from `thresholds` and of K from `costs`, or K = 1 if `costs` is None.
+        """Take lower bounds of t from `thresholds` and of K from `costs`; without `costs`, K is 1.
 
         Values of the constants are excluded unless every rate is at least its `least`.
         """
@@ -413,7 +413,7 @@ class Objective:
         return best
 
     def _constants(self, far: Sequence[Rates], near: Sequence[Rates], center: Rates) -> list[list[Fraction]]:
-        """Lower bounds of the privacy constant: for each recorded pair of inputs (u, u'), one for each cell corner.
+        """Lower bounds of the privacy constant: for each recorded pair of inputs, one for each corner of a cell.
 
         A bound is the cost of the output at u' with the corner's rates (`far`), less the cost of the noises at u with
         its rates in `near`. The noises are those that cost the least with the rates `center`, or with a member of

@@ -459,7 +459,7 @@ _SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
 
 
 def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
-    """Yield the claim at the first integer distances for which the least probability itself is known."""
+    """Yield the claim at each of the first integer distances for which the least probability is known exactly."""
     for distance in FIRST_DISTANCES:
         with suppress(Undecided):
             yield from case.least_at_distance(distance, lambda _: None)[0]

@@ -255,8 +255,8 @@ def _failing_however_far(claims: Claims) -> tuple[int, ...]:
 def _whole_cell(claims: Claims, between: Cell) -> Cell:
     """The exact least alpha if all distances are integers and beta does not depend on alpha; else `between`.
 
-    The claim fails with alpha = `between[0]` and holds with `between[1]`. With integer distances, all alpha with one
-    integer part make one claim.
+    The claim fails with alpha = `between[0]` and holds with `between[1]`. With integer distances, the claims for all
+    alpha with one integer part are equivalent.
     """
     beta = claims.question.claim().beta
     whole = all(isinstance(case, ClassCase) and case.convex.inputs.integral for case in claims.every)
@@ -273,9 +273,8 @@ _MOST_INTERVALS = 1_000
 def _may_hold_below(question: Question, low: Fraction) -> str | None:
     """The reason why a claim that fails with alpha = `low` may hold with a smaller alpha; None if it cannot.
 
-    If beta does not depend on alpha it cannot hold, since a smaller alpha claims the same of more inputs. Otherwise
-    beta never grows with alpha: if dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha from a to
-    b.
+    It cannot if beta does not depend on alpha, since a smaller alpha claims as much of more inputs. Otherwise beta
+    never grows with alpha: if dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha from a to b.
     """
     beta = question.with_claim(alpha="dd").claim().beta
     if beta is None or not mentions(beta.tree, "alpha"):
@@ -386,7 +385,7 @@ def _answer(
 
 @frozen(eq=False)
 class _Missing:
-    """The function 1 - Pr of the cases `rows`, or, if not `exact`, an upper bound of this function."""
+    """The function 1 - Pr for the cases `rows`, or, if not `exact`, an upper bound of it."""
 
     value: Closed
     exact: bool
@@ -454,9 +453,9 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
 def _without_form(
     inequalities: Sequence[Inequality], intervals: tuple[Interval, ...], variable: Variable, digits: int, engine: Engine
 ) -> _Envelope:
-    """The least beta at each single eps of the claim, where some probability has no closed form.
+    """The least beta at single eps of the claim, where some probability has no closed form.
 
-    If the greatest 1 - Pr consists of functions of the normal distribution, the text of the envelope is this function
+    If the greatest 1 - Pr is a sum of functions of the normal distribution, the text of the envelope is this function
     of eps. Raises Undecided.
     """
     text = ""
@@ -519,7 +518,7 @@ def _missing_at(claimed: Inequality, eps: Fraction, digits: int) -> Cell:
 
 
 def _by_case(group: Sequence[Inequality]) -> list[list[Inequality]]:
-    """The inequalities grouped by case; the cases are each small m, and all other m together."""
+    """The inequalities grouped by case: each small m, and all other m together."""
     numbers = sorted({number for claimed in group for number in claimed.rows})
     return [[replace(claimed, rows=(number,)) for claimed in group if number in claimed.rows] for number in numbers]
 
@@ -697,7 +696,7 @@ _MORE_DIGITS = 10
 
 
 def _enclosed_answer(stronger: Solution, weaker: Solution) -> Solution:
-    """Return the answer to a claim between two others, from their answers `stronger` and `weaker`.
+    """Return the answer to a claim that lies between a `stronger` and a `weaker` one, given as their answers.
 
     It is undecided unless both have equal numbers to all digits.
     """

@@ -279,9 +279,9 @@ def solve_constant(
 
 
 def _edge(decided: _Decided, digits: int, *, monotone: bool) -> ConstantEdge | None:
-    """The place where the values with a proved claim begin or end; None if the claim fails for all powers of ten tried.
+    """The place where the values with a proved claim begin or end, to `digits` digits; None if all values tried fail.
 
-    The place is found to `digits` digits; `monotone` says that there is only one. Raises Undecided.
+    The values tried are powers of ten. `monotone` says that there is only one such place. Raises Undecided.
     """
     first = decided.holds(Fraction(1))
     for power in (sign * k for k in range(1, _MOST_POWER + 1) for sign in (1, -1)):
@@ -397,7 +397,7 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
 def _required_outputs(program: Program, table: TableGiven | None, name: str, options: Options) -> list[_Wanted] | None:
     """The finite inputs, each with the answers that the claim requires whatever the value of the constant `name`.
 
-    None if they are not known: if a metric defines the distance of answers, if rows have claims that mention this
+    None if they are not known: if a metric defines the distance of answers, if rows have claims that mention the
     constant, or if another constant is left open. Raises Undecided, DiagnosticError.
     """
     question = read_question(program, table, options)
@@ -440,7 +440,7 @@ def _combinations(program: Program) -> Iterator[Mapping[int, Value]]:
 
 
 class _OpenConstant:
-    """A program in which one constant, T, is made an input, to see how probabilities depend on T."""
+    """A program with one constant, T, made an input, to see how probabilities depend on T."""
 
     def __init__(self, program: Program, tree: Tree, name: str) -> None:
         declarations = [
@@ -508,7 +508,8 @@ class _OpenConstant:
 def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
     """True if max(0, Pr[o; u] - e^budget·Pr[o; u']) is monotone in the constant T, for each output o.
 
-    It must not decrease for `sign` 1, and not increase for -1. `one` and `other` are the exits at the inputs u and u'.
+    It must not decrease for `sign` 1, and not increase for -1. `one` and `other` are the exits at the inputs u and
+    u'.
     """
     return all(
         (_slacks_are_monotone(one, sign, output) and _slacks_are_monotone(other, -sign, output))
@@ -518,9 +519,9 @@ def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
 
 
 def _slacks_are_monotone(exits: _Exits, sign: int, outputs: _Output, *, others: bool = False) -> bool:
-    """True if no slack of the exits with these `outputs` decreases with T for `sign` 1, or increases with T for -1.
+    """True if no slack of the exits with these `outputs` decreases (`sign` 1) or increases (-1) with the constant T.
 
-    T is the constant. With `others`, the exits with all other outputs are examined instead.
+    With `others`, the exits with all other outputs are examined instead.
     """
     return all(moved in (0, sign) for given, moved in exits if _fits(given, outputs) is not others)
 

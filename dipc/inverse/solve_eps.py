@@ -193,7 +193,7 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
 def _without_proved_far_away(
     claims: Claims, unknown: Sequence[UnknownCases], held: Sequence[Sequence[Stretch]], digits: int
 ) -> list[UnknownCases]:
-    """Return the `unknown` cases except those that are proved at every eps in `held`.
+    """Return the `unknown` cases that are not proved at every eps in `held`.
 
     `held` has, for each interval of the claim, the stretches of eps where the claim holds for the first integer
     distances. A case is proved if its claim holds for all other integer distances, on an interval with rational ends
@@ -313,7 +313,10 @@ def _rows(of: Iterable[Inequality]) -> tuple[int, ...]:
 
 
 def _holds_from_least_on(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) -> bool:
-    """True if a claim that holds exactly on `held` holds for all eps of the question from the least one on."""
+    """True if a claim that holds exactly on `held` holds at all eps of the question from some eps on.
+
+    `held` has the stretches for each of the `intervals`.
+    """
     remaining = [(stretches, cuts(interval)) for stretches, interval in zip(held, intervals, strict=True)]
     while remaining and not remaining[0][0]:
         del remaining[0]

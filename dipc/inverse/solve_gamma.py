@@ -116,9 +116,9 @@ class _Search:
         return self.answer(Status.SOLVED, (low, high), self.worst_rows(), "")
 
     def _all_hold(self, gamma: Fraction) -> bool:
-        """True if all open rows hold at this `gamma`.
+        """True if all rows that are still open hold at this `gamma`.
 
-        Otherwise drop the rows that hold, since they need less than a row that fails.
+        If not, the rows that hold are dropped: they need a smaller gamma than a row that fails.
         """
         holding: list[_Claimed] = []
         for position, claimed in enumerate(self._open):
@@ -195,7 +195,7 @@ class _Search:
         return all(isinstance(course_of(self._probabilities, claimed.row), StepCourse) for claimed in self._open)
 
     def _on_steps(self, low: Fraction, high: Fraction) -> Fraction:
-        """The least gamma with which all rows hold, if Pr changes in steps only.
+        """The least gamma with which all rows hold, if Pr is constant between jumps.
 
         Some row fails at `low`, and all rows hold at `high`.
         """
@@ -208,9 +208,10 @@ class _Search:
         return jumps[bisect(lambda position: self._all_hold(jumps[position]), -1, len(jumps) - 1)[1]]
 
     def _at_jump(self, low: Fraction, high: Fraction) -> Fraction | None:
-        """The least gamma between `low` (a row fails) and `high` (all hold), if it is a proved jump of Pr; else None.
+        """The least gamma between `low` and `high` if it is a proved jump of Pr, else None.
 
-        A jump is a gamma at which an output without noise begins to count as near the right answer.
+        Some row fails at `low`, and all rows hold at `high`. A jump is a gamma at which an output without noise
+        begins to count as near the right answer.
         """
         open_, worst = self._open, self._failing
         courses = [course_of(self._probabilities, claimed.row) for claimed in open_]
@@ -230,8 +231,8 @@ class _Search:
         """True if the limit of Pr from below at this `gamma` is at least 1 - beta, for a row with a `SmoothCourse`.
 
         The limit is the probability of the exits whose outputs without noise are nearer than gamma, since the
-        probabilities of outputs with noise are continuous in gamma. If the result is False, every smaller gamma fails,
-        since Pr never decreases as gamma grows.
+        probabilities of outputs with noise are continuous in gamma. If it is False, every smaller gamma fails, since
+        Pr never decreases as gamma grows.
         """
         reals, answers = _numbers(self._probabilities.program, claimed.row)
         balls = {slot: Ball(answer, gamma) for slot, answer in answers.items()}
@@ -280,7 +281,6 @@ class _Search:
         return () if self._failing is None else (self._failing.row.number,)
 
     def so_far(self) -> str:
-        """The bounds of the least gamma that are known during the search, as a text."""
         above = [] if self._too_small is None else [f"more than {decimal(self._too_small)}"]
         below = [] if self._enough is None else [f"at most {decimal(self._enough)}"]
         return f"{INTERRUPTED}: the least gamma is {' and '.join(above + below) or 'unknown'}"
@@ -349,7 +349,7 @@ class _Everywhere:
     # --- gamma = k/eps -----------------------------------------------------------------------------------------
 
     def _in_products(self) -> GammaSolution | None:
-        """The least gamma as a multiple of 1/eps, from the claim about every gamma; None if it has another form."""
+        """The least gamma from the claim about every gamma, if it is a multiple of 1/eps; else None."""
         if self._at_zero.at_distance:
             return None
         claims = claims_of(self._question.with_claim(gamma="free"))
@@ -535,7 +535,7 @@ def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[
 def _gaps_without_noise(
     event: EventTemplate, reals: Mapping[int, Fraction], answers: Mapping[int, Fraction]
 ) -> Iterator[Fraction]:
-    """Yield the distance of each output without noise from its answer, or 0 if it is on a side that is right."""
+    """Yield the distance of each output without noise from its answer, 0 on a side that does not count."""
     for form, slot, sign in event.points:
         assert slot is not None
         yield max(_ZERO, sign * answers[slot] - form.evaluate(reals))

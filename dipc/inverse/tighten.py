@@ -204,7 +204,7 @@ def suffices(factor: Fraction, beta: Closed, bound: Bound, intervals: Sequence[I
 def _enclosing(
     eps: Fraction, low: Fraction, beta: ExpPoly, bound: Bound, intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Fraction, Fraction]:
-    """An interval around `eps` that contains all eps with (1 - Pr)/beta >= `low`; Pr is `bound`."""
+    """An interval around `eps` that contains all eps with (1 - Pr)/beta >= `low`, where `bound` is Pr."""
     for digits in _DIGITS:
         ends = decimal_cell(eps, digits)
         if suffices(low, beta, bound, _parts_outside(intervals, ends), engine):
@@ -368,10 +368,10 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
 
 
 def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
-    """Return the answer for a beta between two others: `least` is for the greater beta, `most` for the smaller beta.
+    """Return the answer for a beta between a greater one, with the answer `least`, and a smaller one, with `most`.
 
-    The factor is complete if the two factors differ by at most two units of the last digit. Otherwise the two factors
-    are a lower and an upper bound.
+    The factor is complete if the two factors differ by at most two units of the last digit. Otherwise they are its
+    lower and upper bounds.
     """
     if least.complete and least.factor is None:
         return least
@@ -393,9 +393,9 @@ def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
 
 
 def _with_approached_factor(answer: Tightest) -> Tightest:
-    """Return `answer` with a complete factor if `answer.upper` exceeds `answer.factor` by at most a last digit.
+    """Return `answer` with a complete factor if its upper bound exceeds the factor by at most a last digit.
 
-    In that case inputs that approach another class need this factor. Any other answer is returned unchanged.
+    Inputs that approach another class then need this factor. Any other answer is returned unchanged.
     """
     low, high = answer.factor, answer.upper
     if low is None or high is None or not low[0] or answer.unknown or not answer.upper_places:
@@ -512,8 +512,8 @@ def _by_check(
 ) -> tuple[Cell | None, list[UnknownCases], _Greatest | None]:
     """Return (upper bound of the factor or None, cases still unknown, bounds still not exact) after a check.
 
-    A case that is unknown, or has only bounds, needs at most the factor of `most` if a check proves its claim with this
-    factor, and at most 1 if a check proves the claim itself.
+    A case that is unknown, or has only bounds, needs at most the factor of `most` if a check proves its claim with
+    this factor, and at most 1 if a check proves the claim itself.
     """
     open_cases = {number for cases in unknown for number in cases.rows}
     open_cases |= {number for claimed in known if upper is not None and not claimed.exact for number in claimed.rows}
@@ -534,11 +534,11 @@ _FEW = 3
 
 
 def _lesser_enclosed(every: Sequence[Inequality], peaks: _Peaks) -> set[int]:
-    """Return the identities of inequalities without a closed form that are proved to need a lesser factor than another.
+    """Return the identities of the inequalities without a closed form that are proved to need less than another one.
 
-    The factors differ from the greatest one in the digits that are compared. The inequality that seems to need most is
-    examined first. Then one bound, with the least constants of many other inequalities, shows that a slightly smaller
-    factor suffices for all of them at a time. If this fails, each half of them is tried. On Ctrl-C the result has what
+    The factors differ from the greatest one in the digits that are compared. The inequality that seems to need most
+    is examined first. A single bound, with the least constants of many other inequalities, then shows that a slightly
+    smaller factor suffices for all of them. If this fails, each half of them is tried. On Ctrl-C the result has what
     is proved so far.
     """
     posed: list[tuple[Inequality, Obligation]] = []
@@ -572,7 +572,10 @@ def _lesser_enclosed(every: Sequence[Inequality], peaks: _Peaks) -> set[int]:
 
 
 def _little_less(peaks: Sequence[Peak], digits: int) -> Fraction | None:
-    """Return a factor that differs from the least one of the `peaks` in one of the digits that are compared."""
+    """Return a factor less than that of the one enclosed peak, by a unit of the digits that are compared.
+
+    None unless exactly one of `peaks` is enclosed.
+    """
     values = [peak.value.low for peak in peaks if isinstance(peak.value, EnclosedNumber)]
     return values[0] * (1 - Fraction(1, 10 ** max(1, digits - 1))) if len(values) == 1 else None
 
@@ -656,7 +659,7 @@ def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits
     """The `known` inequalities, with better ones for cases whose bounds are not exact. Raises Undecided.
 
     A case gets the bounds of the rules that need the least factor, and the claim at some of its inputs. The cases are
-    improved in turn until some exact probability needs the greatest factor of all.
+    improved in turn until some exact probability needs the greatest factor.
     """
     fixed = [claimed for claimed in known if claimed.exact]
     bounded = [claimed for claimed in known if not claimed.exact]
@@ -723,8 +726,8 @@ def _at_inputs(case: ClassCase, needing: Sequence[Inequality], engine: Engine, p
 class _AtDistances:
     """The inequalities of a case about every integer distance.
 
-    `small` has those at each of the first distances, or is None if one of them could not be measured. `exact` has the
-    inequalities that give lower bounds of the factor: those in `small`, and limits for large distances.
+    `small` has those at each of the first distances, or is None if one of them could not be measured. `exact` has
+    those that give lower bounds of the factor: the inequalities in `small`, and limits for large distances.
     """
 
     case: ClassCase
@@ -834,7 +837,7 @@ def _merge_cases(every: Mapping[int, Sequence[Inequality]]) -> list[Inequality]:
 
 @frozen(eq=False)
 class _Greatest:
-    """The greatest factor that any case needs; each field means what the field of this name means in `Tightest`."""
+    """The greatest factor that any case needs; the fields are described in `Tightest`."""
 
     factor: Cell | None
     kappa: int | None
@@ -955,7 +958,7 @@ class Factors:
         return None
 
     def _joint(self, missing: ExpPoly, cell: FormCell) -> Fraction | Root | None:
-        """The upper end of `cell`, if (1 - Pr)/beta is continuous there; else None. `missing` is 1 - Pr."""
+        """The upper end of `cell` if (1 - Pr)/beta is continuous there, else None; `missing` is 1 - Pr."""
         end = cell.upper.value
         if end is None or all(vanishes_at(f, end, self._limits) for f in (cell.numerator, missing)):
             return None
@@ -1010,7 +1013,7 @@ def _unscaled(point: PeakPlace, rate: Fraction) -> PeakPlace:
 
 
 def _negative_at(beta: BetaForm, interval: Interval, limits: Limits) -> Fraction | None:
-    """A rational of the interval at which beta is negative; None if beta is proved to be at least 0."""
+    """A rational eps of the interval at which beta is negative, or None if beta is proved to be at least 0."""
     cells = beta.cells(interval, limits)
     if len(cells) == 1:
         decision = decide_nonnegative(cells[0].numerator, interval, limits)

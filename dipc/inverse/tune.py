@@ -260,7 +260,7 @@ def tune_options(program: Program, table: TableGiven | None, options: Options) -
 
 
 class _Search:
-    """A search for the best values of the constants, which remembers the evaluations of the proposed values."""
+    """A search for the best values of the constants, which remembers the evaluations of proposed values."""
 
     def __init__(
         self, program: Program, table: TableGiven | None, options: Options, varied: tuple[Varied, ...]
@@ -527,9 +527,9 @@ class _Search:
 
     @staticmethod
     def _inner(whole: ConstantBox, rates: AffineRates, least: Sequence[Fraction]) -> ConstantBox:
-        """The box `whole` without values of one constant at which some rate is below its `least`.
+        """The box `whole` cut down to values of each constant at which no rate is certainly below its `least`.
 
-        Only values are cut off for which the rate is too small whatever the other constants are.
+        A value is cut off only if some rate is too small whatever the other constants are.
         """
         low, high = list(whole.low), list(whole.high)
         corners = list(whole.corners)
@@ -581,9 +581,9 @@ class _Solved:
         pass
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """A lower bound of the threshold t over all rates s_i·rates[i], where each s_i is between values of share[i].
+        """A lower bound of the threshold t over all rates s_i·rates[i], where each s_i lies between values of share[i].
 
-        The shares range over `shares`. `enough` has no effect.
+        Here share ranges over `shares`. `enough` has no effect.
         """
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")
@@ -592,7 +592,7 @@ class _Solved:
 
 
 def _moves(dimension: int) -> Iterator[tuple[int, ...]]:
-    """Yield the steps along one axis, and those along one axis and back along another."""
+    """Yield the steps along one axis, and those forward along one axis and back along another."""
     for move in product((-1, 0, 1), repeat=dimension):
         if sum(map(abs, move)) == 1 or (sum(map(abs, move)) == 2 and sum(move) == 0):
             yield move

@@ -182,9 +182,9 @@ def event_shape(event: Event) -> EventShape:
 
 
 def _scales(event: Event) -> list[Fraction]:
-    """Return a scale s_i for each noise X_i, so that constraints bound differences of the scaled noises s_i·X_i.
+    """Return a scale s_i for each noise X_i such that constraints bound differences of the scaled noises s_i·X_i.
 
-    The scales do this for every constraint of a spanning forest of the noises.
+    This holds for every constraint of a spanning forest of the noises.
     """
     links: list[list[tuple[int, Fraction]]] = [[] for _ in event.noises]
     for constraint in event.constraints:
@@ -283,10 +283,9 @@ def slopes_of(tree: CanonicalTree) -> int:
 
 @frozen
 class _Step:
-    """A noise of a rooted tree, with the inequalities on the noise alone, and those on its difference from its parent.
+    """A noise of a rooted tree, with the bounds on the noise and those on its difference from its parent.
 
-    `parent` is the index of the parent, -1 for the root. An inequality is given by its pair of noises; None for no
-    inequality.
+    `parent` is the index of the parent, -1 for the root. A bound is given by its pair of noises; None is no bound.
     """
 
     noise: int
@@ -384,7 +383,7 @@ def _rooting(
 
 
 def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, whole: bool) -> tuple[TreeKey, int]:
-    """Return the nodes of the tree under `rooting`, and the unit of their means and bounds.
+    """Return (the nodes of the tree under `rooting`, the unit of their means and bounds).
 
     The unit is 1 if `whole`, and 0 if all means and bounds are 0.
     """
@@ -540,7 +539,7 @@ def terms_of_integers(tree: CanonicalTree) -> int:
 
 
 def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list[tuple[_Function, int]]:
-    """Return the functions, each with its power, whose product is the integrand over the root noise."""
+    """Return (function, power) for each factor of the integrand over the root noise."""
     sizes = _subtree_sizes(nodes)
     messages: dict[TreeKey, _Function] = {}
     for position in range(len(nodes) - 1, 0, -1):
@@ -570,9 +569,9 @@ def _factors(
     messages: dict[TreeKey, _Function],
     laplace: _Laplace[_Function],
 ) -> list[tuple[_Function, int]]:
-    """Return the functions, each with its multiplicity, whose product is the integrand over a noise.
+    """Return (function, multiplicity) for each factor of the integrand over the noise at `position`.
 
-    The product is the noise's density within its bounds times the `messages` of its children.
+    The factors are the noise's density within its bounds, and the `messages` of its children.
     """
     rate, mean, has_low, low, has_high, high = nodes[position][:6]
     own = laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
@@ -697,7 +696,7 @@ def _add(case: Inequalities, i: int, j: int, w: int) -> None:
 def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
     """Return (noise, u, l) for the noise on a cycle that splits `system` into the fewest systems.
 
-    u and l list the noises of that cycle that bound the noise from above and from below.
+    The lists u and l have the noises of that cycle that bound the noise from above and from below.
     """
     adjacent = neighbors(len(system.rates), system.lower)
     best: tuple[int, int, list[int], list[int]] | None = None

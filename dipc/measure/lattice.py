@@ -344,7 +344,7 @@ class LatticePiecewise:
         return total
 
     def _indefinite_sums(self) -> tuple[list[_Sum], list[_Sum]]:
-        """Return an indefinite sum of each piece, and constants that turn these sums into the sum from -∞.
+        """Return (an indefinite sum of each piece, constants that turn these sums into the sum from -∞).
 
         On piece i the sum of the whole function from -∞ to x is the indefinite sum at x plus constant i. One more
         constant at the end is the sum over all integers, if the function decays.
@@ -361,7 +361,7 @@ class LatticePiecewise:
 
 
 def _poles_of(sums: list[_Sum]) -> Powers:
-    """Return a common denominator of `sums`: the least powers of the cyclotomic polynomials Φ_d that suffice.
+    """Return a common denominator of `sums`, as powers of the cyclotomic polynomials Φ_d.
 
     Raises OutsideFragment if the denominators together have a higher degree than `MOST_DEGREE`.
     """
@@ -448,9 +448,9 @@ def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
 
 
 def _numerator_over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
-    """Return the numerator that the sum `numerator` has over the denominator Π Φ_d(e^eps)^m of all d: m in `poles`.
+    """Return the numerator of a sum over the denominator Π Φ_d(e^eps)^m, where `poles` maps d to m.
 
-    The denominators of the sum must divide that denominator.
+    This denominator must be a multiple of all denominators in the sum.
     """
     total = Piece.zero()
     for (w, m), terms in numerator.items():
@@ -703,9 +703,9 @@ class _Summation:
         return total
 
     def _require_settled(self, system: Sequence[IntegerInequality]) -> None:
-        """Raise Unsettled unless every value of the parameter from `_start` on satisfies `system`.
+        """Raise Unsettled unless every value of the parameter from the start on satisfies `system`.
 
-        `system` has no other variable.
+        The inequalities of `system` have no other variable.
         """
         for h in system:
             ((_, sign),) = h.coefficients
@@ -720,7 +720,7 @@ class _Summation:
         return max((abs(c) for c in coefficients), default=0), sum(1 for c in coefficients if c), v
 
     def _halves(self, v: int, summands: Summands) -> Iterator[tuple[Summands, IntegerInequality]]:
-        """Yield `summands` times the mass of noise `v` on one side of its mean, and the inequality for this side.
+        """Yield (`summands` times the mass of noise `v` on one side of its mean, the inequality for this side).
 
         The constant factor of the mass is left out.
         """

@@ -78,7 +78,7 @@ _SystemKey = tuple[tuple[Fraction, ...], tuple[tuple[int, int], ...]]
 
 @frozen
 class _SystemParts:
-    """The connected components of a system: those that are trees, by shape, and the noises of each with a cycle."""
+    """The connected components of a system: trees by their shapes, and the noises of each component with a cycle."""
 
     trees: tuple[TreeShape, ...]
     cyclic: tuple[tuple[int, ...], ...]
@@ -86,7 +86,7 @@ class _SystemParts:
 
 @dataclass(slots=True)
 class _Budget:
-    """The number of systems into which one event may still be split, out of `limit`."""
+    """A count of the systems into which one event may still be split, out of `limit`."""
 
     left: int
     limit: int
@@ -188,7 +188,7 @@ class Measurer:
         ]
 
     def _factors_of_parts(self, event: Event) -> list[Factor] | None:
-        """Return the factors of an event that is not a difference system, though some of its parts may be."""
+        """Return the factors of an event that is not a difference system; its independent parts may be."""
         components = _independent(event)
         result: list[Factor] = []
         for component in components:
@@ -208,7 +208,7 @@ class Measurer:
         return result
 
     def _part_or_sum(self, event: Event) -> Factor:
-        """Return the measure of an event over dependent noises, or a series over integers if its form is too long.
+        """Return the measure of an event over dependent noises, or, if that is too long, a series over integers.
 
         Raises LimitReached if it is too long and the noises are not integers.
         """
@@ -607,8 +607,8 @@ MOST_BITS = 50_000
 class _Product:
     """The product of `weight` and the measures `factors` of independent events; 0 if `factors` is None.
 
-    `noises` is the number of their noises. `variation` bounds the square of the product of the total variations of all
-    noises but normal ones, for complex eps near the real one.
+    `noises` is the number of their noises. `variation` bounds the square of the product of the total variations of
+    all but normal noises, for complex eps near the real one.
     """
 
     weight: ExpPoly

@@ -322,8 +322,8 @@ class NormalMeasure:
     def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
         """Return the Taylor series of the probability around `center`.
 
-        `eps` is the series of eps/unit for the unit of the deviations; `near` are rationals below and above its
-        constant term.
+        `eps` is the series of eps over the unit of the deviations; `near` are rationals below and above its constant
+        term.
         """
         if self.center is None:
             return self.pieces[0].conditional_probability(flint.arb_series([0]), eps)
@@ -397,7 +397,7 @@ class NormalMeasure:
 def _normal_integral(center: Normal, piece: NormalPiece, rule: _Rule, eps: flint.arb_series) -> flint.arb_series:
     """Return the Taylor series of the sum that `rule` gives for the integral over `piece`, whose leaves are normal.
 
-    What does not depend on the node is computed once, and a factor 1/2 of each leaf is taken out.
+    Whatever does not depend on the node is computed once, and a factor 1/2 of each leaf is taken out.
     """
     leaves = []
     for leaf, often in piece.leaves:
@@ -472,8 +472,7 @@ class _Sizes:
     """The constants in the error bound of the integral over a `piece` of a `center`.
 
     In the module's lemma V is `curvature`, D1 `drift`, D2 `spread`, W `shifted`, F `twice` and K `count`. `least` and
-    `eps` enclose eps over the unit. If `wide`, the bound is valid on the complex disk around it; otherwise at that eps
-    alone.
+    `eps` enclose eps over the unit. The bound is valid at that eps, and if `wide`, on the complex disk around it.
     """
 
     center: Spread
@@ -521,7 +520,6 @@ class _Sizes:
 
     @property
     def straight(self) -> bool:
-        """Whether the integral is over the whole line, with normal laws alone."""
         whole = self.piece.low is None and self.piece.high is None
         return whole and not self.piece.kinked and isinstance(self.center, Normal)
 
@@ -551,9 +549,9 @@ class _Sizes:
 
 @frozen
 class _Rule:
-    """A quadrature rule: pairs (node u, weight), and an upper bound `error` of its error.
+    """A quadrature rule: pairs (node u, weight), with an upper bound `error` of its error.
 
-    If `scaled`, the center is u·eps at a node, otherwise u itself.
+    If `scaled`, the center is u·eps at a node, otherwise u.
     """
 
     nodes: Sequence[tuple[flint.arb, flint.arb]]
@@ -565,12 +563,12 @@ class _Rule:
 
 @frozen
 class _Grid:
-    """The nodes step·k, for k from -`reach` to `reach`, of a trapezoid rule at one eps, and the values of bounds there.
+    """The nodes step·k, with |k| <= `reach`, of a trapezoid rule at one eps, and the values of bounds there.
 
-    A bound a·t + d·eps is a·(t + s) with s = d·eps/a. Two bounds with one law and one a are shifts of one function
-    if their s differ by a multiple of `step`. They share a column, which has the values at s + step·k for the least
-    s. `places` gives the column of each bound, and the index at which its values start. `longer` gives, for each
-    column, how many values it has beyond the 2·reach + 1 of a single bound.
+    A bound a·t + d·eps is a·(t + s) with s = d·eps/a. Bounds with one law and one a, whose s differ by multiples of
+    `step`, share a column of values at s + step·k, for the least s. `places` gives the column of each bound, and the
+    index at which its values start. `longer` gives, for each column, how many values it has beyond the 2·reach + 1 of
+    a single bound.
     """
 
     step: Fraction
@@ -631,7 +629,7 @@ _Twice = Callable[[Normal, Line], Sequence[flint.arb]]
 
 
 def _at_each(places: Sequence[flint.arb], eps: flint.arb) -> _Twice:
-    """Return a function that gives twice the probability of a bound at each t of `places`, for one eps."""
+    """Return a function from a bound to twice its probability at each t of `places`, for one eps."""
     return lambda law, line: _twice_at(places, eps * flint.arb(to_fmpq(line[1])), law, line[0])
 
 
@@ -761,7 +759,7 @@ def legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
 def _trapezoid(
     law: Spread, curvature: Fraction, drift: Fraction, grown: Fraction, wanted: float
 ) -> tuple[Fraction, int]:
-    """Return a step and a number of nodes on each side, for a trapezoid rule with an error of about e^-`wanted`.
+    """Return (step, number of nodes on each side) of a trapezoid rule with an error of approximately e^-`wanted`.
 
     In the module's lemma, `curvature` is V, `drift` is ν·D1, and `grown` is ν²·D2/2.
     """
@@ -859,10 +857,10 @@ _Bound = tuple[Fraction, Fraction, Fraction]
 
 
 def _merged(event: Event) -> tuple[list[Spread], _Rows]:
-    """Return the laws of independent values and the half-spaces of `event` over them.
+    """Return (laws of independent values, the half-spaces of `event` over these values).
 
-    Normal noises with proportional columns become one value. All laws are symmetric, so a value may have the sign of
-    its first noise: a difference of two noises stays a difference of two values.
+    Normal noises whose columns are proportional become one value. All laws are symmetric, so a value may have the
+    sign of its first noise: a difference of two noises stays a difference of two values.
     """
     columns: dict[int, list[tuple[int, Fraction]]] = {}
     rows: list[tuple[dict[int, Fraction], Fraction]] = []
@@ -930,7 +928,7 @@ def _spread(noise: Noise, factor: Fraction) -> Spread:
 
 
 def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPiece, ...]:
-    """Return the pieces of the integral over the value with index `center`, which all two-value half-spaces have."""
+    """Return the pieces of the integral over the value `center`, which each half-space with two values contains."""
     own: list[tuple[Fraction, Fraction]] = []
     bounds: dict[int, list[_Bound]] = {}
     for row, d in rows:
@@ -1006,7 +1004,7 @@ def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
 
 
 def _nearest(bounds: Sequence[_Bound], u: Fraction) -> tuple[Line | None, Line | None] | None:
-    """Return the greatest lower bound and the least upper bound of a leaf when the center is `u`·eps.
+    """Return (greatest lower bound, least upper bound) of a leaf when the center is `u`·eps.
 
     A bound that does not exist is None. Return None if at most one number is within both.
     """

@@ -223,7 +223,7 @@ def _integrated(measure: TreeMeasure, center: Fraction, bits: int, length: int) 
 
 @frozen
 class _Ends:
-    """The places where the integrand over a center t with parent x is not smooth, so that the integral has to be cut.
+    """The places at which the integrand over a center t with the parent x is not smooth, so that its integral is cut.
 
     They are t = u·eps for each u of `still`, and t = x - u·eps for each u of `moving`. The integral, a function of x,
     is not smooth at x = u·eps for each u of `handed`.
@@ -309,8 +309,8 @@ class _Rules:
     def choose(measure: TreeMeasure, near: normal.Ends, *, wide: bool) -> _Rules:
         """Return rules whose errors are approximately as small as FLINT's precision.
 
-        `near` are rationals around eps. If `wide`, the errors are bounded on the complex disk around it. Raises
-        LimitReached.
+        `near` are rationals below and above eps. If `wide`, the errors are bounded on the complex disk around it.
+        Raises LimitReached.
         """
         centers = measure.centers
         away = DISK * near[1] if wide else _ZERO
@@ -380,7 +380,7 @@ def _rule(center: Center, growth: _Growth, away: Fraction, step: Fraction, far: 
 
 
 def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[Fraction, Fraction]]]:
-    """Return, for each center, the pairs (w, w') whose nodes k·h + w·eps go with nodes k'·h' + w'·eps of its parent.
+    """Return, for each center, the pairs (w, w') such that nodes k·h + w·eps belong to parent nodes k'·h' + w'·eps.
 
     Raises LimitReached if there are too many.
     """
@@ -395,7 +395,7 @@ def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[F
 
 
 def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
-    """Return the w of all nodes k·h + w·eps of `center`, if the nodes of its parent are moved by `above`·eps.
+    """Return the w of all nodes k·h + w·eps of `center`, if its parent's nodes are moved by `above`·eps.
 
     There is one w for each end, or one for the mean if the center has no ends.
     """
@@ -421,10 +421,10 @@ def _growths(
 
 @frozen
 class _Grown:
-    """A center with the data from which the constants of its error bound are computed.
+    """A center with the data for the constants of its error bound.
 
-    `moves` has pairs (w, w'): nodes k·h + w·eps of the center go with nodes k'·h' + w'·eps of its parent. `handed` are
-    the constants of the messages passed to the center.
+    `moves` has pairs (w, w'): nodes k·h + w·eps of the center belong to nodes k'·h' + w'·eps of its parent. `handed`
+    are the constants of the messages passed to the center.
     """
 
     center: Center
@@ -458,7 +458,7 @@ class _Grown:
 
 @frozen
 class _End:
-    """The end t = u·eps of an interval of a center t, or t = x - u·eps if it is `moving` with the parent x."""
+    """An end of an interval of a center t: t = u·eps, or t = x - u·eps if it is `moving` with the parent x."""
 
     u: Fraction
     moving: bool
@@ -479,10 +479,9 @@ class _Stretch:
 
     @property
     def integrals(self) -> Sequence[tuple[int, _End | None, bool]]:
-        """The integrals over half-lines or the whole line that add up to the integral over this interval.
+        """The integrals that add up to the integral over this interval, each as (sign, end, True for below the end).
 
-        An integral is given as (sign, end, whether it is over the half-line below that end); an end of None is the
-        whole line.
+        They are over half-lines; an end of None is the whole line.
         """
         if self.high is None:
             return [(1, self.low, False)]
@@ -510,9 +509,9 @@ class _Messages:
         return value if isinstance(value, flint.arb_series) else flint.arb_series([value])
 
     def _message(self, place: int, above: Fraction, u: Fraction) -> list[Value]:
-        """Return the message of the center with index `place`, at all nodes k·h + `above`·eps of its parent.
+        """Return the message of center `place` at all nodes k·h + `above`·eps of its parent.
 
-        The message is given by one formula only near `u`·eps, a value of the parent, and this formula is returned.
+        The message is one formula only while the parent is near `u`·eps; this formula is evaluated at all nodes.
         """
         key = place, above, u
         if key not in self._known:
@@ -530,7 +529,10 @@ class _Messages:
         return self._known[key]
 
     def _stretches(self, place: int, u: Fraction) -> Iterator[_Stretch]:
-        """Yield the intervals of a center on which the integrand is one nonzero function, for parents near `u`·eps."""
+        """Yield the intervals of a center on which the integrand is one nonzero function.
+
+        It is one function while the center's parent is near `u`·eps.
+        """
         center, ends = self._centers[place], self._rules.ends[place]
         cuts = {v: _End(v, moving=False) for v in ends.still} | {u - v: _End(v, moving=True) for v in ends.moving}
         last: _Stretch | None = None
@@ -548,9 +550,9 @@ class _Messages:
             yield last
 
     def _integral(self, place: int, above: Fraction, stretch: _Stretch, end: _End | None, below: bool) -> list[Value]:
-        """Return the integral of a center's integrand below or above `end`, or over the whole line for None.
+        """Return the integral of a center's integrand below or above `end`, one value for each node of its parent.
 
-        There is one value for each quadrature node of the parent.
+        For an `end` of None it is the integral over the whole line.
         """
         center = self._centers[place]
         move = _all_moves(center, self._rules.ends[place], above)[0]
@@ -708,10 +710,6 @@ class _Factor:
 
 
 def _power(value: Value, count: int) -> Value:
-    """Return `value` to the power `count`, by products alone.
-
-    FLINT's own power takes logarithms, and `value` may be 0.
-    """
     result = value
     for digit in f"{count:b}"[1:]:
         result = result * result * value if digit == "1" else result * result
@@ -833,8 +831,8 @@ def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_
 class _Coordinates:
     """A basis of the linear forms in the values with the indices `places`.
 
-    `inverse` turns a form in values into coordinates, and `precision` is the inverse of the covariance matrix of the
-    basis.
+    `inverse` turns a form in values into coordinates, and `precision` is the inverse of the basis's covariance
+    matrix.
     """
 
     places: Sequence[int]
@@ -863,9 +861,9 @@ def _fraction(x: flint.fmpq) -> Fraction:
 
 @frozen
 class _Bounded:
-    """Bounds of a value L with this variance: L + form >= 0 for `lower` forms, L <= form for `upper` forms.
+    """Bounds of a value L: L + form >= 0 for `lower` forms, and L <= form for `upper` forms.
 
-    If the variance is None, there is no value, and the half-spaces form >= 0 for `lower` forms hold. The forms are in
+    Without a value, the variance is None, and the half-spaces form >= 0 for `lower` forms hold. The forms are in
     coordinates.
     """
 
@@ -936,7 +934,7 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Cen
 
 
 def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]) -> Center:
-    """Return a center with the bounds `bounded`, where the `pair` of center and parent is scaled by `scales`.
+    """Return a center with the bounds `bounded`, where center and parent, the `pair`, are scaled by `scales`.
 
     Parent, slope and variance in the result are placeholders.
     """
@@ -956,7 +954,7 @@ def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: t
 
 
 def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[int, int]]:
-    """Return the coordinates by distance from the root, and the parent of each except the root.
+    """Return (the coordinates by distance from the root, the parent of each except the root).
 
     The root is a coordinate whose greatest distance to others is least. In other components, the root's parent is the
     first root. Raises OutsideFragment if `pairs` have a cycle.
@@ -967,7 +965,7 @@ def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[i
         neighbors[j].append(i)
 
     def reached(root: int) -> tuple[list[int], dict[int, int], int]:
-        """Return the coordinates connected with `root`, nearest first, their parents, and the greatest distance."""
+        """Return (the coordinates connected with `root`, nearest first; their parents; the greatest distance)."""
         order, parents, far = [root], dict[int, int](), {root: 0}
         for i in order:
             for j in neighbors[i]:

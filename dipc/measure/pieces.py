@@ -102,7 +102,7 @@ class Slopes:
         self._length: int | None = None
 
     def _coefficient_bits(self) -> int:
-        """Return an estimate of the bits of all coefficients over a common denominator, from the leading ones."""
+        """Return an estimate of the total bits of the coefficients over a common denominator, from the leading ones."""
         leading = [poly.leading_coefficient() for _, powers in self.parts.values() for poly in powers.values()]
         whole = lcm(*[int(c.q) for c in leading])
         return max([(int(c.p) * (whole // int(c.q))).bit_length() for c in leading], default=0)
@@ -677,10 +677,10 @@ def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Pie
 
 
 def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: int, meter: Meter) -> list[Slopes]:
-    """Return, piece by piece, a tail integral of the product of a function and an exponential.
+    """Return, piece by piece, a tail integral of the product of a function f and an exponential.
 
-    For RIGHT it is e^{-rate·X}·∫ f(C)·e^{rate·C} dC from -∞ to X, for LEFT e^{rate·X}·∫ f(C)·e^{-rate·C} dC from +∞ to
-    X, where f is given by `pieces` and `breaks`. If it diverges, the result is another continuous antiderivative.
+    For RIGHT it is e^{-rate·X}·∫ f(C)·e^{rate·C} dC from -∞ to X, for LEFT e^{rate·X}·∫ f(C)·e^{-rate·C} dC from +∞
+    to X, where `pieces` and `breaks` give f. If it diverges, the result is another continuous antiderivative.
     """
     tilt = side * rate
     last = len(breaks)
@@ -828,10 +828,10 @@ def _product(left: SizedPiece, right: SizedPiece, meter: Meter) -> SizedPiece:
 
 
 def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: Meter) -> None:
-    """Raise LimitReached for a piece with many terms whose exponents are far apart at `low` or at `high`.
+    """Raise LimitReached for a piece with many terms whose exponents are far apart at eps·`low` or at eps·`high`.
 
-    The interval is from eps·low to eps·high; an end that is None is infinite. The integral of such a piece has as many
-    terms, and more factors only make it longer.
+    An end that is None is infinite. The integral of the piece has as many terms, and more factors only make it
+    longer.
     """
     if sum([size.terms for size in piece.values()]) < _MANY_SPARSE_TERMS:
         return

@@ -171,9 +171,9 @@ def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fract
 
 
 def _introduce(system: ValueSystem, row: int) -> bool:
-    """Replace a noise in the row with index `row` by its sum with a value that occurs wherever the noise does.
+    """Replace a noise in row number `row` by its sum with a value that occurs wherever the noise does.
 
-    Return False if there is no such noise.
+    Return False if there is no noise for this.
     """
     columns: dict[int, dict[int, Fraction]] = {}
     for position, (coefficients, _) in enumerate(system.rows):
@@ -230,7 +230,7 @@ def _reflected(part: _Part) -> _Part:
 
 @dataclass(slots=True)
 class _Range:
-    """Bounds on a value or on a difference of two values, where None is unbounded."""
+    """Bounds on a value or on a difference of two values; None is no bound."""
 
     low: Fraction | None = None
     high: Fraction | None = None
@@ -249,7 +249,7 @@ def normalizer(noise: Noise) -> ExpPoly:
 
 
 def _normalized(measure: ExpPoly, noises: Iterable[Noise]) -> Closed:
-    """Return `measure`, computed from densities that are not normalized, divided by the normalizers of the `noises`."""
+    """Return `measure` divided by the normalizers of the `noises`, whose densities were not normalized."""
     below = ExpPoly.ONE
     for noise in noises:
         below = below * normalizer(noise)
@@ -421,8 +421,8 @@ class _Forest(ABC, Generic[_Function]):
         """Yield, for each tree, functions of its root's value, the shortest first; their product is the integrand.
 
         The integrand is the density or mass of the root's value, times the probability of all constraints of the tree
-        given that value. The root is a value without a parent: the density of any other value is not smooth everywhere,
-        and messages would inherit its breakpoints.
+        given that value. The root is a value without a parent: the density of any other value is not smooth
+        everywhere, and messages would inherit its breakpoints.
         """
         seen: set[int] = set()
         values = self._system.values
@@ -437,7 +437,10 @@ class _Forest(ABC, Generic[_Function]):
         return product
 
     def _factors(self, root: int, seen: set[int]) -> list[_Function]:
-        """Return the functions whose product is the integrand of the tree of `root`, and add its values to `seen`."""
+        """Return the functions whose product is the integrand of the tree of `root`.
+
+        The values of the tree are added to `seen`.
+        """
         order, above = [root], {root: -1}
         for i in order:
             for j in self.adjacent[i]:
@@ -524,7 +527,7 @@ class _Densities(_Forest[Piecewise]):
 
 
 class _Masses(_Forest["lattice.LatticePiecewise"]):
-    """A forest of integer values made of discrete Laplace noises, whose kernels are two-sided."""
+    """A forest of integer values, which are sums of discrete Laplace noises with two-sided kernels."""
 
     dense = False
 

@@ -248,7 +248,10 @@ def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Me
 
 
 def _changed(whole: SeriesTerms | None, before: Sequence[SeriesTerms], inside: Sequence[SeriesTerms]) -> SeriesTerms:
-    """Return the product of the pieces `inside`, if possible from `whole`, the product of the pieces `before`."""
+    """Return the product of the pieces `inside`.
+
+    If possible it is computed from `whole`, the product of the pieces `before`.
+    """
     changed = [index for index, piece in enumerate(inside) if whole is None or before[index] is not piece]
     if whole is None or any(len(before[index]) != 1 for index in changed):
         result = inside[0]

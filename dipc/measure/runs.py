@@ -67,8 +67,8 @@ def require_measured(graph: RunGraph) -> None:
 class _System:
     """The noises and constraints of a run graph, rescaled to integers.
 
-    At eps the graph has the measure that these noises and constraints have at `stretch`·eps. A row (i, j, w) means Z_i
-    - Z_j >= w; None marks a constraint that always holds.
+    The measure of the graph at eps is the measure of these noises and constraints at `stretch`·eps. A row (i, j, w)
+    means Z_i - Z_j >= w; None marks a constraint that always holds.
     """
 
     rates: Sequence[int]
@@ -102,8 +102,8 @@ _Future = tuple[object, ...]
 class _Passing(Generic[_Function]):
     """A computation of the measure of a run graph, backwards from its end; equal functions are computed once.
 
-    Its function F at a node is the probability that a path from the node to the end holds, given the noise that is live
-    there.
+    For each node it computes a function F of the noise that is live there: the probability that a run from the node
+    to the end satisfies its constraints.
     """
 
     def __init__(self, graph: RunGraph, system: _System, kind: type[_Function], one: _Function, meter: Meter) -> None:
@@ -161,7 +161,7 @@ class _Passing(Generic[_Function]):
         return numbers
 
     def _future(self, step: RunStep, links: _Links, goal: int | None) -> _Future:
-        """Return a key for `step` and all later steps, which is equal where their measure is.
+        """Return a key for `step` and all later steps; steps with one key have one measure.
 
         The key does not name the noise that is live before the step.
         """
@@ -230,9 +230,10 @@ class _Passing(Generic[_Function]):
 
 
 def _ordered(noises: Sequence[int], ties: Sequence[tuple[int, int]]) -> tuple[list[int], Mapping[int, int | None]]:
-    """Return `noises` in an order with each parent before its children, and the parent of each noise.
+    """Return (`noises` in an order with each parent before its children, the parent of each noise).
 
-    A noise without ties to earlier ones has the first noise as its parent. Raises OutsideFragment for ties in a cycle.
+    A noise without ties to earlier ones has the first noise as its parent. Raises OutsideFragment for ties in a
+    cycle.
     """
     adjacent: dict[int, list[int]] = {noise: [] for noise in noises}
     for i, j in ties:

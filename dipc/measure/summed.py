@@ -78,7 +78,7 @@ class Theta:
         return flint.arb_series([scale]) if self.fixed else eps * eps * scale
 
     def _least_exponent(self, center: Fraction, *, wide: bool) -> float:
-        """Return an approximate r for which the mass of k decays like e^{-r·k²}, to choose where to cut off the noise.
+        """Return an approximate r for which the mass of k decays like e^{-r·k²}, to choose where the noise is cut off.
 
         The error of cutting it off is bounded rigorously elsewhere.
         """
@@ -302,7 +302,7 @@ def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMea
 
 
 def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
-    """Return the noises, or sums of multiples of noises, and the half-spaces over them, all in integers.
+    """Return (the noises, or sums of multiples of noises; the half-spaces over them), all in integers.
 
     If `united`, noises that always occur in one proportion form a sum.
     """

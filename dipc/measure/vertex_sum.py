@@ -52,7 +52,7 @@ _Series = list[flint.fmpq]
 
 
 class _NotGeneric(Exception):
-    """Raised if perturbed hyperplanes still meet in one point, or the density is constant along an edge."""
+    """Raised if perturbed hyperplanes still meet in one point, or if the density is constant along an edge."""
 
 
 @frozen
@@ -121,9 +121,10 @@ def _sides(event: Event, i: int) -> _Sides:
 
 
 class _Arrangement:
-    """The hyperplanes of the constraints and of the means, moved by generic multiples of a small τ.
+    """The hyperplanes of the constraints and of the means, moved by generic multiples of a small number τ.
 
-    The rates are changed by multiples of a small δ, so that no vertex is degenerate and no edge has a constant density.
+    The rates are changed by multiples of a small number δ. So no vertex is degenerate and no edge has a constant
+    density.
     """
 
     def __init__(
@@ -241,7 +242,7 @@ class _Arrangement:
 
 
 def _is_positive(value: flint.fmpq, moving: flint.fmpq) -> bool:
-    """Whether `value` + τ·`moving` is positive for all small τ > 0; raise _NotGeneric if `value` and `moving` are 0."""
+    """Whether `value` + τ·`moving` is positive for all small τ > 0; raises _NotGeneric if both are 0."""
     if value != 0:
         return bool(value > 0)
     if moving == 0:

@@ -308,9 +308,9 @@ def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -
 def _output_rows(
     tally: Tally, outcomes: tuple[OutputProbability, ...] | NoProbability, confidence: Fraction
 ) -> list[ComparedRow]:
-    """Return rows for the outputs with an exact probability, and for the other observed outputs.
+    """Return rows for the outputs with an exact probability, and then for all other observed outputs.
 
-    The other observed outputs are impossible, unless no probability is known.
+    The others are impossible, unless no probability is known.
     """
     counts = {
         tuple(None if value is None else show_value(value) for value in values): count
@@ -412,7 +412,6 @@ def simulate(
 
 
 def _by_name(names: Sequence[str], cells: Sequence[Cell | None]) -> dict[str, Value]:
-    """Return the given values, by name."""
     return {
         name: cell.value for name, cell in zip(names, cells, strict=True) if cell is not None and cell.value is not None
     }

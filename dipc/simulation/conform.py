@@ -100,7 +100,6 @@ def scale_test(
 
 
 def _law_of(scores: Sequence[int], laws: Sequence[Ends]) -> dict[int, Ends]:
-    """Return the probability of each score."""
     law: dict[int, Ends] = {}
     for score, (low, high) in zip(scores, laws, strict=True):
         before = law.get(score, (Fraction(0), Fraction(0)))
@@ -139,7 +138,7 @@ def _tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
 
 
 def _tilt(law: Mapping[int, float], wanted: float) -> float:
-    """Return the approximate s for which the mean of `law`, tilted by e^{s·score}, is `wanted`."""
+    """Return the approximate s for which `law`, with weights multiplied by e^{s·score}, has the mean `wanted`."""
     low, high = 0.0, 1.0
     top = max(law)
 
@@ -156,7 +155,7 @@ def _tilt(law: Mapping[int, float], wanted: float) -> float:
 
 
 def _greatest(law: Mapping[int, flint.arb], runs: int) -> flint.arb:
-    """Return an upper bound of the probability of every single value of the sum of `runs` scores.
+    """Return an upper bound of the probability of every single value of the sum of `runs` scores with the law `law`.
 
     The differences of the scores are coprime.
     """
@@ -566,17 +565,14 @@ _Terms = tuple[tuple[int, Mapping[str, Fraction], Fraction], ...]
 
 
 def _value_terms(name: str, value: Fraction) -> _Terms:
-    """Return the terms of the event that output `name` has this value."""
     return ((1, {name: value}, Fraction(0)),)
 
 
 def _range_terms(name: str, low: Fraction, high: Fraction) -> _Terms:
-    """Return the terms of the event that output `name` is between `low` and `high`, ends included."""
     return ((1, {name: (low + high) / 2}, (high - low) / 2),)
 
 
 def _negated_terms(events: Iterable[_Terms]) -> _Terms:
-    """Return the terms of minus the probabilities of `events`."""
     return tuple([(-factor, output, gamma) for event in events for factor, output, gamma in event])
 
 
@@ -588,7 +584,8 @@ def _share(k: int) -> float:
 class _Law:
     """The exact law of a program's outputs at one input and one eps, with the events to compare.
 
-    All intervals of one output, or of the finite ones together, may miss their probabilities with probability `error`.
+    The intervals of one output miss its probabilities with probability at most `error`; the finite outputs together
+    count as one output.
     """
 
     program: Program
@@ -636,8 +633,8 @@ class _Law:
     def reals(self, sequence: Sequence[Fraction], name: str) -> Partition:
         """Return the cells between values that the first samples fix, and an event for everything outside.
 
-        Single values are cells of their own: the most common samples, which a law without atoms does not repeat, and
-        the atoms of the law. The other samples are counted, independently of the cells.
+        Single values are cells of their own: the atoms of the law, and the most common samples, which a law without
+        atoms would not repeat. The other samples are counted, independently of the cells.
         """
         whole = self._combination(_value_terms(name, sequence[0]))
         certain = isinstance(whole, ClosedForm) and whole.value == 1
@@ -696,7 +693,7 @@ class _Law:
     def _cells(
         self, edges: Sequence[Fraction], starts: Sequence[str], inside: Sequence[_Terms], outside: _Terms
     ) -> list[tuple[str, Probability]]:
-        """Return the labels and probabilities of the cells `inside`, between neighbouring edges, and of the rest."""
+        """Return (label, probability) for each of the cells `inside`, between neighbouring edges, and for the rest."""
         ends = zip(starts, pairwise(edges), inside, strict=False)
         cells = [
             (f"in {start}{_short(low)}, {_short(high)})", self._combination(terms))
@@ -705,7 +702,10 @@ class _Law:
         return [*cells, ("outside", self._combination(outside, 1))]
 
     def _partition(self, name: str, cells: Sequence[tuple[str, Probability]], labels: Sequence[int]) -> Partition:
-        """Return the cells with their counts among `labels`, the cell index of each sample; each has an equal error."""
+        """Return the cells with their counts; `labels` has the cell index of each sample.
+
+        The cells share the error equally.
+        """
         tally, share = Counter(labels), self.error / len(cells)
         events = [
             self._event(name, {name: label}, tally[number], len(labels), share, form)
@@ -733,7 +733,7 @@ def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iter
 
 
 def _chosen(sequence: Sequence[Fraction]) -> tuple[list[Fraction], Sequence[Fraction]]:
-    """Return (the samples that fix the cells, sorted; the samples that are counted in the cells)."""
+    """Return (the sorted samples that fix the cells, the samples that are counted in the cells)."""
     split = min(len(sequence) // _CHOOSING, _MOST_CHOOSING)
     return sorted(sequence[:split]), sequence[split:]
 

@@ -298,7 +298,7 @@ def _real_sum(form: SimulatedForm, runs: Positions) -> NDArray[np.float64]:
 def _whole_sum(form: SimulatedForm, runs: Positions) -> NDArray[Any]:
     """Return a positive multiple of the form, exactly, in integers.
 
-    The multiple is the form itself if its coefficients are integers.
+    It is the form itself if its coefficients are integers.
     """
     common = lcm(form.constant.denominator, *(coefficient.denominator for _, coefficient in form.terms))
     terms = [(draw.values[runs], int(coefficient * common)) for draw, coefficient in form.terms]
@@ -709,7 +709,7 @@ class BatchExpressions:
         return compared(op, apply(minus, left, right), runs)
 
     def _selected(self, function: str, columns: list[RunColumn[Any]], runs: Positions) -> RunColumn[Any]:
-        """Return min, max or abs of forms: in each run the column that is least, or greatest."""
+        """Return min, max or abs of forms: in each run the value of the column that is least, or greatest, there."""
         best, *rest = columns
         if function == "abs":
             rest = [apply(negated, best)]
@@ -743,7 +743,10 @@ class BatchExpressions:
         return bad_input(code, message, *filter(None, [situation]), *notes, place=excerpt)
 
     def _situation(self, run: int | None) -> list[str]:
-        """Return lines about one run: the loop variables, and the first finite variables that have a value."""
+        """Return lines about one run for a message.
+
+        They show the loop variables, and the first finite variables that have a value.
+        """
         texts = [f"{name} = {text(value)}" for name, value in self.locals.items()]
         if run is None:
             return texts

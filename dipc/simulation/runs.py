@@ -211,7 +211,7 @@ class BatchStatements:
     """An executor of the statements of a type-checked program in the runs of one batch."""
 
     def __init__(self, expressions: BatchExpressions, noise: NoiseSource, loop_limit: int) -> None:
-        """Take the state of the batch. A run may take at most `loop_limit` rounds of one execution of a `while`."""
+        """Start the runs of a batch. A run may take `loop_limit` rounds of one execution of a `while` at most."""
         self._expressions = expressions
         self._batch = expressions.batch
         self._noise = noise
@@ -321,7 +321,7 @@ class BatchStatements:
         self._store(target, drawn, runs, distribution.span)
 
     def _rate(self, expr: ast.Expr, least: Fraction, runs: Positions, *, deviation: bool) -> float:
-        """Return the rate of these runs at this eps, or 1 over the `deviation`.
+        """Return the rate that `expr` states for these runs at this eps, or 1 over it if it is a `deviation`.
 
         The rate must be positive for every eps.
         """
@@ -379,7 +379,7 @@ class BatchStatements:
 
 
 def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
-    """Return, for each uniform number, the index of the weight whose interval contains it, never a weight of 0."""
+    """Return, for each uniform number, the index of the weight whose interval contains it; its weight is never 0."""
     heavy = [index for index, share in enumerate(weights) if share > 0]
     ends = np.cumsum([weights[index] for index in heavy]) / fsum(weights)
     if len(heavy) == 2:
@@ -537,14 +537,13 @@ def _executed(
     noise: NoiseSource,
     loop_limit: int,
 ) -> Batch:
-    """Return the variables of `size` runs after the last statement."""
     batch = Batch(scope, size, input)
     BatchStatements(BatchExpressions(scope, eps, batch), noise, loop_limit).block(tree.body, np.arange(size))
     return batch
 
 
 def _batch_size(program: CoreProgram) -> int:
-    """Return the number of runs that fit in memory, where each keeps its variables, and at worst all its draws."""
+    """Return the number of runs that fit in memory; each keeps its variables, and at worst all its draws."""
     draws = sum(isinstance(instruction, SampleNoise) for instruction in program.instructions)
     return max(1, min(_BATCH, _BATCH_BYTES // (8 * (len(program.slots) + draws + 1))))
 
