@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import product
+from functools import lru_cache
+from itertools import product, takewhile
+from operator import is_
 from typing import Any, assert_never
 
 from dipc.algebra.limits import Undecided
@@ -65,16 +67,29 @@ _FAR_INSIDE = Guard(((ALPHA, Fraction(1)),), Fraction(-1_000_000), strict=False)
 _GRID = range(-4, 5)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _KnownPoint:
-    point: Point
-    _known: dict[int, tuple[Guard, bool]] = field(default_factory=dict)
+    """A point that satisfies the guards `cell`.
 
-    def is_in(self, guard: Guard) -> bool:
-        known = self._known.get(id(guard))
-        if known is None:
-            known = self._known[id(guard)] = guard, guard.holds(self.point)
-        return known[1]
+    Cells that are asked about one after the other begin with the same guards, which are not examined again.
+    """
+
+    point: Point
+    cell: tuple[Guard, ...]
+
+    def is_just_in(self, guards: tuple[Guard, ...]) -> bool:
+        """True if the point is known to satisfy all of `guards` but the last, and satisfies the last."""
+        return len(self.cell) == len(guards) - 1 and all(map(is_, self.cell, guards)) and guards[-1].holds(self.point)
+
+    def changed(self, change: Point, guards: tuple[Guard, ...]) -> _KnownPoint | None:
+        """Return the point with the coordinates in `change` instead of its own, or None if it is not in `guards`."""
+        point = {**self.point, **change}
+        shared = sum(takewhile(bool, map(is_, self.cell, guards)))
+        for place in reversed(range(len(guards))):
+            guard = guards[place]
+            if (place >= shared or not guard.variables.isdisjoint(change)) and not guard.holds(point):
+                return None
+        return _KnownPoint(point, guards)
 
 
 class Solved(Answers):
@@ -162,38 +177,63 @@ class Solved(Answers):
         return find_near(question, point)
 
     def _point(self, guards: tuple[Guard, ...]) -> Point | Infeasible:
-        """Return a point that satisfies `guards`, or the proof that there is none. Raises Undecided.
-
-        For speed, a contradiction is first sought among the guards that share inputs with the last one, which is new.
-        """
-        point = self._known_point(guards)
-        if point is not None:
-            return point
-        few = _guard_places(_inputs_of_the_last(guards), guards)
-        if len(few) < len(guards):
-            found = solution([halfspace(guards[place]) for place in few])
-            if isinstance(found, Infeasible):
-                return Infeasible({few[place]: weight for place, weight in found.weights.items()})
-            for known in [_KnownPoint({**known.point, **found}) for known in self._points]:
-                if all(map(known.is_in, reversed(guards))):
-                    self._points.appendleft(known)
-                    return known.point
-            across = _guard_places(self._moved, guards)
-            weights = contradiction([halfspace(guards[place]) for place in across])
-            if weights is not None:
-                return Infeasible({across[place]: weight for place, weight in weights.items()})
+        """Return a point that satisfies `guards`, or the proof that there is none. Raises Undecided."""
+        known = self._known_point(guards, {})
+        if known is not None:
+            return known
+        few = self._of_few(guards)
+        if isinstance(few, Infeasible):
+            return few
+        if few is not None:
+            known = self._known_point(guards, few)
+            if known is not None:
+                return known
+            refuted = self._across(guards)
+            if refuted is not None:
+                return refuted
         found = solution(list(map(halfspace, guards)))
         if not isinstance(found, Infeasible):
-            self._points.appendleft(_KnownPoint(found))
+            self._points.appendleft(_KnownPoint(found, guards))
         return found
 
-    def _known_point(self, guards: Sequence[Guard]) -> Point | None:
-        known = next((known for known in self._points if all(map(known.is_in, reversed(guards)))), None)
-        if known is None:
-            return None
-        self._points.remove(known)
-        self._points.appendleft(known)
-        return known.point
+    def _refutation(self, guards: tuple[Guard, ...]) -> Infeasible | None:
+        """Return the proof that no point satisfies `guards`, or None if some point does. Raises Undecided.
+
+        For speed, a contradiction is sought among few guards before points are examined.
+        """
+        if not any(known.is_just_in(guards) for known in self._points):
+            few = self._of_few(guards)
+            if isinstance(few, Infeasible):
+                return few
+            refuted = None if few is None else self._across(guards)
+            if refuted is not None:
+                return refuted
+        point = self._point(guards)
+        return point if isinstance(point, Infeasible) else None
+
+    def _of_few(self, guards: tuple[Guard, ...]) -> Point | Infeasible | None:
+        """Return a point of the guards about inputs of the last guard alone, or the proof that there is none.
+
+        Return None if all of `guards` are about these inputs.
+        """
+        few = _guard_places(_inputs_of_the_last(guards), guards)
+        return None if len(few) == len(guards) else _of_part(guards, few)
+
+    def _across(self, guards: tuple[Guard, ...]) -> Infeasible | None:
+        """Return a contradiction of the guards about the inputs that the last near input moves, or None."""
+        found = _of_part(guards, _guard_places(self._moved, guards))
+        return found if isinstance(found, Infeasible) else None
+
+    def _known_point(self, guards: tuple[Guard, ...], change: Point) -> Point | None:
+        """Return a known point with the coordinates in `change` instead of its own, in `guards`; None without one."""
+        for number, known in enumerate(self._points):
+            point = known.changed(change, guards)
+            if point is not None:
+                if not change:
+                    del self._points[number]
+                self._points.appendleft(point)
+                return point.point
+        return None
 
     def _has_point(self, *guards: Guard) -> bool:
         return not isinstance(self._point(guards), Infeasible)
@@ -238,23 +278,36 @@ class Solved(Answers):
         if question.wanted is not None:
             return _least(question, question.wanted)
         if not question.exact:
-            point = self._point(question.guards)
-            return {"none": _numbers(point.weights)} if isinstance(point, Infeasible) else None
-        few = _guard_places(_inputs_of_the_last(question.guards), question.guards)
-        if len(few) < len(question.guards):
-            weights = contradiction([halfspace(question.guards[place]) for place in few])
-            if weights is not None:
-                return {"none": _numbers({few[place]: weight for place, weight in weights.items()})}
-        point = solution(list(map(halfspace, question.guards)))
+            refuted = self._refutation(question.guards)
+            return None if refuted is None else {"none": _numbers(refuted.weights)}
+        few = self._of_few(question.guards)
+        point = few if isinstance(few, Infeasible) else solution(list(map(halfspace, question.guards)))
         return {"none": _numbers(point.weights)} if isinstance(point, Infeasible) else {"point": _numbers(point)}
 
 
 def _inputs_of_the_last(guards: Sequence[Guard]) -> Set[int]:
-    return {*(i for i, _ in guards[-1].form), ALPHA} if guards else set()
+    return {*guards[-1].variables, ALPHA} if guards else set()
 
 
 def _guard_places(inputs: Set[int], guards: Sequence[Guard]) -> list[int]:
-    return [place for place, guard in enumerate(guards) if all(i in inputs for i, _ in guard.form)]
+    return [place for place, guard in enumerate(guards) if guard.variables <= inputs]
+
+
+def _of_part(guards: Sequence[Guard], places: Sequence[int]) -> Point | Infeasible:
+    """Return a point of the guards at these places, or the proof that there is none. Raises Undecided."""
+    found = _solution(tuple([guards[place] for place in places]))
+    if isinstance(found, Infeasible):
+        return Infeasible({places[place]: weight for place, weight in found.weights.items()})
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _solution(guards: tuple[Guard, ...]) -> Point | Infeasible:
+    """Return a point that satisfies a few guards, or the proof that there is none. Raises Undecided.
+
+    Many cells are bounded alike in the inputs of their last guard.
+    """
+    return solution(list(map(halfspace, guards)))
 
 
 def with_answers(data: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from heapq import heappop, heappush
 from itertools import groupby
 from math import floor, gcd, lcm
@@ -245,15 +246,22 @@ MOST_STATES = 100_000
 _CERTAIN: Closed = (ONE, ONE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Affine:
     """The value constant + Σ coefficient·N over sorted pairs (noise, coefficient).
 
-    There is at least one pair, and no coefficient is 0.
+    There is at least one pair, and no coefficient is 0. States share their values, so the hash is computed once.
     """
 
     constant: Fraction
     terms: tuple[tuple[int, Fraction], ...]
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.constant, self.terms))
 
 
 #: The value of a variable; None before it is assigned.

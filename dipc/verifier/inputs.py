@@ -116,7 +116,7 @@ class Divided:
         """
         first = self.classes[0].number if self.classes else None
         of = [self.known.finite, first, self.only]
-        return key_of([*map(str, of), *map(str, self.cell)])
+        return key_of([*map(str, of), *[guard.text for guard in self.cell]])
 
 
 @dataclass
@@ -262,8 +262,8 @@ class Coverage:
 
     def part(self, cell: Cell) -> list[Guard]:
         """Return the guards of a cell, over the inputs' slots in the ideal."""
-        slots = {own: other for other, own in self.places.items()}
-        return [guard.renamed(slots) for guard in cell]
+        slots = {own: other for other, own in self.places.items() if own != other}
+        return [guard.renamed(slots) for guard in cell] if slots else list(cell)
 
     def implies(self, cell: Cell, guard: Guard) -> bool:
         """True only if the guard holds on all of the cell."""

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from dipc.verifier import reading as read
 from dipc.verifier.functions import connected
@@ -36,13 +37,33 @@ ALPHA = -2
 MOST_CASES = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Guard:
-    """The half-space Σ form + constant >= 0, or > 0 if it is `strict`."""
+    """The half-space Σ form + constant >= 0, or > 0 if it is `strict`.
+
+    Cells share their guards, so the hash and the text of a guard are computed once.
+    """
 
     form: tuple[tuple[int, Fraction], ...]
     constant: Fraction
     strict: bool
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.form, self.constant, self.strict))
+
+    @cached_property
+    def text(self) -> str:
+        """The words for the guard in the key of a question."""
+        return f"{' '.join([f'{i}:{c}' for i, c in self.form])} {self.constant}{'>' if self.strict else ''}"
+
+    @cached_property
+    def variables(self) -> frozenset[int]:
+        """The variables of the form, among them that of the distance."""
+        return frozenset([i for i, _ in self.form])
 
     def opposite(self) -> Guard:
         """Return the opposite guard, which holds exactly where this one fails."""
@@ -78,9 +99,6 @@ class Guard:
         """True if the guard holds at `point`."""
         value = self.value_at(point)
         return value > 0 or (not value and not self.strict)
-
-    def __str__(self) -> str:
-        return f"{' '.join([f'{i}:{c}' for i, c in self.form])} {self.constant}{'>' if self.strict else ''}"
 
 
 def contradictory(guards: Sequence[Guard], budget: Budget) -> bool:
@@ -197,7 +215,8 @@ class Question:
     @property
     def key(self) -> str:
         """The key of the answer in the certificate."""
-        return key_of([*map(str, self.guards), str(self.wanted), " ".join(map(str, sorted(self.whole)))])
+        wanted = "None" if self.wanted is None else self.wanted.text
+        return key_of([*[guard.text for guard in self.guards], wanted, " ".join(map(str, sorted(self.whole)))])
 
 
 @contextmanager

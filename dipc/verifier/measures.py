@@ -182,13 +182,49 @@ class _Elimination:
     rates: Fraction
 
     def integral(self, laws: Mapping[int, Law], rows: Sequence[_Row]) -> _Total:
-        densities = {i: self._density(i, *law) for i, law in laws.items()}
+        own = {i: self._density(i, *law) for i, law in laws.items()}
+        densities = {**own}
         left = self._with_sums(densities, rows)
-        factors = [*densities.values()]
-        for form, constant in left:
-            cell = self._cell([self._row(dict(form), constant)])
-            factors.append(_Factor(frozenset(i for i, _ in form), {} if cell is None else {cell: _ONE}))
+        factors: list[_Factor] = []
+        for row, members in self._alike(left, {i: laws[i] for i, density in densities.items() if density is own[i]}):
+            message = self._integrated(members[0], self._product(own[members[0]], self._indicator(row)))
+            factors.append(self._power(self._refined(message), len(members)))
+            for i in members:
+                del densities[i]
+        left = [row for row in left if all(i in densities for i, _ in row[0])]
+        factors += [*densities.values(), *map(self._indicator, left)]
         return self._product_integral(factors, frozenset(densities))
+
+    def _alike(self, rows: Sequence[_Row], laws: Mapping[int, Law]) -> list[tuple[_Row, list[int]]]:
+        """Return groups of several noises with one law, each with the half-space of its first noise.
+
+        Each noise occurs in one half-space, which compares it with another noise, the same for all of the group. So the
+        noises of a group have one integral, which is a function of the other noise.
+        """
+        about: dict[int, list[_Row]] = {}
+        for row in rows:
+            for i, _ in row[0]:
+                about.setdefault(i, []).append(row)
+        groups: dict[object, tuple[_Row, list[int]]] = {}
+        for i, law in laws.items():
+            match about.get(i):
+                case [((one, two), constant) as row]:
+                    (_, a), other = (one, two) if one[0] == i else (two, one)
+                    if not self.whole or abs(a) == 1:
+                        groups.setdefault((law, a, other, constant), (row, []))[1].append(i)
+        return [(row, members) for row, members in groups.values() if len(members) > 1]
+
+    def _indicator(self, row: _Row) -> _Factor:
+        cell = self._cell([self._row(dict(row[0]), row[1])])
+        return _Factor(frozenset(i for i, _ in row[0]), {} if cell is None else {cell: _ONE})
+
+    def _power(self, factor: _Factor, exponent: int) -> _Factor:
+        """Return the function to a power >= 1, by repeated squaring."""
+        if exponent == 1:
+            return factor
+        half = self._power(factor, exponent // 2)
+        square = self._product(half, half)
+        return self._product(square, factor) if exponent % 2 else square
 
     def _density(self, i: int, family: NoiseFamily, rate_: Fraction) -> _Factor:
         if isinstance(family, Bounded):

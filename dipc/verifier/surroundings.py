@@ -83,7 +83,7 @@ class Surroundings:
         for other, numbers in self._alike(finite):
             there = [
                 guard
-                if changed.isdisjoint(i for i, _ in guard.form)
+                if changed.isdisjoint(guard.variables)
                 else _guard(_put(guard.form, guard.constant, near), whole, guard.strict)
                 for guard in other.guards
             ]

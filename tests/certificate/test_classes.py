@@ -20,6 +20,7 @@ from dipc.certificate.write import certify
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, Point, solution
 from dipc.verifier.document import check_text
+from dipc.verifier.linear import Guard
 from dipc.verifier.reading import Rejected, Unreadable
 from tests.questions.real_programs import ADVERSARIAL, BOTH, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
 from tests.verifier.mutations import Path, item_at, mutated, places
@@ -154,20 +155,33 @@ def test_cells_are_not_cut_along_half_spaces_of_empty_classes_that_they_are_outs
     assert len(json.loads(certified)["answers"]) < 200
 
 
-@pytest.mark.parametrize("m", [6, 12])
-def test_most_linear_programs_of_a_certificate_are_small(m: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Questions about m^2/2 cells are answered by systems of at most six half-spaces, but for a few in each class."""
+@pytest.mark.parametrize("m", [6, 12, 24])
+def test_a_certificate_of_sparse_takes_few_linear_programs(m: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cells are m^2/2, but their last guards are alike: linear programs, most of them small, grow with m alone.
+
+    A point is examined with a few guards of each cell, and not with all m of them.
+    """
     sizes: list[int] = []
+    examined = 0
+    holds = Guard.holds
 
     def counted(system: Sequence[Halfspace], *rest: Any) -> Point | Infeasible:
         sizes.append(len(system))
         return solution(system, *rest)
 
-    monkeypatch.setattr(answers, "solution", counted)
+    def looked_at(guard: Guard, point: Point) -> bool:
+        nonlocal examined
+        examined += 1
+        return holds(guard, point)
+
     report = dipc.check(dipc.load(SPARSE, m=m), inputs="all", keep_proofs=True)
+    answers._solution.cache_clear()
+    monkeypatch.setattr(answers, "solution", counted)
+    monkeypatch.setattr(Guard, "holds", looked_at)
     assert check_text(dipc.certify(report)).complete
-    assert len(sizes) > m * m / 2
+    assert len(sizes) <= 15 * m
     assert sum(size > 6 for size in sizes) <= 4 * m
+    assert examined <= 18 * m * m + 100 * m
 
 
 def test_union_bounds_over_normal_noise_are_said_to_be_uncertified() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from itertools import product
@@ -20,7 +21,7 @@ from dipc.measure.measure import measure
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from dipc.noise.one_sided import ONE_SIDED
 from dipc.verifier.functions import Closed, equal_closed, multiply_closed
-from dipc.verifier.measures import measure_anew
+from dipc.verifier.measures import _Elimination, measure_anew
 from dipc.verifier.reading import Budget, Exhausted, Rejected
 from tests.patience import at_most, examples
 from tests.strategies.events import (
@@ -73,6 +74,46 @@ def test_one_sided_noise(found: Event, sides: list[bool]) -> None:
     noises = [one_sided(n.rate, n.mean) if side else n for n, side in zip(found.noises, sides, strict=False)]
     mixed = event(noises, *found.constraints)
     assert same(record(mixed, measure(mixed))) is True
+
+
+@settings(max_examples=examples(8), deadline=None)
+@given(st.integers(2, 9), st.booleans(), st.sampled_from(LENGTHS), st.sampled_from([laplace, one_sided, discrete]))
+def test_noises_that_are_compared_alike(
+    count: int, turned: bool, length: Fraction, law: Callable[[Fraction, int], Noise]
+) -> None:
+    """One noise beside groups of alike ones, above and below it, and beside one that is like no other."""
+    noises = [
+        law(Fraction(1, 2), 0),
+        *[law(Fraction(1, 3), 1)] * count,
+        *[law(Fraction(1, 3), 1)] * 2,
+        law(Fraction(1), 0),
+    ]
+    sides = [above(i, 0, length) if turned else above(0, i, length) for i in range(1, count + 1)]
+    others = [above(0, count + 1), above(0, count + 2), above(count + 3, 0)]
+    found = event(noises, *sides, *others)
+    assert same(record(found, measure(found))) is True
+
+
+@pytest.mark.parametrize("count", [4, 16, 64])
+def test_noises_that_are_compared_alike_are_integrated_once(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The integrals do not grow with the number of alike noises, and products grow with its logarithm."""
+    calls = {"_integrated": 0, "_product": 0}
+    for name in calls:
+        monkeypatch.setattr(_Elimination, name, _counted(getattr(_Elimination, name), calls, name))
+    star = event(
+        [laplace(Fraction(1, 2)), *[laplace(Fraction(1, 4))] * count], *[above(0, i) for i in range(1, count + 1)]
+    )
+    assert same(record(star, measure(star)))
+    assert calls["_integrated"] == 2
+    assert calls["_product"] <= 2 * count.bit_length() + 4
+
+
+def _counted(method: Callable[..., Any], calls: dict[str, int], name: str) -> Callable[..., Any]:
+    def counted(*arguments: Any) -> Any:
+        calls[name] += 1
+        return method(*arguments)
+
+    return counted
 
 
 @st.composite
