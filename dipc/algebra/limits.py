@@ -71,6 +71,10 @@ class Undecided(Exception):
         self.reason = reason
 
 
+class NotApplicable(Exception):
+    """Raised within one way to an answer that turns out not to apply; its caller takes another way."""
+
+
 class LimitReached(Undecided):
     """The work exceeded a limit: `limit` names the field of Limits to raise, and the reason ends with that name.
 

@@ -20,7 +20,7 @@ from functools import reduce
 from heapq import heappop, heappush
 from operator import or_
 
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, NotApplicable
 from dipc.chain.flow import Flow
 from dipc.chain.state import (
     DETERMINISTIC,
@@ -86,13 +86,9 @@ def runs(flow: Flow, most_states: int) -> RunSet | None:
     explored = RunSet(flow, most_states)
     try:
         explored.explore()
-    except (Fault, LimitReached, _NoSeries):
+    except (Fault, LimitReached, NotApplicable):
         return None
     return explored
-
-
-class _NoSeries(Exception):
-    """Raised if the program is of the wrong kind for a series."""
 
 
 @dataclass(slots=True)
@@ -111,7 +107,7 @@ class RunSet:
     ends: dict[int, tuple[Value, ...]] = field(default_factory=dict)
 
     def explore(self) -> None:
-        """Find the states of all runs, and count the paths to each. Raises Fault, LimitReached and _NoSeries."""
+        """Find the states of all runs, and count the paths to each. Raises Fault, LimitReached and NotApplicable."""
         self.ends = self._explored()
         for steps in self.before[1:]:
             self.counts.append(sum(self.counts[source] for source, _ in steps))
@@ -159,19 +155,19 @@ class RunSet:
             number = len(self.before)
             self.before.append(reached.pop(state))
             if number > self.most_states:
-                raise _NoSeries
+                raise NotApplicable
             if label == flow.exit_label:
                 outputs = [state.values[slot] for slot in flow.program.outputs]
                 ends[number] = tuple([value for value in outputs if isinstance(value, Fraction | str | bool)])
                 if len(ends[number]) < len(outputs):
-                    raise _NoSeries
+                    raise NotApplicable
                 continue
             for after, edge in step(flow, state):
                 if edge is not DETERMINISTIC and not isinstance(edge, Comparison):
-                    raise _NoSeries
+                    raise NotApplicable
                 for noise in after.noises:
                     if self.noises.setdefault(noise.id, noise) != noise:
-                        raise _NoSeries
+                        raise NotApplicable
                 known = edge.known if isinstance(edge, Comparison) else ()
                 dying = (live[label] | flow.writes[label]) & written & ~live[after.label]
                 goal = after.constrained_by(NOTHING_KNOWN, after.noises).guarded_by(NOTHING_KNOWN)

@@ -36,12 +36,12 @@ from math import comb
 import flint
 
 from dipc.algebra.exppoly import ExpPoly
-from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.algebra.limits import LimitReached, Limits, NotApplicable, OutsideFragment
 from dipc.algebra.numbers import to_fmpq, to_fraction
 from dipc.frozen import frozen
 from dipc.measure.event import Event
 
-#: Powers modulo this prime serve as generic numbers. `_NotGeneric` tells if they are not, and others are tried.
+#: Powers modulo this prime serve as generic numbers. `NotApplicable` tells if they are not, and others are tried.
 _PRIME = 1_000_003
 _TRIES = 20
 
@@ -49,10 +49,6 @@ _ZERO, _ONE = flint.fmpq(0), flint.fmpq(1)
 
 #: The first Taylor coefficients of a function of δ.
 _Series = list[flint.fmpq]
-
-
-class _NotGeneric(Exception):
-    """Raised if perturbed hyperplanes still meet in one point, or if the density is constant along an edge."""
 
 
 @frozen
@@ -102,7 +98,7 @@ def vertex_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
         try:
             arrangement = _Arrangement(noises, rows, constants, seed)
             return ExpPoly.from_terms((k, to_fraction(q), to_fraction(c)) for k, q, c in arrangement.terms())
-        except _NotGeneric:
+        except NotApplicable:
             continue
     raise OutsideFragment("no generic perturbation of the constraints was found")
 
@@ -242,11 +238,11 @@ class _Arrangement:
 
 
 def _is_positive(value: flint.fmpq, moving: flint.fmpq) -> bool:
-    """Whether `value` + τ·`moving` is positive for all small τ > 0; raises _NotGeneric if both are 0."""
+    """Whether `value` + τ·`moving` is positive for all small τ > 0; raises NotApplicable if both are 0."""
     if value != 0:
         return bool(value > 0)
     if moving == 0:
-        raise _NotGeneric
+        raise NotApplicable
     return bool(moving > 0)
 
 
@@ -290,7 +286,7 @@ def _inverses(tails: Sequence[tuple[flint.fmpq, flint.fmpq]], order: int, *, pol
     for a, b in tails:
         if a == 0:
             if b == 0:
-                raise _NotGeneric
+                raise NotApplicable
             total[0] = total[0] + 1 / b
             continue
         c = 1 / a

@@ -7,10 +7,10 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import islice, product
 
-from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.limits import LimitReached, Limits, NotApplicable
 from dipc.chain.state import Affine, Answer, Constraint, finite_values
 from dipc.program.metric import InputSet, inner_point
-from dipc.program.nearness import Formula, TooMany, disjoint, formula_conditions, opposite, place_notes
+from dipc.program.nearness import Formula, disjoint, formula_conditions, opposite, place_notes
 from dipc.text import program as syntax
 from dipc.text.core import IntType, ProgramCode, Value, ValueTooLarge
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
@@ -139,7 +139,7 @@ class AllowedInputs:
     def _sets_of(self, formula: Formula) -> tuple[Guards, ...]:
         try:
             every = disjoint(formula, MOST_SETS)
-        except TooMany:
+        except NotApplicable:
             message = f"`requires` divides the inputs into more than {MOST_SETS} convex sets"
             raise LimitReached(None, message) from None
         distinct = [tuple(dict.fromkeys(guards)) for guards in every]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import assert_never
 
+from dipc.algebra.limits import NotApplicable
 from dipc.chain.flow import Flow
 from dipc.text import core as operations
 from dipc.text.ast import COMPARED
@@ -36,10 +37,6 @@ _MOST_TURNS = 1_000
 
 #: Values by slot; None is unassigned.
 _Values = list[Value | None]
-
-
-class _LeftOpen(Exception):
-    """Raised if a run fails or takes too long, so that it has no result."""
 
 
 class DeterministicRun:
@@ -81,7 +78,7 @@ class DeterministicRun:
                     turns += 1
                     if turns > _MOST_TURNS:
                         return None
-        except (_LeftOpen, ArithmeticError):
+        except (NotApplicable, ArithmeticError):
             return None
         return values
 
@@ -121,7 +118,7 @@ class DeterministicRun:
         return assign_element
 
     def _kept(self, slot: int) -> Callable[[Value], Value]:
-        """Return a function that returns a value of the slot's type unchanged, and raises _LeftOpen for others."""
+        """Return a function that returns a value of the slot's type unchanged, and raises NotApplicable for others."""
         declared = self._flow.program.slots[slot].type
         domain = self._flow.domains.get(slot)
         if domain is None and not isinstance(declared, IntType):
@@ -130,10 +127,10 @@ class DeterministicRun:
         def checked(value: Value) -> Value:
             if domain is None:
                 if not isinstance(value, Fraction) or value.denominator != 1:
-                    raise _LeftOpen
+                    raise NotApplicable
                 return value
             if value not in domain:
-                raise _LeftOpen
+                raise NotApplicable
             return domain[value]
 
         return checked
@@ -145,7 +142,7 @@ def runs_at_once(flow: Flow) -> bool:
 
 
 def _refused(_: _Values) -> int:
-    raise _LeftOpen
+    raise NotApplicable
 
 
 def _branch(condition: Callable[[_Values], Value], then: int, otherwise: int) -> Callable[[_Values], int]:
@@ -192,7 +189,7 @@ def _reading(expr: Read | ReadElement) -> Callable[[_Values], Value]:
         def read(values: _Values) -> Value:
             value = values[slot]
             if value is None:
-                raise _LeftOpen
+                raise NotApplicable
             return value
 
         return read
@@ -201,7 +198,7 @@ def _reading(expr: Read | ReadElement) -> Callable[[_Values], Value]:
     def read_element(values: _Values) -> Value:
         value = values[place(values)]
         if value is None:
-            raise _LeftOpen
+            raise NotApplicable
         return value
 
     return read_element
@@ -213,7 +210,7 @@ def _element_slot(slots: tuple[int, ...], low: int, index: DomExpr) -> Callable[
     def place(values: _Values) -> int:
         offset = number(value_of_index(values)) - low
         if offset.denominator != 1 or not 0 <= offset < len(slots):
-            raise _LeftOpen
+            raise NotApplicable
         return slots[int(offset)]
 
     return place

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import Closed, ExpPoly, simplest, total
 from dipc.algebra.graph import strongly_connected
-from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
+from dipc.algebra.limits import LimitReached, Limits, NotApplicable, OutsideFragment
 from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
 from dipc.chain.event import EventTemplate, template
 from dipc.chain.explore import explore
@@ -275,10 +275,6 @@ _MOST_WORK = 4_000
 _Added = dict[int, Closed]
 
 
-class _CountsOtherwise(Exception):
-    """Raised if the program fails, or does not count in the way that `counted_exits` can follow."""
-
-
 @frozen
 class CountedExits:
     """The exits of a counting program by node, and the weights of those with the wanted outputs."""
@@ -311,7 +307,7 @@ def counted_exits(
         return None
     try:
         return _Counting(flow, weights, counter, finite, wanted, frozenset(observed)).exits(limits)
-    except (_CountsOtherwise, Fault):
+    except (NotApplicable, Fault):
         return None
 
 
@@ -384,7 +380,7 @@ class _Counting:
         highest = sum(factor[-1][0] * often for factor, often in factors.items())
         domain = self._flow.domains[self._counter]
         if any(self._base + number not in domain for number in range(highest + 1)):
-            raise _CountsOtherwise  # it may leave its domain; the chain reports the path
+            raise NotApplicable  # it may leave its domain; the chain reports the path
         by_outputs: dict[tuple[Value | Affine | None, ...], list[int]] = {}
         observed = sorted(self._observed)
         for number in range(highest + 1):
@@ -432,7 +428,7 @@ class _Counting:
                     product = share if weight is None else share * weight
                     total = already + number
                     known[total] = known[total] + product if total in known else product
-        raise _CountsOtherwise
+        raise NotApplicable
 
     def _successors(self, state: State) -> list[tuple[State, int, Closed | None]]:
         """Return the states after the next step, without the counter, each with the number added to it and the weight.
@@ -447,12 +443,12 @@ class _Counting:
                     continue
                 weight = self._weights.closed(edge.weight)
             elif edge is not DETERMINISTIC:
-                raise _CountsOtherwise
+                raise NotApplicable
             value = after.values[self._counter]
             assert isinstance(value, Fraction)
             number = value - self._base
             if number < 0 or number.denominator != 1:
-                raise _CountsOtherwise
+                raise NotApplicable
             if number:
                 after = after.assign(self._counter, self._base, after.label)
             goal = after.label
@@ -467,7 +463,7 @@ class _Counting:
         while state.label != self._flow.exit_label:
             after, *others = self._steps.successors(state)
             if others or after.edge is not DETERMINISTIC:
-                raise _CountsOtherwise
+                raise NotApplicable
             state = after.state
         return state
 

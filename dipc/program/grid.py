@@ -21,6 +21,7 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
+from dipc.algebra.limits import NotApplicable
 from dipc.chain.flow import Flow
 from dipc.chain.state import same_value
 from dipc.frozen import frozen
@@ -59,10 +60,6 @@ _MOST_STEPS = 100_000
 #: The most values of one input, and the most distances that are examined.
 _MOST_VALUES = 512
 _MOST_LEVELS = 4_096
-
-
-class TooMuch(Exception):
-    """Raised if the computation for all inputs together takes too much work, or fails at some input."""
 
 
 def gap(one: Value, other: Value) -> Fraction:
@@ -112,10 +109,10 @@ class InputGrid:
         return block * (self.everything // ((1 << period) - 1))
 
     def charge(self, operations: int) -> None:
-        """Count `operations` on sets. Raises TooMuch past the limit."""
+        """Count `operations` on sets. Raises NotApplicable past the limit."""
         self._words += operations * (1 + self.size // 64)
         if self._words > _MOST_WORDS:
-            raise TooMuch
+            raise NotApplicable
 
 
 def members(inputs: int) -> Iterator[int]:
@@ -136,7 +133,7 @@ _ByValue = dict[Value, int]
 def answers(flow: Flow, grid: InputGrid) -> Mapping[tuple[Value, ...], int]:
     """Return the set of inputs of `grid` for each answer that the deterministic program of `flow` gives.
 
-    Raises TooMuch if the program fails or leaves an output unassigned at some input, and for too much work.
+    Raises NotApplicable if the program fails or leaves an output unassigned at some input, and for too much work.
     """
     run = _RunOfAll(flow, grid)
     run.finish()
@@ -150,7 +147,7 @@ def answers(flow: Flow, grid: InputGrid) -> Mapping[tuple[Value, ...], int]:
             if (both := inputs & there)
         }
     if sum(inputs.bit_count() for inputs in result.values()) != grid.size:
-        raise TooMuch
+        raise NotApplicable
     return result
 
 
@@ -169,7 +166,7 @@ class ChoiceLaw:
 def law_of_choice(flow: Flow, grid: InputGrid, wanted: Mapping[tuple[Value, ...], int]) -> ChoiceLaw | None:
     """Return the law of a program without noise that makes one random choice, the same one at every input; else None.
 
-    `wanted` has the set of inputs for each wanted answer. Raises TooMuch as `answers` does.
+    `wanted` has the set of inputs for each wanted answer. Raises NotApplicable as `answers` does.
     """
     instructions = flow.program.instructions
     drawn = [label for label, each in enumerate(instructions) if isinstance(each, _RANDOM)]
@@ -226,7 +223,7 @@ class _RunOfAll:
             self.slots[slot] = {value: grid.slab(position, (place,)) for place, value in enumerate(values)}
 
     def finish(self, end: int | None = None, from_label: int | None = None) -> int:
-        """Run to the label `end`, by default the exit, and return the set of inputs that get there. Raises TooMuch.
+        """Run to the label `end`, by default the exit; return the set of inputs that get there. Raises NotApplicable.
 
         Another label than the exit may be given for programs whose steps lead to greater labels only.
         """
@@ -240,7 +237,7 @@ class _RunOfAll:
             for follow, there in self._executed(label, self._flow.program.instructions[label], inputs):
                 if there:
                     waiting[follow] = waiting.get(follow, 0) | there
-        raise TooMuch
+        raise NotApplicable
 
     def _executed(self, label: int, instruction: Instruction, inputs: int) -> Iterator[tuple[int, int]]:
         landing = self._flow.landing
@@ -255,7 +252,7 @@ class _RunOfAll:
                 yield landing[goal], inputs
                 return
             case _:
-                raise TooMuch
+                raise NotApplicable
         yield landing[label + 1], inputs
 
     def _branches(self, condition: _ByValue, then: int, otherwise: int) -> Iterator[tuple[int, int]]:
@@ -284,21 +281,21 @@ class _RunOfAll:
         for value, there in self.value(index, inputs).items():
             offset = _number(value) - low
             if offset.denominator != 1 or not 0 <= offset < len(slots):
-                raise TooMuch
+                raise NotApplicable
             result.append((slots[int(offset)], there))
         return result
 
     def _kept(self, slot: int) -> Callable[[Value], Value]:
-        """Return a function that returns a value of the slot's type unchanged, and raises TooMuch for others."""
+        """Return a function that returns a value of the slot's type unchanged, and raises NotApplicable for others."""
         declared, domain = self._flow.program.slots[slot].type, self._flow.domains.get(slot)
 
         def kept(value: Value) -> Value:
             if domain is not None:
                 if value not in domain:
-                    raise TooMuch
+                    raise NotApplicable
                 return domain[value]
             if isinstance(declared, IntType) and _number(value).denominator != 1:
-                raise TooMuch
+                raise NotApplicable
             return value
 
         return kept
@@ -343,7 +340,7 @@ class _RunOfAll:
                         if (both := there & where)
                     }
                 return _union_by_value((_applied(op, known), there) for known, there in found.items())
-        raise TooMuch
+        raise NotApplicable
 
     def _read(self, slot: int, inputs: int) -> _ByValue:
         values = self.slots[slot]
@@ -352,7 +349,7 @@ class _RunOfAll:
         if len(values) and sum(there.bit_count() for there in result.values()) == inputs.bit_count():
             return result
         if inputs:
-            raise TooMuch
+            raise NotApplicable
         return {}
 
     def _sum(self, expr: AffineExpr, inputs: int) -> _ByValue:
@@ -389,7 +386,7 @@ def _applied(op: DomOp, arguments: Sequence[Value]) -> Value:
     try:
         return operations.evaluate(op, list(arguments))
     except ArithmeticError:
-        raise TooMuch from None
+        raise NotApplicable from None
 
 
 def _number(value: Value) -> Fraction:
@@ -419,7 +416,7 @@ class _Move:
 def _moves(grid: InputGrid, position: int) -> list[_Move]:
     values, stride = grid.choices[position], grid.strides[position]
     if len(values) > _MOST_VALUES:
-        raise TooMuch
+        raise NotApplicable
     places: dict[tuple[Fraction, int], list[int]] = {}
     for one, other in product(range(len(values)), repeat=2):
         if one != other:
@@ -448,7 +445,8 @@ class AllDistances:
 def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> AllDistances:
     """Return dd at all inputs; `classes` has the set of inputs for each answer, and inputs in none are not allowed.
 
-    dd(u) is the least distance of the allowed input u from one of another class, None if there is none. Raises TooMuch.
+    dd(u) is the least distance of the allowed input u from one of another class, None if there is none. Raises
+    NotApplicable.
     """
     allowed = 0
     for each in classes:
@@ -480,7 +478,7 @@ def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> AllDistanc
 def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple[Fraction, list[int]]]:
     """Yield, in increasing order, each distance d between inputs, with the inputs at most d away from each of `sets`.
 
-    Raises TooMuch.
+    Raises NotApplicable.
     """
     if not sets:
         return
@@ -492,7 +490,7 @@ def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple
     if norm is Norm.LINF:
         levels = sorted({each for row in gaps for each in row})
         if len(levels) > _MOST_LEVELS:
-            raise TooMuch
+            raise NotApplicable
         for level in levels:
             near = [_neighborhood(grid, each, moves, level) for each in sets]
             yield level, near
@@ -501,7 +499,7 @@ def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple
     for row in gaps:
         sums |= {one + other for one in sums for other in row}
         if len(sums) > _MOST_LEVELS:
-            raise TooMuch
+            raise NotApplicable
     levels = sorted(sums)
     known = [list(sets)]
     for level in levels[1:]:

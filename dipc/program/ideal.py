@@ -18,7 +18,7 @@ from math import floor, prod
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.algebra.limits import LimitReached, Limits, NotApplicable, Undecided
 from dipc.chain.chain import ExitState
 from dipc.chain.explore import InputsAmong, explore
 from dipc.chain.flow import Flow, analyze
@@ -41,7 +41,7 @@ from dipc.chain.state import (
 from dipc.chain.step import step
 from dipc.claims.given import Cell, CellPool, value_of
 from dipc.frozen import LazyModule, frozen
-from dipc.program.grid import AllDistances, InputGrid, TooMuch, answers, distances, gap, members
+from dipc.program.grid import AllDistances, InputGrid, answers, distances, gap, members
 from dipc.program.metric import InputSet, Metric, Norm, Point, inner_point
 from dipc.program.nearby import NearbyRun
 from dipc.program.nearness import AllOf, AnyOf, Formula, all_of, opposite, place_notes
@@ -426,7 +426,7 @@ class Ideal:
             return None
         allowed = self.program.allowed
         if allowed is None:
-            with suppress(TooMuch):
+            with suppress(NotApplicable):
                 return answers(self.flow, self.grid)
         if self.grid.size > _MOST_AT_ONCE:
             return None
@@ -458,7 +458,7 @@ class Ideal:
         for answer, inputs in self.everywhere.items():
             key = _key((), tuple(self.metric.decisive(answer)))
             classes[key] = classes.get(key, 0) | inputs
-        with suppress(TooMuch):
+        with suppress(NotApplicable):
             return distances(self.grid, norm, list(classes.values()))
         return None
 

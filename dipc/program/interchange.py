@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, combinations, pairwise
 
+from dipc.algebra.limits import NotApplicable
 from dipc.chain.flow import Flow, analyze
 from dipc.program.ideal import Ideal
 from dipc.program.program import Program
 from dipc.program.symbolic import (
     ExpressionTable,
     Node,
-    NotSymbolic,
     Reader,
     SymbolicDraw,
     SymbolicRun,
@@ -141,7 +141,7 @@ class _Exchanges:
     def _symbolic(self) -> SymbolicRun | None:
         try:
             return symbolic_run(self._flow)
-        except NotSymbolic:
+        except NotApplicable:
             return None
 
     @cached_property
@@ -161,7 +161,7 @@ class _Exchanges:
                 if _is_unchanged(run, names):
                     self._last = chosen
                     return True
-            except NotSymbolic:
+            except NotApplicable:
                 return False
         return False
 
@@ -234,7 +234,7 @@ def _same_after(make: _Maker, slots: Sequence[Slot], exchanged: Mapping[int, int
 
     def read(expr: Read | ReadElement) -> Node:
         if isinstance(expr, ReadElement):
-            raise NotSymbolic("an index depends on inputs")
+            raise NotApplicable("an index depends on inputs")
         return leaves[expr.slot]
 
     try:
@@ -244,5 +244,5 @@ def _same_after(make: _Maker, slots: Sequence[Slot], exchanged: Mapping[int, int
         for leaf in names:
             touched |= table.leaves[leaf]
         return table.renamed(node, names, touched, {}) == node
-    except NotSymbolic:
+    except NotApplicable:
         return False

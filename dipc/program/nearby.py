@@ -18,6 +18,7 @@ from heapq import heappop, heappush
 from itertools import product
 from math import prod
 
+from dipc.algebra.limits import NotApplicable
 from dipc.chain.flow import Flow
 from dipc.chain.state import Affine, Fault, SlotValue, slots_in
 from dipc.chain.step import evaluate, evaluate_affine, target_slot
@@ -41,10 +42,6 @@ _Values = list[tuple[SlotValue, ...]]
 _MOST_COMBINED = 1_000
 
 _BOTH, _TRUE, _FALSE = (True, False), (True,), (False,)
-
-
-class _GivenUp(Exception):
-    """Raised if the run may fail at some input, or has too many values."""
 
 
 class NearbyRun:
@@ -82,7 +79,7 @@ class NearbyRun:
                             here if here is there else tuple(dict.fromkeys((*here, *there)))
                             for here, there in zip(known, values, strict=True)
                         ]
-        except (_GivenUp, Fault):
+        except (NotApplicable, Fault):
             return None
         return tuple([states[flow.exit_label][slot] for slot in flow.program.outputs])
 
@@ -102,7 +99,7 @@ class NearbyRun:
             case Jump(target=goal):
                 yield flow.landing[goal], values
             case _:
-                raise _GivenUp
+                raise NotApplicable
 
     def _assigned(self, label: int, instruction: Store, values: _Values) -> _Values:
         given: dict[int, dict[SlotValue, None]] = {}
@@ -134,14 +131,14 @@ class NearbyRun:
         if domain is None:
             return value
         if value not in domain:
-            raise _GivenUp
+            raise NotApplicable
         return domain[value]
 
     def _form(self, slot: int, form: Affine) -> Affine:
         if isinstance(self._flow.program.slots[slot].type, IntType):
             numbers = (form.constant, *(coefficient for _, coefficient in form.inputs))
             if any(number.denominator != 1 for number in numbers):
-                raise _GivenUp
+                raise NotApplicable
         return form
 
     def _sides(
@@ -169,7 +166,7 @@ class NearbyRun:
         """
         several = [slot for slot in slots_in(self._flow.reads[label]) if len(values[slot]) > 1]
         if prod([len(values[slot]) for slot in several]) > _MOST_COMBINED:
-            raise _GivenUp
+            raise NotApplicable
         first = [each[0] for each in values]
         for choice in product(*[values[slot] for slot in several]):
             chosen = first.copy() if several else first

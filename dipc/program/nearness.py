@@ -9,7 +9,7 @@ from itertools import product
 from math import prod
 from typing import assert_never
 
-from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.limits import LimitReached, Limits, NotApplicable
 from dipc.chain.state import (
     Affine,
     Answer,
@@ -104,14 +104,10 @@ def opposite(formula: Formula) -> Formula:
             assert_never(formula)
 
 
-class TooMany(Exception):
-    """Raised if a formula has more conjunctions than allowed."""
-
-
 def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
     """Return conjunctions of which exactly one is true where `formula` is, and none elsewhere.
 
-    Raises TooMany if there are more than `most` of them at any step.
+    Raises NotApplicable if there are more than `most` of them at any step.
     """
     match formula:
         case bool():
@@ -123,7 +119,7 @@ def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
             for each in formulas:
                 cases = disjoint(each, most)
                 if len(constraintses) * len(cases) > most:
-                    raise TooMany
+                    raise NotApplicable
                 constraintses = tuple([(*one, *case) for one in constraintses for case in cases])
             return constraintses
         case AnyOf(formulas):
@@ -132,7 +128,7 @@ def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
                 for position, each in enumerate(formulas)
             ]
             if sum(map(len, one_by_one)) > most:
-                raise TooMany
+                raise NotApplicable
             return tuple([case for cases in one_by_one for case in cases])
         case _:
             assert_never(formula)
@@ -177,14 +173,10 @@ MOST_FORMS = 256
 Forms = tuple[tuple[Affine, ...], ...]
 
 
-class NotPieced(Exception):
-    """Raised if a distance is not recognised as piecewise affine, or has too many forms."""
-
-
 def pieced(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Forms:
     """Return the expression, with `values` in its slots, as a minimum of maxima of affine forms.
 
-    Raises NotPieced unless it is built from forms by sums, multiples, min and max, and abs and negatives of single
+    Raises NotApplicable unless it is built from forms by sums, multiples, min and max, and abs and negatives of single
     forms; Fault if it has no value.
     """
     match expr:
@@ -223,12 +215,12 @@ def _applied(op: DomOp, arguments: Sequence[Forms]) -> Forms:
         case DomOp.ABS, (operand,):
             form = _single(operand)
             return ((form, -form),)
-    raise NotPieced
+    raise NotApplicable
 
 
 def _sum(left: Forms, right: Forms) -> Forms:
     if sum(map(len, left)) * sum(map(len, right)) > MOST_FORMS:
-        raise NotPieced
+        raise NotApplicable
     return _few([[a + b for a in one for b in other] for one in left for other in right])
 
 
@@ -239,10 +231,10 @@ def _scaled(forms: Forms, factor: Fraction) -> Forms:
 
 
 def _few(alternatives: Iterable[Iterable[Affine]]) -> Forms:
-    """Return the alternatives without repeated forms; raise NotPieced if there are too many."""
+    """Return the alternatives without repeated forms; raise NotApplicable if there are too many."""
     formses = tuple(dict.fromkeys(tuple(dict.fromkeys(forms)) for forms in alternatives))
     if sum(map(len, formses)) > MOST_FORMS:
-        raise NotPieced
+        raise NotApplicable
     return formses
 
 
@@ -252,20 +244,20 @@ def _is_number(forms: Forms) -> bool:
 
 def _number(forms: Forms) -> Fraction:
     if not _is_number(forms):
-        raise NotPieced
+        raise NotApplicable
     return forms[0][0].constant
 
 
 def _single(forms: Forms) -> Affine:
     if len(forms) != 1 or len(forms[0]) != 1:
-        raise NotPieced
+        raise NotApplicable
     return forms[0][0]
 
 
 def _form(value: SlotValue) -> Forms:
     form = as_form(value)
     if form is None:
-        raise NotPieced
+        raise NotApplicable
     return ((form,),)
 
 

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import assert_never
 
+from dipc.algebra.limits import NotApplicable
 from dipc.chain.flow import Flow
 from dipc.chain.step import is_never
 from dipc.frozen import frozen
@@ -59,10 +60,6 @@ from dipc.text.core import (
 _MOST_NODES, _MOST_VALUES = 200_000, 64
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
-
-
-class NotSymbolic(Exception):
-    """Raised if the program is too long, or was not proved to succeed at every input."""
 
 
 @frozen
@@ -120,7 +117,7 @@ class ExpressionTable:
         number = self._numbers.get(key)
         if number is None:
             if len(self.forms) >= _MOST_NODES:
-                raise NotSymbolic("its expressions are too long")
+                raise NotApplicable("its expressions are too long")
             number = self._numbers[key] = len(self.forms)
             for child in children:
                 own |= self.leaves[child]
@@ -210,14 +207,14 @@ class ExpressionTable:
     # --- operations ---------------------------------------------------------------------------------------
 
     def apply(self, op: DomOp, arguments: Sequence[Node]) -> Node:
-        """Return the operation `op` on the expressions `arguments`; raise NotSymbolic if it may fail."""
+        """Return the operation `op` on the expressions `arguments`; raise NotApplicable if it may fail."""
         values = [self.value(node) for node in arguments]
         known = [value for value in values if value is not None]
         if len(known) == len(values):
             try:
                 return self.constant(operations.evaluate(op, known))
             except ArithmeticError:
-                raise NotSymbolic("a division by zero, or a long number") from None
+                raise NotApplicable("a division by zero, or a long number") from None
         match op:
             case DomOp.ADD:
                 return self.combined([(_ONE, node) for node in arguments])
@@ -233,7 +230,7 @@ class ExpressionTable:
             case DomOp.DIVIDE:
                 divisor = values[1]
                 if not isinstance(divisor, Fraction) or not divisor:
-                    raise NotSymbolic("a division by something that is not a constant")
+                    raise NotApplicable("a division by something that is not a constant")
                 return self.combined([(1 / divisor, arguments[0])])
             case DomOp.COUNT:
                 return self.choice(arguments[0], self.constant(_ONE), self.constant(_ZERO))
@@ -524,12 +521,12 @@ _MOST_STEPS, _MOST_DEPTH = 100_000, 300
 
 
 def symbolic_run(flow: Flow, table: ExpressionTable | None = None) -> SymbolicRun:
-    """Return the outputs of a program as expressions of `table`; raise NotSymbolic if that is not possible.
+    """Return the outputs of a program as expressions of `table`; raise NotApplicable if that is not possible.
 
     A program with a result never fails, whatever its inputs are.
     """
     if not flow.forward:
-        raise NotSymbolic("it has a `while`")
+        raise NotApplicable("it has a `while`")
     return _Run(flow, table or ExpressionTable()).run()
 
 
@@ -554,18 +551,18 @@ class _Run:
         end = self._executed(self._flow.entry, self._flow.exit_label, values, 0)
         outputs = {slot: end.get(slot) for slot in program.outputs}
         if _UNSET in outputs.values():
-            raise NotSymbolic("an output is not always assigned")
+            raise NotApplicable("an output is not always assigned")
         return SymbolicRun(self._table, inputs, outputs, self._draws)
 
     def _executed(self, label: int, stop: int, values: _Values, depth: int) -> _Values:
         """Return the variables at the label `stop`, through which every path from `label` leads."""
         flow, table = self._flow, self._table
         if depth > _MOST_DEPTH:
-            raise NotSymbolic("its branches are too deep")
+            raise NotApplicable("its branches are too deep")
         while label != stop:
             self._steps += 1
             if self._steps > _MOST_STEPS:
-                raise NotSymbolic("it is too long")
+                raise NotApplicable("it is too long")
             instruction = flow.program.instructions[label]
             match instruction:
                 case Branch(condition=test, then=then, otherwise=otherwise):
@@ -624,7 +621,7 @@ class _Run:
         node = self._table.leaf("draw", label, range_)
         draw = SymbolicDraw(label, place, law, parameters)
         if self._draws.setdefault(node, draw) != draw:
-            raise NotSymbolic("a draw is reached in several ways")
+            raise NotApplicable("a draw is reached in several ways")
         return node
 
     def _target(self, target: Target, values: _Values) -> int:
@@ -635,17 +632,17 @@ class _Run:
     def _element(self, slots: tuple[int, ...], low: int, index: Node) -> int:
         point = self._table.value(index)
         if not isinstance(point, Fraction) or point.denominator != 1 or not 0 <= point - low < len(slots):
-            raise NotSymbolic("an index depends on inputs or draws")
+            raise NotApplicable("an index depends on inputs or draws")
         return slots[int(point) - low]
 
     def _checked(self, slot: int, node: Node) -> Node:
-        """Return `node`; raise NotSymbolic unless its values at every input are of the type of the variable `slot`."""
+        """Return `node`; raise NotApplicable unless its values at every input are of the type of `slot`."""
         declared = self._slots[slot].type
         range_ = self._table.ranges[node]
         if isinstance(declared, DomType) and not range_.is_within(declared.values):
-            raise NotSymbolic(f"`{self._slots[slot].name}` may leave its domain")
+            raise NotApplicable(f"`{self._slots[slot].name}` may leave its domain")
         if isinstance(declared, IntType) and not (range_.whole or range_.is_within(_integers_of(range_))):
-            raise NotSymbolic(f"`{self._slots[slot].name}` may not be an integer")
+            raise NotApplicable(f"`{self._slots[slot].name}` may not be an integer")
         return node
 
     def _expression(self, expr: DomExpr | AffineExpr | LinearComparison, values: _Values) -> Node:
@@ -663,7 +660,7 @@ class _Run:
         index = self._expression(expr.index, values)
         listed = self._table.ranges[index].listed
         if listed is None:
-            raise NotSymbolic("an index depends on inputs or draws")
+            raise NotApplicable("an index depends on inputs or draws")
         points = [self._table.constant(value) for _, value in sorted(listed, key=str)]
         result: Node | None = None
         for point in points:
@@ -675,7 +672,7 @@ class _Run:
     def _held(self, slot: int, values: _Values) -> Node:
         node = values.get(slot, _UNSET)
         if node == _UNSET:
-            raise NotSymbolic(f"`{self._slots[slot].name}` may be read before it is assigned")
+            raise NotApplicable(f"`{self._slots[slot].name}` may be read before it is assigned")
         return node
 
 
@@ -684,7 +681,7 @@ Reader = Callable[[Read | ReadElement], Node]
 
 
 def expression(table: ExpressionTable, expr: DomExpr, read: Reader) -> Node:
-    """Return a DOM or bool expression as an expression of the table; raise NotSymbolic if it may fail."""
+    """Return a DOM or bool expression as an expression of the table; raise NotApplicable if it may fail."""
     match expr:
         case Const(value=value):
             return table.constant(value)
@@ -697,12 +694,12 @@ def expression(table: ExpressionTable, expr: DomExpr, read: Reader) -> Node:
 
 
 def linear(table: ExpressionTable, terms: Iterable[Term], constant: DomExpr, read: Reader) -> Node:
-    """Return Σ coefficient · variable + constant; raise NotSymbolic unless the coefficients are constants."""
+    """Return Σ coefficient · variable + constant; raise NotApplicable unless the coefficients are constants."""
     summands: list[tuple[Fraction, Node]] = [(_ONE, expression(table, constant, read))]
     for coefficient, variable in terms:
         factor = table.value(expression(table, coefficient, read))
         if not isinstance(factor, Fraction):
-            raise NotSymbolic("a coefficient depends on inputs or draws")
+            raise NotApplicable("a coefficient depends on inputs or draws")
         summands.append((factor, read(variable)))
     return table.combined(summands)
 

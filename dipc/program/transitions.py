@@ -34,7 +34,7 @@ from itertools import product
 from typing import assert_never
 
 from dipc.algebra.exppoly import Closed, ExpPoly, total
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import NotApplicable, Undecided
 from dipc.chain.flow import Flow
 from dipc.chain.state import (
     Choice,
@@ -67,10 +67,6 @@ _UNIT: _Polynomial = {(): 1}
 
 #: A value with its type: true is not the number 1.
 _Key = tuple[type, Value]
-
-
-class _GivenUp(Exception):
-    """Raised if the program reads its inputs in several orders, may fail, or has too many states."""
 
 
 def exchanged_by_transitions(
@@ -116,7 +112,7 @@ class _Search:
     def exchangeable_pairs(self, neighbours: Sequence[tuple[int, int]]) -> frozenset[tuple[int, int]]:
         try:
             order, layers = self._layers()
-        except (_GivenUp, Fault, Undecided, DiagnosticError):
+        except (NotApplicable, Fault, Undecided, DiagnosticError):
             return frozenset()
         place = {slot: number for number, slot in enumerate(order)}
         result: set[tuple[int, int]] = set()
@@ -128,7 +124,7 @@ class _Search:
                 try:
                     if self._commute(order[first : last + 1], layers[first]):
                         result.add((one, other))
-                except (_GivenUp, Fault, Undecided, DiagnosticError):
+                except (NotApplicable, Fault, Undecided, DiagnosticError):
                     continue
         return frozenset(result)
 
@@ -145,7 +141,7 @@ class _Search:
             )
             layer = [state for state in after if state.label != self._flow.exit_label]
             if len(layer) > _MOST_STATES:
-                raise _GivenUp
+                raise NotApplicable
         return order, layers
 
     def _first_demand(self, states: Iterable[State]) -> int | None:
@@ -209,7 +205,7 @@ class _Search:
         known = self._known.get((state, slot))
         if known is None:
             if len(self._known) >= _MOST_ROWS:
-                raise _GivenUp
+                raise NotApplicable
             known = self._known[state, slot] = self._transitions(state, slot)
         return known
 
@@ -232,7 +228,7 @@ class _Search:
                 continue
             demand, after = self._next(here)
             if demand not in (None, slot):
-                raise _GivenUp
+                raise NotApplicable
             for there, number in after:
                 queue.add(there)
                 onwards = at.setdefault(there, {})
@@ -244,7 +240,7 @@ class _Search:
                             onwards, key, polynomial if number is None else _product({(number,): 1}, polynomial)
                         )
             if len(at) > _MOST_STATES:
-                raise _GivenUp
+                raise NotApplicable
         for here, weights in at.items():
             _end(done, here, weights)
         return done
@@ -336,7 +332,7 @@ class _Search:
                     factor = polynomial if number is None else _product({(number,): 1}, polynomial)
                     _accumulate(onwards, key_, factor)
             if len(at) > _MOST_STATES:
-                raise _GivenUp
+                raise NotApplicable
             if queue.is_level or not at:
                 mine, theirs = ({s: w[key] for s, w in (*at.items(), *ended.items()) if key in w} for key in keys)
                 last = mine, theirs

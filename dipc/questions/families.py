@@ -23,7 +23,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import NotApplicable, Undecided
 from dipc.algebra.parametric import Parametric
 from dipc.chain.state import Constraint, Terms
 from dipc.claims import conditions
@@ -57,17 +57,13 @@ _MOST_REMEMBERED = 50_000
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-class LeftOpen(Exception):
-    """Raised if the rows have to be decided one by one, for all of a table or for some rows."""
-
-
 # --- Numbers of a table as integers over one denominator --------------------------------------------------------------
 
 
 class IntegerColumns:
     """Columns of a table as integers over the `denominator`: `columns` has them by their positions.
 
-    Raises LeftOpen if a cell of a `wanted` column is not a number, or if the denominator is too long.
+    Raises NotApplicable if a cell of a `wanted` column is not a number, or if the denominator is too long.
     """
 
     def __init__(self, rows: PackedRows, wanted: Iterable[int]) -> None:
@@ -79,10 +75,10 @@ class IntegerColumns:
             values = [None if cell is None else cell.value for cell in cells]
             ratios[position] = [value.as_integer_ratio() for value in values if isinstance(value, Fraction)]
             if len(ratios[position]) < len(cells):
-                raise LeftOpen
+                raise NotApplicable
             below = lcm(below, *{denominator for _, denominator in ratios[position]})
             if below.bit_length() > _MOST_BITS:
-                raise LeftOpen
+                raise NotApplicable
         self.denominator = below
         self.columns: dict[int, list[int]] = {}
         for position, distinct in ratios.items():
@@ -147,27 +143,27 @@ class AlphaColumn:
 class FamilyClaim:
     """The claim of all rows of a table as a function of alpha, which is dd(u) or one number.
 
-    `falls` is True if it is proved that beta never grows with alpha. Raises LeftOpen for other claims. The values of
-    beta and its scopes are kept for later tables with the same claim.
+    `falls` is True if it is proved that beta never grows with alpha. Raises NotApplicable for other claims. The values
+    of beta and its scopes are kept for later tables with the same claim.
     """
 
     def __init__(self, claim: Claim, row: Row) -> None:
         if claim.beta is None or claim.table.columns - {"dd"} or mentions(claim.beta.tree, "dd"):
-            raise LeftOpen
+            raise NotApplicable
         if claim.gamma is not None and any(mentions(claim.gamma.tree, name) for name in DISTANCES):
-            raise LeftOpen
+            raise NotApplicable
         self._row = row
         terms = claim.terms(row)
         self.gamma = terms.gamma
         self.alpha: Fraction | None = None
         if not conditions.at_dd(claim, (row.alpha, row.beta, row.gamma, row.dd)):
             if claim.alpha is not None and any(mentions(claim.alpha.tree, name) for name in DISTANCES):
-                raise LeftOpen
+                raise NotApplicable
             self.alpha = terms.alpha
             if self.alpha is None:
-                raise LeftOpen
+                raise NotApplicable
         elif row.dd is None or not (claim.alpha is None or isinstance(claim.alpha.tree, Name)):
-            raise LeftOpen
+            raise NotApplicable
         #: Whether the claim is about rows with dd = alpha, where alpha is one number.
         self.is_about_equal = self.alpha is None or not claim.is_near(row, self.alpha, self.alpha)
         radius = self.gamma.value
@@ -196,18 +192,18 @@ class FamilyClaim:
         return known
 
     def scope(self, alpha: Fraction, engine: Engine) -> ClaimScope:
-        """Return the values of eps where beta < 1 at `alpha`. Raises LeftOpen if they are not decided."""
+        """Return the values of eps where beta < 1 at `alpha`. Raises NotApplicable if they are not decided."""
         known = self._scopes.get(alpha)
         if known is None:
             if len(self._scopes) > _MOST_REMEMBERED:
                 self._scopes.clear()
             known = self._scopes[alpha] = claim_scope(self.beta(alpha), self.intervals, engine.limits)
         if known.reason is not None:
-            raise LeftOpen
+            raise NotApplicable
         return known
 
     def is_vacuous(self, alpha: Fraction, engine: Engine) -> bool:
-        """Return True if beta >= 1 everywhere at `alpha`. If beta falls, few alphas are examined. Raises LeftOpen."""
+        """Return True if beta >= 1 everywhere at `alpha`. If beta falls, few alphas are tried. Raises NotApplicable."""
         if self.falls:
             if self._most_vacuous is not None and alpha <= self._most_vacuous:
                 return True
@@ -313,8 +309,8 @@ class RowFamilies:
     def distances_of(self, row: Row, numbers: IntegerColumns, rows: Sequence[int]) -> tuple[list[int], int] | None:
         """Return dd of these rows, which have the finite cells of `row`, as integers over the second number.
 
-        None if the inputs with this answer are not known to be one convex set of real inputs. Raises LeftOpen if some
-        row's answer differs from det.
+        None if the inputs with this answer are not known to be one convex set of real inputs. Raises NotApplicable if
+        some row's answer differs from det.
         """
         if self._has_numeric_outputs:
             return None
@@ -327,7 +323,7 @@ class RowFamilies:
         for form, strict in inside:
             least = min(form.values(numbers, rows))
             if least < 0 or (strict and not least):
-                raise LeftOpen
+                raise NotApplicable
         scale = lcm(*[form.scale for form in out])
         result: list[int] | None = None
         for form in out:
@@ -361,11 +357,11 @@ class RowFamilies:
     ) -> Iterator[tuple[Family, Sequence[int]]]:
         """Yield the families of these rows, which have the finite cells of `row`, each with its rows.
 
-        Raises LeftOpen for programs whose runs are not listed, and Undecided past a limit.
+        Raises NotApplicable for programs whose runs are not listed, and Undecided past a limit.
         """
         exits = self._probabilities.plan_exits(row.inputs, row.outputs)
         if exits is None:
-            raise LeftOpen
+            raise NotApplicable
         radius = gamma.value
         assert isinstance(radius, Fraction)
         holds = [self._holding(each, radius, numbers, rows) for each in exits]

@@ -25,7 +25,7 @@ from math import lcm
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, overload
 
-from dipc.algebra.limits import Limits, Undecided
+from dipc.algebra.limits import Limits, NotApplicable, Undecided
 from dipc.claims.claim import ClaimOptions, is_free, resolve_claim
 from dipc.claims.given import INFINITY, CellPool, value_of
 from dipc.claims.table import (
@@ -46,7 +46,7 @@ from dipc.frozen import LazyModule, frozen
 from dipc.options import Options
 from dipc.program.inputs import completed, contradiction
 from dipc.program.program import Program, WorkDone
-from dipc.questions.families import AlphaColumn, FamilyClaim, IntegerColumns, LeftOpen, RowFamilies, RowsAsked
+from dipc.questions.families import AlphaColumn, FamilyClaim, IntegerColumns, RowFamilies, RowsAsked
 from dipc.questions.report import CountedRows, Counts, DecidedRows, Effort, Report, RowOutcome, RowResult
 from dipc.questions.rows import TableRows
 from dipc.questions.source import Case, Source
@@ -204,7 +204,7 @@ class ChunkWorker:
             table = read_chunk(chunk, self._setup.core, self._pool)
             rows = _ChunkRows(table)
             self._measure_distances(rows)
-            with suppress(LeftOpen):
+            with suppress(NotApplicable):
                 self._decide_families(rows, engine)
             answer = self._decide_rest(rows, engine)
         except (DiagnosticError, Undecided, _Refused):
@@ -233,7 +233,7 @@ class ChunkWorker:
         rows.computed = True
         try:
             numbers_of = IntegerColumns(rows.rows, self._numeric)
-        except LeftOpen:
+        except NotApplicable:
             numbers_of = None
         for members in rows.groups(self._finite):
             first = rows.rows[members[0]]
@@ -241,7 +241,7 @@ class ChunkWorker:
             if numbers_of is not None and self._families is not None:
                 try:
                     found = self._families.distances_of(first, numbers_of, members)
-                except LeftOpen:
+                except NotApplicable:
                     raise _Refused from None
             if found is None:
                 found = _common([self._distance(rows.rows[index]) for index in members])
@@ -258,10 +258,10 @@ class ChunkWorker:
     # --- rows in families ---------------------------------------------------------------------------
 
     def _decide_families(self, rows: _ChunkRows, engine: Engine) -> None:
-        """Mark the rows that obligations about families prove. Raises LeftOpen if no row of the table is in one."""
+        """Mark the rows that obligations about families prove. Raises NotApplicable if no row is in one."""
         families = self._families
         if families is None:
-            raise LeftOpen
+            raise NotApplicable
         numbers = IntegerColumns(rows.rows, self._numeric)
         for members in rows.groups(self._finite):
             first = rows.rows[members[0]]
@@ -270,11 +270,11 @@ class ChunkWorker:
             about = self._claim_of(rows, members[0])
             try:
                 self._decide_group(first, members, rows, numbers, about, families, engine)
-            except (LeftOpen, Undecided):
+            except (NotApplicable, Undecided):
                 continue
 
     def _claim_of(self, rows: _ChunkRows, index: int) -> FamilyClaim:
-        """Return the claim of all rows of the table, which is read at the row `index`. Raises LeftOpen."""
+        """Return the claim of all rows of the table, which is read at the row `index`. Raises NotApplicable."""
         if self._about is None:
             table = rows.part([index], self._pool)
             claim = resolve_claim(self._setup.core, table, self._setup.claim)
@@ -291,12 +291,12 @@ class ChunkWorker:
         families: RowFamilies,
         engine: Engine,
     ) -> None:
-        """Mark the proved rows among `members`, which have the finite cells of `first`. Raises LeftOpen, Undecided."""
+        """Mark the proved rows of `members`, all with the finite cells of `first`. Raises NotApplicable, Undecided."""
         near: list[int] = []
         if about.alpha is None:
             distances = rows.distances[members[0]]
             if distances is None:
-                raise LeftOpen
+                raise NotApplicable
             alphas = distances
             asked = [index for index in members if alphas.of[index] is not None]
         else:
@@ -311,7 +311,7 @@ class ChunkWorker:
                     near.append(index)
         distinct = sorted({alpha for index in asked if (alpha := alphas.of[index]) is not None})
         if distinct and distinct[-1].bit_length() + alphas.below.bit_length() > _MOST_BITS:
-            raise LeftOpen
+            raise NotApplicable
         values = [alphas.fraction(alpha) for alpha in distinct]
         if about.falls:
             vacuous = {*distinct[: about.vacuous_among(values, engine)]}

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import lcm
 
+from dipc.algebra.limits import NotApplicable
 from dipc.chain.flow import analyze
-from dipc.program.grid import TooMuch, law_of_choice, members
+from dipc.program.grid import law_of_choice, members
 from dipc.program.ideal import Ideal
 from dipc.program.inputs import FiniteInputs
 from dipc.program.program import Program
@@ -38,7 +39,7 @@ def choice_classes(program: Program, inputs: FiniteInputs) -> tuple[MultisetClas
         return None
     try:
         law = law_of_choice(analyze(core), ideal.grid, ideal.everywhere)
-    except TooMuch:
+    except NotApplicable:
         return None
     distances = ideal.distances(ideal.metric.norm)
     if law is None or distances is None:

@@ -35,7 +35,7 @@ from functools import lru_cache
 from itertools import combinations, product
 from math import comb, floor, gcd, lcm, prod
 
-from dipc.algebra.limits import LimitReached
+from dipc.algebra.limits import LimitReached, NotApplicable
 from dipc.chain.flow import slots_read
 from dipc.chain.state import (
     Affine,
@@ -496,18 +496,14 @@ def _may_be_apart(steps: _Steps, region: Region, leaving: Way) -> bool:
     known = [*region.guards, beyond, constraint(depth, CompareOp.GE)]
     try:
         return any(not contradict([*case, *connected(case, known)]) for case in _cases(formula))
-    except _TooMany:
+    except NotApplicable:
         return True
-
-
-class _TooMany(Exception):
-    pass
 
 
 def _cases(formula: Formula) -> Iterator[tuple[Constraint, ...]]:
     for count, case in enumerate(_disjuncts(formula)):
         if count >= _MOST_CONJUNCTIONS:
-            raise _TooMany
+            raise NotApplicable
         yield case
 
 

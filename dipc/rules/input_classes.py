@@ -9,7 +9,7 @@ from itertools import chain, product
 from math import prod
 from typing import overload
 
-from dipc.algebra.limits import LimitReached, Undecided
+from dipc.algebra.limits import LimitReached, NotApplicable, Undecided
 from dipc.chain.state import (
     Affine,
     Answer,
@@ -30,8 +30,6 @@ from dipc.program.metric import Norm
 from dipc.program.nearness import (
     Formula,
     Nearness,
-    NotPieced,
-    TooMany,
     all_of,
     any_of,
     compared,
@@ -414,7 +412,7 @@ class NearAnswers:
             forms = pieced(gap.value, held, gap.slots)
         except Fault as fault:
             raise fault.diagnosed(program.source) from None
-        except NotPieced:
+        except NotApplicable:
             raise Undecided("the distance of answers is not piecewise affine in the inputs") from None
         negative = (case for form in forms for case in cases_of(self._all_less(form, CompareOp.LT, _ZERO)))
         if any(not contradict([*region.guards, *case]) for case in negative):
@@ -465,7 +463,7 @@ def cases_of(formula: Formula) -> tuple[tuple[Constraint, ...], ...]:
     """
     try:
         return disjoint(formula, _MOST_CASES)
-    except TooMany:
+    except NotApplicable:
         raise LimitReached(None, f"the `metric` block has a condition of more than {_MOST_CASES} cases") from None
 
 
