@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from dipc.claims.claim import FREE, intervals_text
@@ -13,31 +13,24 @@ from dipc.decide.obligation import Verdict
 from dipc.outcome.outcome import Fields, Line, Outcome, Part, ReportBlock, hint, section
 from dipc.outcome.rows import accuracy, scope_text, shortfall
 from dipc.outcome.words import (
-    ABOUT_EVERY_INPUT,
     NON_VACUOUS,
     Statement,
     UserQuestion,
     assignment_text,
     count,
-    disputed_text,
     everywhere_text,
     interval_text,
     limit_hint,
-    near_outputs,
     near_sign,
     product_letter,
     s,
-    side_text,
     subject_fields,
     vacuous_text,
     vacuous_why,
     without_closed_form,
 )
-from dipc.program.program import Program
 from dipc.questions.report import NO_UNION_BOUND, ClassResult, Method, Report, RowResult
 from dipc.questions.source import Source
-from dipc.text.declarations import computed_from
-from dipc.text.parser import parse
 from dipc.text.printer import language_text
 
 if TYPE_CHECKING:
@@ -108,7 +101,7 @@ def outcome(
 
     `forms` are a class and its probabilities to write out; with `times` the time is shown.
     """
-    statement = about_every_input(asked, source.program, source.stated, source.numbers)
+    statement = asked.about_every_input(source.program, source.stated, source.numbers)
 
     def page() -> Iterator[ReportBlock]:
         yield from _report_parts(report, statement)
@@ -120,37 +113,6 @@ def outcome(
             yield [Fields([("time", f"{effort.seconds:.2f} s"), ("work", work)])]
 
     return accuracy(source, engine, report, class_verdict_line(report), page, "class")
-
-
-def about_every_input(
-    asked: UserQuestion, program: Program, stated: Mapping[str, str | None], numbers: tuple[str, int] | None
-) -> Statement:
-    """Return the statement about every real and int input, with alpha, beta and gamma as `stated`.
-
-    `numbers` is the constant m of a question about every m, with its least value.
-    """
-    core = program.core
-    left_open: tuple[str, ...] = ()
-    if numbers is not None:
-        left_open = (numbers[0], *computed_from(parse(core.source).declarations, core.overrides, numbers[0]))
-    alpha, beta, gamma = (stated[name] or "" for name in ("alpha", "beta", "gamma"))
-    return Statement(
-        program=f"{core.name} ({asked.program_path})",
-        table=None,
-        constants=tuple((name, str(value)) for name, value in core.constants.items() if name not in left_open),
-        alpha=ABOUT_EVERY_INPUT if alpha == "0" else alpha,
-        beta=beta,
-        gamma=gamma,
-        near=near_outputs(core),
-        side=side_text(core),
-        disputed=disputed_text(core),
-        distance=not core.has_product_distance,
-        distances=(*(("alpha",) if alpha == "dd" else ()), *(("gamma",) if gamma == FREE else ())),
-        numbers=None if numbers is None else f"{numbers[0]} >= {numbers[1]}",
-        inputs=core.input_kinds,
-        requires=core.required_text,
-        selected=None if core.selection is None else core.selection.text,
-    )
 
 
 def _report_parts(report: Report, statement: Statement) -> Iterator[ReportBlock]:

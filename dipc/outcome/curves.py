@@ -758,7 +758,7 @@ def check_plot(path: Path, family: Mapping[str, Sequence[Fraction]]) -> None:
 
 def _draw_factors(axes: Axes, members: Sequence[Member], outcome: Outcome) -> None:
     assert outcome.statement is not None
-    program, beta = outcome.program, outcome.statement().beta
+    program, beta = outcome.program, outcome.statement().stated["beta"]
     if len(members) == 1:
         _draw_needs(axes, members[0].tightest, f"{program}: the factor of beta = {beta} that is needed")
     else:

@@ -12,7 +12,7 @@ from dipc.claims.claim import claim_expression
 from dipc.frozen import frozen
 from dipc.inverse.question import Question
 from dipc.inverse.tighten import Tightest, TightSpot
-from dipc.outcome.classes import about_every_input, class_fields
+from dipc.outcome.classes import class_fields
 from dipc.outcome.outcome import ExitStatus, Fields, Grid, Line, Outcome, Part, ReportBlock, ShownTable, Tone, section
 from dipc.outcome.words import (
     DIGITS,
@@ -203,7 +203,7 @@ def family(members: Sequence[Member], asked: UserQuestion) -> Outcome:
     return replace(
         _outcome(members, name),
         line=f"least factors of beta for {len(members)} members of {name} ({asked.program_path})",
-        parts=lambda: _family_parts(members, about_question(asked, question).beta),
+        parts=lambda: _family_parts(members, about_question(asked, question).stated["beta"]),
         statement=lambda: about_question(asked, question),
         result=tuple(members),
     )
@@ -235,7 +235,7 @@ def about_question(asked: UserQuestion, question: Question) -> Statement:
     if claim_expression(question.program.core, "beta", options.beta) is None:
         options = replace(options, beta="0")
     claim = ClassClaim(question.program, options, together=True)
-    return about_every_input(asked, question.program, claim.texts, numbers)
+    return asked.about_every_input(question.program, claim.texts, numbers)
 
 
 def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBlock]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from fractions import Fraction
 from itertools import compress
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from dipc.algebra.numbers import decimal, exact_text, magnitude, round_down, round_up
 from dipc.algebra.record import field_values
-from dipc.claims.claim import claim_expression
+from dipc.claims.claim import FREE, claim_expression
 from dipc.claims.table import Table
 from dipc.decide.obligation import ClaimScope, EndPoint, FailureInterval, Verdict
 from dipc.frozen import LazyModule, frozen
@@ -24,6 +25,8 @@ from dipc.program.inputs import specifications
 from dipc.program.program import Program
 from dipc.text.ast import ClaimedInputs
 from dipc.text.core import Value, show_value
+from dipc.text.declarations import computed_from
+from dipc.text.parser import parse
 from dipc.text.printer import language_text, print_expression
 from dipc.text.program import CoreProgram, kinds
 
@@ -420,71 +423,51 @@ def all_of(eps: str) -> str:
 class Statement:
     """A question in the user's own words, for the heading of a report.
 
-    `program` and `table` are named as the user named them, with the constants and the parts of the claim. `near` has
-    the types of the outputs compared within gamma: "real and int", empty if there are none. `distance` is True if the
-    `metric` block has its own distance of answers.
-
-    Without a `table` the question is about all inputs. Then `distances` are those of `alpha` and `gamma` that are left
-    open, `numbers` the values of m, such as `m >= 1`, and `inputs` the types of the inputs that are not finite.
+    `path` is the program's file, `table` the name of the table, and `stated` has the texts of alpha, beta and gamma.
+    Without a table the question is about all inputs; `numbers` is then the constant m of a question about every m, with
+    its least value. `error` is the quantity whose expectation is claimed to be at most beta, if the claim is about one.
     """
 
-    program: str
-    table: str | None
-    constants: tuple[tuple[str, str], ...]
-    alpha: str
-    beta: str
-    gamma: str
-    near: str
-    distance: bool = False
-    #: How these outputs are compared with det's.
-    side: str = "within gamma of"
-    distances: tuple[str, ...] = ()
-    numbers: str | None = None
-    inputs: str = "real"
-    #: The condition that all inputs satisfy, if the program requires one.
-    requires: str | None = None
-    #: The condition that selects the inputs asked about, if there is one.
-    selected: str | None = None
-    #: The outputs that dd depends on, for a program with finite and other outputs; empty for other programs.
-    disputed: str = ""
-    #: The quantity whose expectation is claimed to be at most beta, if the claim is about one.
+    core: CoreProgram = field(repr=False)
+    path: Path
+    stated: Mapping[str, str]
+    table: str | None = None
+    numbers: tuple[str, int] | None = None
     error: str | None = None
 
 
 def subject_fields(
     statement: Statement, eps: str, *, required: str = "1 - beta", asked: str | None = None
-) -> Iterable[tuple[str, str]]:
+) -> Iterable[tuple[str, str | None]]:
     """Yield the fields that say what a report is about.
 
     `eps` are the intervals as text; `required` is the lower bound claimed for the probability, and `asked` the part of
     the claim to solve for.
     """
-    yield "program", program_text(statement.program, statement.constants)
+    core, numbers = statement.core, statement.numbers
+    left_open: tuple[str, ...] = ()
+    if numbers is not None:
+        left_open = (numbers[0], *computed_from(parse(core.source).declarations, core.overrides, numbers[0]))
+    constants = [(name, str(value)) for name, value in core.constants.items() if name not in left_open]
+    yield "program", program_text(f"{core.name} ({statement.path})", constants)
     whose = "for every input u"
     if statement.table is not None:
         yield "table", statement.table
         whose += " of the table"
     else:
-        which = f" with {statement.selected}" if statement.selected else ""
-        yield "inputs", f"all {statement.inputs} inputs{which}, by the answers of `ideal`"
-        if statement.numbers is not None:
-            yield "for every", f"integer {statement.numbers}"
-    if statement.requires is not None:
-        yield "requires", statement.requires
+        which = f" with {core.selection.text}" if core.selection is not None else ""
+        yield "inputs", f"all {core.input_kinds} inputs{which}, by the answers of `ideal`"
+        yield "for every", None if numbers is None else f"integer {numbers[0]} >= {numbers[1]}"
+    yield "requires", core.required_text
     if statement.error is not None:
         yield "claim", f"E[{statement.error}] ≤ {required.removeprefix('1 - ').replace('beta', 'error')}, {whose}"
-        yield "error", "asked for" if asked == "beta" else statement.beta
-        texts = {}
+        yield "error", "asked for" if asked == "beta" else statement.stated["beta"]
     else:
-        yield "claim", f"Pr[{event_text(statement.near, statement.side, statement.distance)}] ≥ {required}, {whose}"
-        texts = {"alpha": statement.alpha, "beta": statement.beta, "gamma": statement.gamma}
-    if statement.table is None and texts:
-        texts["alpha"] = "dd(u), whatever its value" if statement.alpha == "dd" else statement.alpha
-        texts["gamma"] = "every gamma > 0" if "gamma" in statement.distances else statement.gamma
-    for name, text in texts.items():
-        yield name, "asked for" if asked == name else text
-        if name == "alpha" and statement.disputed:
-            yield "dd", f"the distance to inputs with {statement.disputed}"
+        yield "claim", f"Pr[{_event_text(core)}] ≥ {required}, {whose}"
+        for name, text in statement.stated.items():
+            yield name, "asked for" if asked == name else text
+            if name == "alpha":
+                yield "dd", _disputed_text(core)
     yield "eps", f"asked for, in {interval_text(eps)}" if asked == "eps" else all_of(eps)
 
 
@@ -494,14 +477,12 @@ def program_text(program: str, constants: Sequence[tuple[str, str]]) -> str:
     return program + (f" with {assignments}" if assignments else "")
 
 
-def event_text(near: str, side: str, distance: bool) -> str:
-    """Return the event that is claimed to be likely.
-
-    `near` names the types of the outputs compared within gamma, empty if there are none, and `side` how; `distance` is
-    True if the program's `metric` block has its own distance of answers.
-    """
-    if distance:
+def _event_text(core: CoreProgram) -> str:
+    """Return the event that is claimed to be likely."""
+    if not core.has_product_distance:
         return "distance of output and det(u) ≤ gamma"
+    near = kinds(core.output_slots)
+    side = "within gamma of" if core.side is None else f"at most gamma {core.side}"
     return f"{near} outputs {side} det(u), others equal" if near else "output = det(u)"
 
 
@@ -531,55 +512,42 @@ class UserQuestion:
 
     def about_rows(self, program: Program, table: Table) -> Statement:
         """Return the statement about a table."""
-        core = program.core
         given = self.options.claim_parts
         given = given | {"beta": given["error"]} if "error" in given else given
-        alpha, beta, gamma = (
-            _claim_text(name, given.get(name), program, table, given.get("beta")) for name in CLAIM_PARTS
-        )
-        return Statement(
-            program=f"{core.name} ({self.program_path})",
-            table=table.name,
-            constants=tuple((name, str(value)) for name, value in core.constants.items()),
-            alpha=alpha,
-            beta=beta,
-            gamma=gamma,
-            near=near_outputs(core),
-            side=side_text(core),
-            disputed=disputed_text(core),
-            distance=not core.has_product_distance,
-            error=program.expected_quantity,
-            requires=core.required_text,
-        )
+        stated = {
+            name: _claim_text(name, given.get(name), program, table, given.get("beta"))
+            for name in ("alpha", "beta", "gamma")
+        }
+        return Statement(program.core, self.program_path, stated, table.name, error=program.expected_quantity)
+
+    def about_every_input(
+        self, program: Program, stated: Mapping[str, str | None], numbers: tuple[str, int] | None
+    ) -> Statement:
+        """Return the statement about every real and int input, with alpha, beta and gamma as `stated`.
+
+        `numbers` is the constant m of a question about every m, with its least value.
+        """
+        alpha, beta, gamma = (stated[name] or "" for name in ("alpha", "beta", "gamma"))
+        alpha = {"0": ABOUT_EVERY_INPUT, "dd": "dd(u), whatever its value"}.get(alpha, alpha)
+        parts = {"alpha": alpha, "beta": beta, "gamma": "every gamma > 0" if gamma == FREE else gamma}
+        return Statement(program.core, self.program_path, parts, numbers=numbers)
 
 
 #: The text of alpha for a claim with alpha 0.
 ABOUT_EVERY_INPUT = "0: about every input"
 
-#: The parts of a claim about accuracy for which a table can have columns.
-CLAIM_PARTS = ("alpha", "beta", "gamma")
 
-
-def near_outputs(core: CoreProgram) -> str:
-    """Return the types of the outputs that are compared within gamma, such as "real and int", or ""."""
-    return kinds(core.output_slots)
-
-
-def side_text(core: CoreProgram) -> str:
-    """Return the words between an output and the right answer in an event: `within gamma of`, `at most gamma above`."""
-    return "within gamma of" if core.side is None else f"at most gamma {core.side}"
-
-
-def disputed_text(core: CoreProgram) -> str:
-    """Return the outputs that dd depends on, for a program with an ideal and with finite and other outputs."""
+def _disputed_text(core: CoreProgram) -> str | None:
+    """Return what dd is a distance to, for a program with an ideal and with finite and other outputs."""
     numbers = [slot.is_symbolic for slot in core.output_slots]
     if core.ideal is None or all(numbers) or not any(numbers):
-        return ""
+        return None
     disputed = metrics.Metric(core).disputed
     if all(disputed):
-        return "another answer in any output"
-    names = dict.fromkeys(core.slots[slot].name.partition("[")[0] for slot in compress(core.outputs, disputed))
-    return f"another answer in {' or '.join(names)} (numbers are near or not, by gamma alone)"
+        return "the distance to inputs with another answer in any output"
+    named = compress(core.outputs, disputed)
+    names = " or ".join(dict.fromkeys(core.slots[slot].name.partition("[")[0] for slot in named))
+    return f"the distance to inputs with another answer in {names} (numbers are near or not, by gamma alone)"
 
 
 def _claim_text(name: str, option: object, program: Program, table: Table, beta: object = None) -> str:

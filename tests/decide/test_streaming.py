@@ -15,9 +15,8 @@ from dipc.decide.obligation import Verdict
 from dipc.outcome.formats import write_rows
 from dipc.outcome.outcome import render_parts
 from dipc.outcome.rows import row_parts
-from dipc.outcome.words import Statement
 from dipc.questions.report import Report
-from tests.decide.workload import SPARSE, SPARSE_TABLE, Counting, check_with
+from tests.decide.workload import SPARSE, SPARSE_TABLE, STATEMENT, Counting, check_with
 
 #: Bytes for one row more: the table has one for each of its 12 columns, the report one, and arrays grow ahead of need.
 ALLOWED = 40
@@ -56,7 +55,7 @@ def peak(program: dipc.Program, path: Path, beta: str, by_tasks: bool) -> tuple[
             report = check_with(Counting(), program, path, beta=beta)
         else:
             report = dipc.check(program, path, beta=beta)
-        render_parts(row_parts(report, Statement("p", "t", (), "dd", beta, "0", "")))
+        render_parts(row_parts(report, STATEMENT))
         write_rows(report.head(), (row.as_json() for row in report.rows), Sink())  # type: ignore[arg-type]
         return tracemalloc.get_traced_memory()[1] - before, report
     finally:
@@ -99,8 +98,7 @@ def test_text_and_json_are_those_of_plain_rows() -> None:
     for beta in ("exp(-alpha*eps/4)", "1/100"):
         report = dipc.check(dipc.load(SPARSE), SPARSE_TABLE, beta=beta)
         plain = replace(report, rows=tuple(report.rows))
-        statement = Statement("p", "t", (), "dd", beta, "0", "")
-        assert render_parts(row_parts(report, statement)) == render_parts(row_parts(plain, statement))
+        assert render_parts(row_parts(report, STATEMENT)) == render_parts(row_parts(plain, STATEMENT))
         first, second = io.StringIO(), io.StringIO()
         write_rows(report.head(), (row.as_json() for row in report.rows), first)
         write_rows(plain.head(), (row.as_json() for row in plain.rows), second)

@@ -50,11 +50,20 @@ MIXED_ROWS = [
 ]
 
 
+#: A question for the headings of reports, whatever they are about.
+STATEMENT = Statement(
+    dipc.load("program p; output out : {no, yes}; out <- yes;").core,
+    Path("p.dip"),
+    {"alpha": "dd", "beta": "b", "gamma": "0"},
+    "t",
+)
+
+
 def texts(report: Report) -> tuple[str, str]:
     """The report as JSON and as text."""
     stream = io.StringIO()
     write_rows(report.head(), (row.as_json() for row in report.rows), stream)
-    return stream.getvalue(), render_parts(row_parts(report, Statement("p", "t", (), "0", "b", "0", "")))
+    return stream.getvalue(), render_parts(row_parts(report, STATEMENT))
 
 
 def heavy_table(rows: int, m: int = 6, seed: int = 1) -> tuple[dipc.Program, list[dict[str, str]]]:

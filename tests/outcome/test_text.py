@@ -18,7 +18,8 @@ from dipc.questions.report import Interrupted, Report, RowResult
 from dipc.sign.piecewise import PiecewiseForm
 
 HALF = Fraction(1, 2)
-STATEMENT = Statement("p (p.dip)", "t.csv", (("m", "3"),), "1", "exp(-eps)", "0", near="")
+PROGRAM = dipc.load("program p; const m = 3; output out : {no, yes}; out <- yes;")
+STATEMENT = Statement(PROGRAM.core, Path("p.dip"), {"alpha": "1", "beta": "exp(-eps)", "gamma": "0"}, "t.csv")
 
 
 def point(low: str, high: str | None = None, included: bool = False) -> EndPoint:

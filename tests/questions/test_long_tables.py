@@ -20,7 +20,6 @@ from dipc.decide.shared import Cache, Memory, SharedEngine
 from dipc.options import Options
 from dipc.outcome.outcome import render_parts
 from dipc.outcome.rows import row_parts, verdict_line
-from dipc.outcome.words import Statement
 from dipc.program.program import Program
 from dipc.questions import long_tables
 from dipc.questions import question as question_module
@@ -30,7 +29,7 @@ from dipc.questions.question import answer, question_of
 from dipc.questions.report import Report
 from dipc.text.diagnostic import DiagnosticError
 from tests.decide.test_share import Elsewhere
-from tests.decide.workload import Counting
+from tests.decide.workload import STATEMENT, Counting
 
 
 @pytest.fixture(autouse=True)
@@ -41,8 +40,7 @@ def _short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def text_of(report: Report) -> str:
-    statement = Statement("p", "t", (), "dd", "b", "0", "")
-    return f"{verdict_line(report)}\n{render_parts(row_parts(report, statement))}"
+    return f"{verdict_line(report)}\n{render_parts(row_parts(report, STATEMENT))}"
 
 
 def report_of(program: Program, path: Path, engine: Engine | None = None, **given: Any) -> tuple[Report, bool]:
