@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +74,9 @@ _WORDS = re.compile(r"log|exp|sqrt|\^|\*\*")
 
 Ends = tuple[Fraction, Fraction]
 
+#: An irrational end of an interval: rationals around it, and its text.
+TypedEnd = tuple[Fraction, Fraction, str]
+
 
 @frozen
 class EnclosedClaim:
@@ -83,7 +86,8 @@ class EnclosedClaim:
     ends of the claim's intervals of eps are irrational, `eps` is their text, and the stronger claim is about larger
     intervals. In this case `touching` is a stronger claim that also holds if the claim is tight at an irrational end.
     If the claim is about a single irrational eps, `is_point` is True, and the weaker claim is about an interval around
-    this eps: the claim is refuted only if the weaker one fails throughout the interval.
+    this eps: the claim is refuted only if the weaker one fails throughout the interval. `outside` is a function of eps
+    that is 0 on the claim's intervals and positive on the rest of the stronger claim's; None if none is known.
     """
 
     stronger: ClaimOptions
@@ -92,6 +96,9 @@ class EnclosedClaim:
     eps: str | None = None
     touching: ClaimOptions | None = None
     is_point: bool = False
+    outside: Expr | None = None
+    #: The irrational ends of the claim's intervals, by the rationals that replace them in the two claims.
+    ends: Mapping[Fraction, TypedEnd] = field(default_factory=dict)
 
 
 @frozen
@@ -107,6 +114,8 @@ class EnclosedIntervals:
     smaller: str | None
     written: str
     outside: Expr | None
+    #: The irrational ends, by the rationals around them.
+    ends: Mapping[Fraction, TypedEnd]
 
 
 def enclosed_claim(
@@ -133,7 +142,7 @@ def enclosed_claim(
         touching = None
         beta = None if "beta" in columns else claim_expression(program, "beta", on_larger.beta)
         if beta is not None and ranges.outside is not None:
-            touching = replace(on_larger, beta=replace(beta, tree=_raised(beta.tree, ranges.outside)))
+            touching = replace(on_larger, beta=raised(beta, ranges.outside))
         return replace(
             rest,
             stronger=on_larger,
@@ -141,6 +150,8 @@ def enclosed_claim(
             eps=ranges.written,
             touching=touching,
             is_point=ranges.smaller is None,
+            outside=ranges.outside,
+            ends=ranges.ends,
         )
     if not (any(_WORDS.search(str(getattr(options, name))) for name in _PARTS) or is_transcendental(program.claim)):
         return None  # This is known without parsing.
@@ -193,6 +204,7 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
     larger: list[Interval] = []
     smaller: list[IntervalExpr] = []
     irrational: set[Fraction] = set()
+    ends: dict[Fraction, TypedEnd] = {}
     for each in intervals:
         below, above = _ends_around(source, each.low, program, digits)
         until, beyond = (None, None) if each.high is None else _ends_around(source, each.high, program, digits)
@@ -200,6 +212,9 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
         smaller.append(replace(each, low=above, high=until))
         irrational |= {larger[-1].lower} if below != above else set()
         irrational |= {end for end in (larger[-1].upper,) if end is not None and until != beyond}
+        for place, before, after in ((each.low, below, above), (each.high, until, beyond)):
+            if place is not None and before != after:
+                ends |= _typed_end(source, place, program, digits)
     if not irrational:
         return None
     larger.sort(key=lambda each: (each.lower, not each.lower_closed))
@@ -214,11 +229,12 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
     outside = _outside(source, intervals[0], program) if len(intervals) == 1 else None
     around, written = intervals_text(tuple(joined)), print_interval(intervals)
     if len(intervals) == 1 and _is_one_number(source, intervals[0], program):
-        return EnclosedIntervals(around, None, written, outside)
+        number_text = print_expression(intervals[0].low)
+        return EnclosedIntervals(around, None, f"[{number_text}, {number_text}]", outside, ends)
     for each, inner in zip(intervals, smaller, strict=True):
         _require_rational_within(source, each, inner, constants)
     within = intervals_text(resolve_intervals(source, tuple(smaller), constants))
-    return EnclosedIntervals(around, within, written, outside)
+    return EnclosedIntervals(around, within, written, outside, ends)
 
 
 def _require_rational_within(
@@ -239,6 +255,13 @@ def _enclosure_of_end(source: SourceText, end: Expr, program: CoreProgram, digit
 def _ends_around(source: SourceText, end: Expr, program: CoreProgram, digits: int) -> tuple[Expr, Expr]:
     """Return two rational numbers around the `end` of an interval, equal ones if it is rational."""
     return _enclosure_of_end(source, end, program, digits).ends(end)
+
+
+def _typed_end(source: SourceText, end: Expr, program: CoreProgram, digits: int) -> dict[Fraction, TypedEnd]:
+    enclosure = _enclosure_of_end(source, end, program, digits)
+    low, high = (enclosure.rational(each) for each in enclosure.ends(end))
+    typed = low, high, print_expression(end)
+    return {low: typed, high: typed}
 
 
 def _is_one_number(source: SourceText, interval: IntervalExpr, program: CoreProgram) -> bool:
@@ -295,9 +318,11 @@ def _rise_through(end: Real, place: Expr) -> Expr | None:
     return None
 
 
-def _raised(beta: Expr, outside: Expr) -> Expr:
-    steep = Binary(BinaryOp.MULTIPLY, number(_STEEP, beta.span), outside, beta.span)
-    return Binary(BinaryOp.ADD, beta, steep, beta.span)
+def raised(beta: ClaimExpression, outside: Expr) -> ClaimExpression:
+    """Return `beta` plus a large multiple of `outside`, a function of eps that is 0 on the claim's intervals."""
+    tree = beta.tree
+    steep = Binary(BinaryOp.MULTIPLY, number(_STEEP, tree.span), outside, tree.span)
+    return replace(beta, tree=Binary(BinaryOp.ADD, tree, steep, tree.span))
 
 
 def as_written(program: CoreProgram, enclosing: ClaimOptions, original: ClaimOptions) -> ClaimOptions:

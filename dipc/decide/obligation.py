@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from enum import StrEnum
@@ -54,7 +54,7 @@ class Verdict(StrEnum):
 class EndPoint(Record):
     """An end of an interval of eps, exact (`low == high`) or isolated: low <= end <= high.
 
-    `high` None is infinity; then `low` has no meaning.
+    `high` None is infinity; then `low` has no meaning. `text` is the end as the user typed it, if it is irrational.
     """
 
     FIELDS = "eps=enclosure:shortened included"
@@ -62,6 +62,7 @@ class EndPoint(Record):
     low: Fraction
     high: Fraction | None
     included: bool
+    text: str | None = field(default=None, compare=False)
 
     @property
     def infinite(self) -> bool:
@@ -112,6 +113,23 @@ class FailureInterval(Record):
         if not self._json:
             self._json.update(json_object(self, self.FIELDS))
         return self._json
+
+
+#: Irrational ends of intervals, each as the two rationals around it and its text, by each of these rationals.
+TypedEnds = Mapping[Fraction, tuple[Fraction, Fraction, str]]
+
+
+def typed_end(point: EndPoint, ends: TypedEnds) -> EndPoint:
+    """Return `point`, or the irrational end of `ends` that the rational `point` replaces."""
+    known = ends.get(point.low) if point.exact else None
+    return point if known is None else EndPoint(known[0], known[1], point.included, known[2])
+
+
+def with_typed_ends(intervals: Sequence[FailureInterval], ends: TypedEnds) -> tuple[FailureInterval, ...]:
+    """Return `intervals` with the irrational `ends` in place of the rationals around them."""
+    return tuple(
+        FailureInterval(typed_end(each.start, ends), typed_end(each.end, ends), each.worst) for each in intervals
+    )
 
 
 @frozen

@@ -13,25 +13,35 @@ from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
 from dipc.above import above
-from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import Limits, NoClosedForm, Undecided
-from dipc.algebra.parametric import Parametric, times
+from dipc.algebra.parametric import FLAT, Parametric, plus, times
 from dipc.algebra.record import Record, json_object
-from dipc.claims.claim import Claim, ClaimOptions, GivenValue, is_free, resolve_claim
+from dipc.claims.claim import (
+    Claim,
+    ClaimOptions,
+    GivenValue,
+    claim_expression,
+    claimed_intervals,
+    is_free,
+    resolve_claim,
+)
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.table import Table, TableGiven
-from dipc.claims.transcendental import as_written, enclosed_claim
-from dipc.decide.crossings import Stretch, failing_stretches, stretches
+from dipc.claims.transcendental import as_written, enclosed_claim, raised
+from dipc.decide.crossings import Stretch, cuts, failing_stretches, stretches
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import (
     ClaimScope,
     EndPoint,
     Obligation,
+    TypedEnds,
     Verdict,
     claim_scope,
     failing_regions,
     holds_in_cells,
     join_scopes,
+    with_typed_ends,
 )
 from dipc.deprecated import former_method, former_property
 from dipc.frozen import frozen
@@ -50,11 +60,11 @@ from dipc.questions.report import RowResult
 from dipc.questions.source import Case, Source
 from dipc.rules.goal import Proof
 from dipc.rules.rule import BetaSummand, FarLimit, ProofStep, Variable
-from dipc.sign.interval import Interval
+from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.normal import NormalBeta
 from dipc.sign.optimum import Cell
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
-from dipc.text.ast import Name, mentions
+from dipc.text.ast import Expr, Name, mentions
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input
 
 _NO_TABLE = Table("all inputs", (), frozenset(), {})
@@ -87,6 +97,13 @@ class Question:
     scaled: bool = False
     #: The text of the intervals of eps, if rationals replace irrational ends in `options`.
     written_eps: str | None = None
+    #: The interval of eps in `options`, if the claim is about a single irrational eps inside of it.
+    around: Interval | None = None
+    #: A function of eps that is 0 on the claim's own intervals and positive on the rest of those in `options`, if one
+    #: is known.
+    outside: Expr | None = None
+    #: The irrational ends of the claim's intervals of eps, by the rationals that replace them in `options`.
+    ends: TypedEnds = field(default_factory=dict)
 
     def enclosing(self, digits: int) -> tuple[Question, Question] | None:
         """Two questions with a stronger and a weaker claim, in which rationals replace logarithms and powers of e.
@@ -99,21 +116,40 @@ class Question:
         enclosed = enclosed_claim(core, self.options, columns, left_open(core, self.parameter), digits)
         if enclosed is None:
             return None
+        around = None
         if enclosed.is_point:
-            message = f"`dipc check` alone decides a claim at a single irrational eps, here {enclosed.eps}"
-            note = "give an interval around it, such as (0, 1], or a rational number close to it"
-            raise bad_input("E0615", message, note)
+            (around,) = claimed_intervals(core, enclosed.stronger.eps)
         stronger, weaker = (
-            replace(self, options=as_written(core, claim, self.options), written_eps=enclosed.eps)
+            replace(
+                self,
+                options=as_written(core, claim, self.options),
+                written_eps=enclosed.eps,
+                around=around,
+                outside=enclosed.outside,
+                ends=enclosed.ends,
+            )
             for claim in (enclosed.stronger, enclosed.weaker)
         )
         return stronger, weaker
 
     @property
+    def touching(self) -> Question | None:
+        """The question with a beta that is greater where `outside` is positive; None for no such function.
+
+        It proves claims that hold with equality at an irrational end of the intervals of eps.
+        """
+        beta = claim_expression(self.program.core, "beta", self.options.beta)
+        if beta is None or self.outside is None or (self.table is not None and "beta" in self.table.columns):
+            return None
+        return replace(self.with_claim(beta=raised(beta, self.outside)), outside=None)
+
+    @property
     def exact(self) -> Question:
         """The question with rationals for logarithms and powers of e, if all of these are rational; else itself."""
         both = None if self.free else self.enclosing(_NUMBER_DIGITS)
-        return both[0] if both is not None and both[0].options == both[1].options else self
+        if both is None or both[0].around is not None or both[0].options != both[1].options:
+            return self
+        return both[0]
 
     @property
     def word(self) -> str:
@@ -218,6 +254,15 @@ def holds(obligation: Obligation, engine: Engine) -> bool:
     return decision.verdict is Verdict.ACCURATE
 
 
+#: The reason why a claim about a single irrational eps is undecided though it fails at an eps near it.
+NEAR_A_TIE = "the probability is too close to 1 - beta to tell which is greater at an irrational eps"
+
+
+def fails_on_all(stretches: Sequence[Stretch], interval: Interval) -> bool:
+    """Whether one of the `stretches` is all of `interval`."""
+    return cuts(interval) in stretches
+
+
 @frozen(eq=False)
 class Inequality:
     """The inequality `bound` >= 1 - `beta` for all values of `variable` in `intervals`.
@@ -241,6 +286,8 @@ class Inequality:
     summand: BetaSummand | None = None
     #: Whether this is a limit of claims about inputs farther and farther away, which no single input needs.
     approached: bool = False
+    #: Whether the claim is about a single irrational eps, and `intervals` are around it.
+    is_around: bool = False
 
     def failing(self, interval: Interval, engine: Engine) -> Sequence[Stretch]:
         """The maximal parts of `interval` where the inequality fails, in increasing order. Raises Undecided."""
@@ -251,7 +298,21 @@ class Inequality:
         return list(stretches(failing_regions(self.closed, self.beta, interval, engine.limits)))
 
     def holds(self, engine: Engine) -> bool:
-        """Whether the inequality holds for all values. Raises Undecided."""
+        """Whether the inequality holds for all values, or at the irrational eps inside of `intervals`.
+
+        Raises Undecided, also if it fails in only a part of the intervals around an irrational eps.
+        """
+        if self._holds_throughout(engine):
+            return True
+        if self.is_around and not self.fails_throughout(engine):
+            raise Undecided(NEAR_A_TIE)
+        return False
+
+    def fails_throughout(self, engine: Engine) -> bool:
+        """Whether the inequality fails for all values of the variable. Raises Undecided."""
+        return all(fails_on_all(self.failing(interval, engine), interval) for interval in self.intervals)
+
+    def _holds_throughout(self, engine: Engine) -> bool:
         if not self._is_enclosed:
             value = self.closed.value
             return all(holds_in_cells(value, self.beta, interval, engine.limits) for interval in self.intervals)
@@ -308,6 +369,11 @@ class Claims:
         return self.every[number - 1].undecided_row()
 
     @property
+    def at_one_eps(self) -> bool:
+        """Whether the claim is about a single eps."""
+        return self.question.around is not None or (len(self.intervals) == 1 and self.intervals[0].is_point)
+
+    @property
     def at_distance(self) -> bool:
         """Whether alpha in the claim is dd(u), the distance to disagreement of each input."""
         alpha = self.question.claim().alpha
@@ -321,15 +387,16 @@ class Claims:
                 by_variable.setdefault(str(Variable.EPS), []).append(self._scope_of(claimed.summand, factor))
             elif claimed.power == 0:
                 # A claim about an error is never vacuous.
-                beta = _NO_ERROR if isinstance(self.question.program, Erring) else _scaled(claimed.beta, factor)
+                beta = _NO_ERROR if isinstance(self.question.program, Erring) else scaled(claimed.beta, factor)
                 says = claim_scope(beta, claimed.intervals, self.question.program.limits)
                 by_variable.setdefault(str(claimed.variable), []).append(says)
-        return {variable: join_scopes(all_of) for variable, all_of in by_variable.items()}
+        joined = {variable: join_scopes(all_of) for variable, all_of in by_variable.items()}
+        return with_typed_scopes(joined, self.question.ends)
 
     def _scope_of(self, summand: BetaSummand, factor: Fraction) -> ClaimScope:
         if summand.least is None:
             return ClaimScope((), "it is not known where beta is the least")
-        return claim_scope(_scaled(summand.least, factor), self.intervals, self.question.program.limits)
+        return claim_scope(scaled(summand.least, factor), self.intervals, self.question.program.limits)
 
     def by_variable(self) -> Mapping[tuple[Variable, tuple[Interval, ...]], Sequence[Inequality]]:
         """The inequalities grouped by their variable and intervals."""
@@ -340,6 +407,13 @@ class Claims:
 
 
 _NO_ERROR = PiecewiseForm(ExpPoly.ZERO)
+
+
+def with_typed_scopes(scopes: Mapping[str, ClaimScope], ends: TypedEnds) -> Mapping[str, ClaimScope]:
+    """Return `scopes` with the irrational `ends` of the claim's intervals of eps in place of rationals around them."""
+    if not ends:
+        return scopes
+    return {name: replace(scope, where=with_typed_ends(scope.where, ends)) for name, scope in scopes.items()}
 
 
 def claim_scopes(claim: Claim, limits: Limits) -> Mapping[str, ClaimScope]:
@@ -353,7 +427,8 @@ def interrupted_before(rest: Sequence[Inequality]) -> UnknownCases:
     return UnknownCases(INTERRUPTED, tuple(sorted({number for claimed in rest for number in claimed.rows})))
 
 
-def _scaled(beta: BetaForm, factor: Fraction) -> BetaForm:
+def scaled(beta: BetaForm, factor: Fraction) -> BetaForm:
+    """Return `factor` times `beta`."""
     if factor == 1:
         return beta
     value = beta.value
@@ -401,6 +476,8 @@ def claims_of(
         vacuous += not inequalities
         posed += [(case.number, one) for one in inequalities]
     distinct, unknown = measure_inequalities(posed, engine, progress)
+    if question.around is not None:
+        distinct = tuple([_at_irrational_eps(claimed) for claimed in distinct])
     for reason, numbers in unknown.items():
         reasons.setdefault(reason, []).extend(numbers)
     return Claims(
@@ -413,6 +490,76 @@ def claims_of(
         cases,
         source.warnings,
     )
+
+
+def _at_irrational_eps(claimed: Inequality) -> Inequality:
+    """Return `claimed` as an inequality at the irrational eps inside of its intervals, unless it is about a product."""
+    independent = claimed.variable is not Variable.EPS and claimed.intervals == (Interval.POSITIVE,)
+    return claimed if independent else replace(claimed, is_around=True)
+
+
+def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
+    """Decide whether all inequalities hold: return (verdict, failing or undecided cases, reason if undecided)."""
+    blamed: tuple[int, ...] = claims.unknown[0].rows if claims.unknown else ()
+    reason = claims.unknown[0].reason if claims.unknown else ""
+    for claimed in claims.distinct:
+        try:
+            holds = claimed.holds(claims.question.engine)
+        except Undecided as undecided:
+            blamed, reason = blamed or claimed.rows, reason or undecided.reason
+            continue
+        if not holds and claimed.exact:
+            return Verdict.INACCURATE, claimed.rows, ""
+        if not holds:
+            blamed, reason = blamed or claimed.rows, reason or "the lower bound of the probability is below 1 - beta"
+    touching = claims.question.touching if blamed else None
+    if touching is not None and all_hold(claims_of(touching))[0] is Verdict.ACCURATE:
+        return Verdict.ACCURATE, (), ""
+    return (Verdict.UNDECIDED, blamed, reason) if blamed else (Verdict.ACCURATE, (), "")
+
+
+#: The greatest denominator of a rational that is tried in place of its enclosure.
+_MOST_DENOMINATOR = 10**9
+
+#: The slope of a term that makes an inequality weaker next to an irrational eps.
+_STEEP = 10**9
+
+
+def rational_at_irrational_eps(question: Question, claimed: Inequality, ends: Cell, *, scale: bool) -> Fraction | None:
+    """Return the least number r between `ends` that suffices as beta, or with `scale` as the factor of beta.
+
+    r is rational and known to be sufficient for all cases of `question` at its irrational eps, and to be necessary for
+    `claimed`. The result is None if no such number is found.
+    """
+    around, outside = question.around, question.outside
+    candidate = simplest_between(*ends, lower_closed=True, upper_closed=True)
+    beta = claimed.beta.closed if scale else ClosedForm(ExpPoly.ONE)
+    if candidate.denominator > _MOST_DENOMINATOR or outside is None or around is None or not claimed.is_around:
+        return None
+    if isinstance(claimed.bound, EnclosedForm) or beta is None or not claimed.exact:
+        return None
+    core, limits = question.program.core, question.program.limits
+    constants = {name: Parametric.number(value) for name, value in core.constants.items()}
+    expression = ClaimExpression("beta", core.source, outside)
+    above, below = fraction_of(1 - beta.value * candidate)
+    weaker = times(Parametric.number(_STEEP), expression.value(constants, (around,)))
+    required = PiecewiseForm(plus(Parametric({} if above.is_zero() else {FLAT: above}, below), weaker))
+    with suppress(Undecided, DiagnosticError):
+        if not holds_in_cells(1 - claimed.closed.value, required, around, limits):
+            return None
+        return candidate if suffices_at_ends(question, candidate, scale=scale) else None
+    return None
+
+
+def suffices_at_ends(question: Question, number: Fraction, *, scale: bool) -> bool:
+    """Whether a beta of `number`, or with `scale` of `number` times beta, is proved to suffice at irrational ends."""
+    if number.denominator > _MOST_DENOMINATOR or question.outside is None:
+        return False
+    with suppress(Undecided, DiagnosticError):
+        text = f"({question.source().stated['beta']})*({number})" if scale else str(number)
+        touching = question.with_claim(beta=text).touching
+        return touching is not None and all_hold(claims_of(touching))[0] is Verdict.ACCURATE
+    return False
 
 
 # --- What `check` proves ----------------------------------------------------------------------------------------------

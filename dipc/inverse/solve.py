@@ -33,17 +33,19 @@ from dipc.claims.claim import Claim, GivenValue, claim_expression, intervals_tex
 from dipc.claims.conditions import trend
 from dipc.claims.expression import DISTANCES, ClaimExpression
 from dipc.claims.table import Row, Table, TableGiven
-from dipc.decide.crossings import EpsCut, cuts
+from dipc.decide.crossings import EpsCut, cuts, failing_stretches
 from dipc.decide.engine import NO_FORM, Engine
-from dipc.decide.obligation import Obligation, Verdict
+from dipc.decide.obligation import EndPoint, Obligation, Verdict, typed_end
 from dipc.frozen import frozen
 from dipc.inverse.question import (
     DIGITS,
     INTERRUPTED,
+    NEAR_A_TIE,
     AlphaSolution,
     BetaSolution,
     Claims,
     EnvelopePiece,
+    EpsSolution,
     EpsSpan,
     GammaSolution,
     GivenInverse,
@@ -54,16 +56,20 @@ from dipc.inverse.question import (
     Stopped,
     UnknownCases,
     Wanted,
+    all_hold,
     check_request,
     claim_scopes,
     claims_of,
+    fails_on_all,
     has_integer_distances,
     measure_inequalities,
+    rational_at_irrational_eps,
     read_question,
+    with_typed_scopes,
 )
 from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
 from dipc.inverse.solve_eps import failures_by_interval, preventing, solve_eps, span_between, uncovered_parts
-from dipc.inverse.solve_gamma import GREATEST_EVERYWHERE, LeastNumber, all_hold, solve_gamma
+from dipc.inverse.solve_gamma import GREATEST_EVERYWHERE, LeastNumber, solve_gamma
 from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenQuestion, Options, takes
 from dipc.program.program import Program, ProgramGiven, Progress, as_program, one_sided
@@ -77,7 +83,7 @@ from dipc.rules.rule import BetaSummand, ProofStep, Variable
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta, NormalSum
-from dipc.sign.optimum import Cell, QuotientValue, decimal_cell, number_cell
+from dipc.sign.optimum import Cell, QuotientValue, decimal_cell, decimal_hull, number_cell
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import Expr, Name, mentions, number, rewritten
 from dipc.text.core import IntType
@@ -165,6 +171,9 @@ def _first_failing(question: Question, above: set[int], progress: Progress | Non
             continue
         if not holds:
             failing.append(claimed.rows[0])
+    touching = claims.question.touching if undecided is not None and not failing else None
+    if touching is not None:
+        return _first_failing(touching, above, progress)
     return (min(failing), None) if failing else undecided or (None, None)
 
 
@@ -212,12 +221,11 @@ def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
     """
     claims = claims_of(question.with_claim(alpha="dd"))
     solution = _in_products(claims, digits)
-    first, *more = claims.intervals
     if solution.status is Status.UNDECIDED and not solution.interrupted:
         failing = _failing_however_far(claims)
         if failing:
             return _answer(claims, digits, Status.NONE, failing, "the claim fails however far other answers are")
-    if solution.status is not Status.UNDECIDED or solution.interrupted or not first.is_point or more:
+    if solution.status is not Status.UNDECIDED or solution.interrupted or not claims.at_one_eps:
         return solution
     _check_kind((), question.with_claim(alpha="dd").claim())
     at_zero = claims_of(question.with_claim(alpha=0))
@@ -247,9 +255,18 @@ def _failing_however_far(claims: Claims) -> tuple[int, ...]:
     for case in claims.every:
         with suppress(Undecided):
             limit = case.posed_however_far() if isinstance(case, ClassCase) else None
-            if limit is not None and engine.decide(limit.obligation).verdict is Verdict.INACCURATE:
+            if limit is None or engine.decide(limit.obligation).verdict is not Verdict.INACCURATE:
+                continue
+            if claims.question.around is None or _fails_throughout(limit.obligation, engine):
                 failing.append(case.number)
     return tuple(failing)
+
+
+def _fails_throughout(obligation: Obligation, engine: Engine) -> bool:
+    return all(
+        fails_on_all(failing_stretches(obligation, interval, engine.bounds, engine.limits), interval)
+        for interval in obligation.intervals
+    )
 
 
 def _whole_cell(claims: Claims, between: Cell) -> Cell:
@@ -361,10 +378,11 @@ def _answer(
     holds: tuple[EpsSpan, ...] = (),
     cell: Cell | None = None,
 ) -> AlphaSolution:
-    if status is Status.SOLVED and product is not None and product[1] is not None:
-        (first, *more) = claims.intervals
-        if first.is_point and not more:
-            cell = product[0] / first.lower, product[1] / first.lower
+    if status is Status.SOLVED and product is not None and product[1] is not None and claims.at_one_eps:
+        first = claims.intervals[0]
+        cell = product[0] / (first.upper or first.lower), product[1] / first.lower
+        if not first.is_point:
+            cell = decimal_hull(cell, digits)
     return AlphaSolution(
         question=claims.question,
         undecided_row=claims.undecided_row,
@@ -380,6 +398,32 @@ def _answer(
         cell=cell,
         scopes={} if status is Status.NONE else claims.scopes(),
         interrupted=remark == INTERRUPTED,
+    )
+
+
+def _at_its_eps(claims: Claims, digits: int) -> EpsSolution:
+    """The eps of a claim about a single irrational eps if the claim holds there; else no eps."""
+    around = claims.question.around
+    assert around is not None
+    assert around.upper is not None
+    verdict, rows, reason = all_hold(claims)
+    end = EndPoint(around.lower, around.upper, included=True)
+    spans = () if verdict is Verdict.INACCURATE else (EpsSpan(end, end),)
+    holds = verdict is Verdict.ACCURATE
+    status = {Verdict.ACCURATE: Status.SOLVED, Verdict.INACCURATE: Status.NONE, Verdict.UNDECIDED: Status.UNDECIDED}
+    return EpsSolution(
+        question=claims.question,
+        undecided_row=claims.undecided_row,
+        eps=claims.question.written_eps or intervals_text(claims.intervals),
+        digits=digits,
+        status=status[verdict],
+        rows=rows,
+        remark=reason,
+        holds=spans,
+        proved=(),
+        everywhere=holds,
+        from_there_on=holds,
+        scopes=claims.scopes(),
     )
 
 
@@ -415,18 +459,24 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
     pieces: list[EnvelopePiece] = []
     texts: list[str] = []
     for (variable, intervals), group in claims.by_variable().items():
+        around = next((claimed.intervals[0] for claimed in group if claimed.is_around), None)
         for inequalities in _by_case(group) if question.parameter is not None else [group]:
             try:
                 if any(claimed.power for claimed in inequalities):
                     pieces.append(_union(inequalities, question, digits))
                     continue
                 if any(isinstance(claimed.bound, EnclosedForm) for claimed in inequalities):
+                    if around is not None:
+                        pieces += _at_irrational_eps(inequalities, (), question, digits).pieces
+                        continue
                     without = _without_form(inequalities, intervals, variable, digits, question.engine)
                     texts.append(without.text)
                     pieces += without.pieces
                     continue
                 missing = [_Missing(1 - claimed.closed.value, claimed.exact, claimed.rows) for claimed in inequalities]
                 envelope = _envelope(missing, intervals, variable, digits, question.program.limits)
+                if around is not None:
+                    envelope = _at_irrational_eps(inequalities, envelope.pieces, question, digits)
             except Undecided as undecided:
                 unknown.append(
                     UnknownCases(undecided.reason, tuple(n for claimed in inequalities for n in claimed.rows))
@@ -477,6 +527,35 @@ def _without_form(
         span = span_between(*cuts(interval), digits, engine.limits)
         pieces.append(EnvelopePiece(span, text, claimed.rows, value, variable, claimed.exact))
     return _Envelope(text, tuple(pieces))
+
+
+def _at_irrational_eps(
+    inequalities: Sequence[Inequality], pieces: Sequence[EnvelopePiece], question: Question, digits: int
+) -> _Envelope:
+    """The least beta at the irrational eps of `question`.
+
+    `pieces` are the least beta as a function of eps around it, or empty if it has no closed form. Raises Undecided.
+    """
+    engine, interval = question.engine, inequalities[0].intervals[0]
+    more = digits + _MORE_DIGITS
+    ends = [(claimed, _missing_at(claimed, interval.lower, more)) for claimed in inequalities]
+    claimed, (low, high) = max(ends, key=lambda each: each[1])
+    value = decimal_hull((low * (1 - Fraction(1, 10**more)), high * (1 + Fraction(1, 10**more))), digits)
+
+    def with_beta(claimed: Inequality, beta: Fraction) -> Inequality:
+        return replace(claimed, beta=PiecewiseForm(ExpPoly.constant(beta)))
+
+    exact = rational_at_irrational_eps(question, claimed, value, scale=False)
+    if exact is not None:
+        value = exact, exact
+    elif not all(with_beta(other, value[1]).holds(engine) for other in inequalities) or (
+        value[0] > 0 and not with_beta(claimed, value[0]).fails_throughout(engine)
+    ):
+        raise Undecided(NEAR_A_TIE)
+    text = pieces[0].beta if len(pieces) == 1 else ""
+    assert interval.upper is not None
+    start = EndPoint(interval.lower, interval.upper, included=True)
+    return _Envelope(text, (EnvelopePiece(EpsSpan(start, start), text, claimed.rows, value, exact=claimed.exact),))
 
 
 def _greatest(
@@ -685,10 +764,23 @@ def solve_question(
     """Solve `question` for `wanted`. After Ctrl-C the solution is the result so far, and marked as interrupted."""
     question = check_request(question, wanted)
     enclosing = None if question.written_eps is not None else question.enclosing(2 * max(digits, DIGITS) + _MORE_DIGITS)
-    if enclosing is None or enclosing[0].options == enclosing[1].options:
+    if enclosing is None:
         return _solved(question, wanted, digits, progress)
+    if enclosing[0].options == enclosing[1].options:
+        solution = _solved(enclosing[0], wanted, digits, progress)
+        return _with_typed_eps(replace(solution, eps=enclosing[0].written_eps or solution.eps))
     stronger, weaker = (_solved(each, wanted, digits, progress) for each in enclosing)
-    return _enclosed_answer(stronger, weaker)
+    return _with_typed_eps(_enclosed_answer(stronger, weaker))
+
+
+def _with_typed_eps(solution: Solution) -> Solution:
+    """Return `solution` with the irrational ends of the claim's intervals in place of rationals around them."""
+    ends = solution.question.ends
+    result = replace(solution, scopes=with_typed_scopes(solution.scopes, ends))
+    if not isinstance(result, EpsSolution):
+        return result
+    spans = [EpsSpan(typed_end(each.start, ends), typed_end(each.end, ends)) for each in result.holds]
+    return replace(result, holds=tuple(spans))
 
 
 #: The digits beyond twice those of an answer to which irrational numbers of a claim are enclosed.
@@ -737,7 +829,8 @@ def _solved(question: Question, wanted: Wanted, digits: int, progress: Progress 
             return replace(solution, warnings=(known if claim is not None else question).source().warnings)
         case Wanted.EPS:
             claims = claims_of(question, progress, first=True)
-            return replace(solve_eps(claims, digits), warnings=claims.warnings)
+            at_eps = solve_eps(claims, digits) if question.around is None else _at_its_eps(claims, digits)
+            return replace(at_eps, warnings=claims.warnings)
         case Wanted.BETA:
             if question.table is None and question.parameter is None:
                 # Raises DiagnosticError where both distances are left open.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from dipc.algebra.exppoly import Closed, ClosedForm, product
 from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
@@ -19,10 +21,13 @@ from dipc.decide.obligation import slack as slack_of
 from dipc.frozen import frozen
 from dipc.inverse.question import (
     INTERRUPTED,
+    NEAR_A_TIE,
     Claims,
     GammaSolution,
+    Inequality,
     Question,
     Status,
+    all_hold,
     claim_scopes,
     claims_of,
     holds,
@@ -36,7 +41,7 @@ from dipc.rules.rule import Variable
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Cell as Enclosure
-from dipc.sign.optimum import Infinite, limit_at_zero
+from dipc.sign.optimum import Infinite, decimal_hull, limit_at_zero
 from dipc.sign.piecewise import BetaForm
 from dipc.sign.roots import Root
 from dipc.text.core import IntType
@@ -137,6 +142,8 @@ class _Search:
         If `gamma` is None, every value of a real or int output is right.
         """
         bound = self._bound(claimed, gamma)
+        if self._question.ends:
+            return self._holds_up_to_irrational_ends(claimed, bound)
         intervals = self._claim.intervals
         try:
             probability = self._probabilities.measurer.measure(bound)
@@ -149,6 +156,33 @@ class _Search:
                 holds_in_cells(probability.value, claimed.beta, interval, self._limits) for interval in intervals
             )
         return known
+
+    def _holds_up_to_irrational_ends(self, claimed: _Claimed, bound: Bound) -> bool:
+        engine, intervals = self._question.engine, self._claim.intervals
+        is_around = self._question.around is not None
+        form = engine.probability(bound)
+
+        def holds_with(beta: BetaForm) -> bool:
+            rows = (claimed.row.number,)
+            claim = Inequality(form, beta, intervals, Variable.EPS, True, rows, stated=bound, is_around=is_around)
+            return claim.holds(engine)
+
+        known: bool | None = None
+        with suppress(Undecided):
+            known = holds_with(claimed.beta)
+        if known or (known is False and is_around):
+            return known
+        with suppress(Undecided):
+            if self._touching is not None and holds_with(self._touching.terms(claimed.row).beta):
+                return True
+        if known is None:
+            raise Undecided(NEAR_A_TIE)
+        return False
+
+    @cached_property
+    def _touching(self) -> Claim | None:
+        touching = self._question.touching
+        return None if touching is None else touching.with_claim(gamma=0).claim()
 
     def _bound(self, claimed: _Claimed, gamma: Fraction | None) -> Bound:
         outputs = claimed.row.outputs
@@ -242,6 +276,8 @@ class _Search:
             if event.guards_hold(reals, balls) and gamma not in _gaps_without_noise(event, reals, answers)
         ]
         limit = self._probabilities.measurer.measure(Bound(tuple(nearer)))
+        if self._question.ends:
+            return self._holds_up_to_irrational_ends(claimed, Bound(tuple(nearer)))
         return all(
             holds_in_cells(limit.value, claimed.beta, interval, self._limits) for interval in self._claim.intervals
         )
@@ -271,6 +307,7 @@ class _Search:
             slack, _ = slack_of(probability.value, beta, cell.sample)
             # If an end is not rational, the hull is wider than the cell.
             exact = not isinstance(cell.lower.value, Root) and not isinstance(cell.upper.value, Root)
+            exact = exact and not self._question.ends
             if slack.is_zero() or (exact and isolate_roots(slack, cell.hull, self._limits)):
                 return True
         return False
@@ -340,8 +377,7 @@ class _Everywhere:
         scaled = self._in_products()
         if scaled is not None:
             return scaled
-        first, *more = self._at_zero.intervals
-        if first.is_point and not more:
+        if self._at_zero.at_one_eps:
             return self._at_numbers(rows, Fraction(0) if known is Verdict.INACCURATE else None)
         wanted = "give one eps, such as --eps 1: the least gamma is then found as a number"
         return self._answer(Status.UNDECIDED, rows, f"{reason or 'it fails with gamma = 0'}; {wanted}")
@@ -376,7 +412,11 @@ class _Everywhere:
         k = (upper[0], upper[1])
         first = self._at_zero.intervals[0]
         value = (k[0] / first.lower, k[1] / first.lower) if first.lower else None
-        if first.lower and not first.lower_closed:
+        around = self._question.around
+        if around is not None:
+            assert around.upper is not None
+            value = decimal_hull((k[0] / around.upper, k[1] / around.lower), self._digits)
+        elif first.lower and not first.lower_closed:
             value = None
         return self._answer(Status.SOLVED, rows, "", value, k)
 
@@ -567,23 +607,6 @@ def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | 
 # --- among numbers --------------------------------------------------------------------------------
 #
 # A claim about every input is decided with one decimal number after another.
-
-
-def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
-    """Decide whether all inequalities hold: return (verdict, failing or undecided cases, reason if undecided)."""
-    blamed: tuple[int, ...] = claims.unknown[0].rows if claims.unknown else ()
-    reason = claims.unknown[0].reason if claims.unknown else ""
-    for claimed in claims.distinct:
-        try:
-            holds = claimed.holds(claims.question.engine)
-        except Undecided as undecided:
-            blamed, reason = blamed or claimed.rows, reason or undecided.reason
-            continue
-        if not holds and claimed.exact:
-            return Verdict.INACCURATE, claimed.rows, ""
-        if not holds:
-            blamed, reason = blamed or claimed.rows, reason or "the lower bound of the probability is below 1 - beta"
-    return (Verdict.UNDECIDED, blamed, reason) if blamed else (Verdict.ACCURATE, (), "")
 
 
 @dataclass(slots=True, eq=False)

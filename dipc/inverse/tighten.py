@@ -33,6 +33,7 @@ from dipc.inverse.question import (
     DIGITS,
     FIRST_DISTANCES,
     INTERRUPTED,
+    NEAR_A_TIE,
     Claims,
     GivenInverse,
     Inequality,
@@ -44,7 +45,10 @@ from dipc.inverse.question import (
     interrupted_before,
     measure_inequalities,
     proved_by_check,
+    rational_at_irrational_eps,
     read_question,
+    scaled,
+    suffices_at_ends,
 )
 from dipc.measure.measure import EnclosedForm, series_of
 from dipc.measure.power_series import coefficients, precision
@@ -54,7 +58,7 @@ from dipc.questions.every_input import ClassCase
 from dipc.rules.goal import Proof
 from dipc.rules.rule import ProofStep
 from dipc.sign.chart import Fails, RegionEnd, arrange, decide_nonnegative, sign_at
-from dipc.sign.interval import Interval
+from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.optimum import (
     Cell,
     Far,
@@ -64,6 +68,7 @@ from dipc.sign.optimum import (
     QuotientValue,
     ReducedQuotient,
     decimal_cell,
+    decimal_hull,
     highest,
     number_cell,
     peaks,
@@ -128,14 +133,16 @@ def enclosed_peak(
     """The maximum of (1 - Pr)/beta over all eps of the intervals, enclosed to more than `digits` digits.
 
     Pr is `form`, which has no closed form, and `bound` is Pr as the engine decides it. Raises Undecided if the maximum
-    is not found, or is not inside an interval.
+    is not found, or is not inside an interval that is longer than the precision.
     """
     closed = beta.closed
     if closed is None or not isinstance(closed.value, ExpPoly):
         raise OutsideFragment("the least factor is known only where beta is a single exponential polynomial")
     needed = partial(_needed, form, closed.value)
     bits = 8 * (digits + _MORE)
-    eps = _highest(needed, intervals, bits)
+    first, *others = intervals
+    is_short = not others and first.upper is not None and (first.upper - first.lower) * 10**digits < first.lower
+    eps = first.lower if is_short else _highest(needed, intervals, bits)
     with precision(bits, 1):
         (ball,) = coefficients(needed(eps), 1)
         low = dyadic(ball.lower())
@@ -144,6 +151,8 @@ def enclosed_peak(
     high = low * (1 + Fraction(1, 10 ** (digits + _MORE)))
     if not suffices(high, closed.value, bound, intervals, engine):
         raise OutsideFragment(f"a factor near {float(low):.12g} is needed, but it could not be shown to be enough")
+    if is_short:
+        return EnclosedPeak(eps, True, EnclosedNumber(low, high), (eps, first.upper or eps))
     within = _enclosing(eps, low, closed.value, bound, intervals, engine)
     return EnclosedPeak(eps, True, EnclosedNumber(low, high), within)
 
@@ -361,10 +370,93 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
     if enclosing is None:
         return _tightest(question, digits, progress)
     stronger, weaker = enclosing
+    if weaker.around is not None:
+        most = _tightest(weaker, digits + _MORE_AT_EPS, progress)
+        least = _with_digits(_at_irrational_eps(most, weaker.around), digits)
+        if stronger.options == weaker.options:
+            return least
+        most = _tightest(stronger, digits + _MORE_AT_EPS, progress)
+        return _enclosed_factor(least, _with_digits(_in_places(most, weaker.around), digits))
     least = _tightest(weaker, digits, progress)
-    return (
-        least if stronger.options == weaker.options else _enclosed_factor(least, _tightest(stronger, digits, progress))
-    )
+    if stronger.options == weaker.options:
+        return least
+    return _touching_factor(_enclosed_factor(least, _tightest(stronger, digits, progress)), stronger)
+
+
+def _touching_factor(answer: Tightest, stronger: Question) -> Tightest:
+    """Return `answer` with a rational upper end of the factor, if this suffices at the irrational ends of eps.
+
+    `stronger` is the claim on larger intervals, from which `answer` has its upper end.
+    """
+    if answer.factor is None or not answer.complete or answer.factor[0] == answer.factor[1]:
+        return answer
+    low, high = answer.factor
+    factor = simplest_between(low, high, lower_closed=True, upper_closed=True)
+    if not suffices_at_ends(stronger, factor, scale=True):
+        return answer
+    kappa = int(1 / factor)
+    return replace(answer, factor=(low, factor), kappa=kappa if low * (kappa + 1) > 1 else None)
+
+
+#: The digits beyond the requested ones that a factor gets on an interval around the claim's only eps.
+_MORE_AT_EPS = 6
+
+
+def _with_digits(answer: Tightest, digits: int) -> Tightest:
+    """Return `answer` with decimal ends of its factors to fewer `digits`; rational factors do not change."""
+
+    def rounded(ends: Cell | None) -> Cell | None:
+        return ends if ends is None or ends[0] == ends[1] else decimal_hull(ends, digits)
+
+    return replace(answer, digits=digits, factor=rounded(answer.factor), upper=rounded(answer.upper))
+
+
+def _in_places(answer: Tightest, around: Interval) -> Tightest:
+    """Return `answer` with the irrational eps inside of `around` as the place of each inequality about eps."""
+    assert around.upper is not None
+    place = around.lower, around.upper
+
+    def placed(spots: Sequence[TightSpot]) -> tuple[TightSpot, ...]:
+        at_eps = {spot.claimed: spot for spot in spots if spot.claimed.is_around}
+        others = [spot for spot in spots if not spot.claimed.is_around]
+        return (*(replace(spot, eps=place, attained=True) for spot in at_eps.values()), *others)
+
+    return replace(answer, places=placed(answer.places), upper_places=placed(answer.upper_places))
+
+
+def _at_irrational_eps(answer: Tightest, around: Interval) -> Tightest:
+    """Return the factor at the irrational eps inside of `around` from `answer`, the factor for all of this interval.
+
+    The upper end of the factor suffices throughout, and so at the eps. The lower end of the result is needed at each
+    value of the interval. The factor is only bounded if no such lower end is proved.
+    """
+    answer = _in_places(answer, around)
+    if answer.factor is None or answer.is_zero:
+        # Where beta is 0 or negative in the interval, it need not be so at the eps.
+        return answer if answer.holds_for_every_kappa else replace(answer, unknown=_none_at_eps(answer))
+    question = answer.claims.question
+    low, high = answer.factor
+    tiny = low * Fraction(1, 10**answer.digits)
+    for spot in answer.places:
+        if not spot.claimed.is_around:
+            return answer
+        if not spot.claimed.exact:
+            continue
+        exact = rational_at_irrational_eps(question, spot.claimed, (low - tiny, high), scale=True)
+        if exact is not None:
+            return replace(answer, factor=(exact, exact), kappa=int(1 / exact))
+        with suppress(Undecided):
+            beta = scaled(spot.claimed.beta, low - tiny)
+            if replace(spot.claimed, beta=beta).fails_throughout(question.engine):
+                kappa = int(1 / high)
+                known = (low - tiny) * (kappa + 1) > 1
+                return replace(answer, factor=(low - tiny, high), kappa=kappa if known else None)
+    return replace(answer, factor=(Fraction(0), Fraction(0)), kappa=None, upper=answer.upper or answer.factor)
+
+
+def _none_at_eps(answer: Tightest) -> tuple[UnknownCases, ...]:
+    rows = tuple(sorted({number for spot in answer.places for number in spot.claimed.rows}))
+    return (*answer.unknown, UnknownCases(NEAR_A_TIE, rows))
 
 
 def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
@@ -374,6 +466,8 @@ def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
     lower and upper bounds.
     """
     if least.complete and least.factor is None:
+        return least
+    if least.complete and most.complete and least.factor == most.factor and least.kappa == most.kappa:
         return least
     if least.complete and most.complete and least.factor is not None and most.factor is not None:
         if least.is_zero and most.is_zero and least.kappa == most.kappa:

@@ -392,6 +392,8 @@ def worst_texts(intervals: Sequence[FailureInterval]) -> list[str]:
 
 def _interval(interval: FailureInterval) -> str:
     start, end = interval.start, interval.end
+    if start.text is not None and start.text == end.text:
+        return f"{{{start.text}}}"
     if start.exact and end.exact and start.low == end.low:
         return f"{{{exact(start.low)}}}"
     low, high = (_end(point, all_digits=interval.worst is not None) for point in (start, end))
@@ -401,7 +403,8 @@ def _interval(interval: FailureInterval) -> str:
 def _end(point: EndPoint, *, all_digits: bool) -> str:
     if point.high is None:
         return "∞"
-    return cell_text(point.low, point.high) if all_digits and not point.exact else number_text(point)
+    as_number = point.text is None and not point.exact
+    return cell_text(point.low, point.high) if all_digits and as_number else number_text(point)
 
 
 def _row_list(numbers: Sequence[int], rows: int) -> str:

@@ -44,6 +44,7 @@ from dipc.outcome.words import (
     rational,
     saying_text,
     says_nothing,
+    single,
     subject_fields,
 )
 from dipc.program.expected_error import Erring
@@ -179,7 +180,7 @@ def _beta_headline(solution: BetaSolution, digits: int) -> str:
         return f"every beta suffices: every {solution.question.word} is vacuous"
     if all(piece.value is not None for piece in solution.pieces):
         values = [
-            f"{cell_text(*piece.value, digits)} at eps = {piece.span.start.low}"
+            f"{cell_text(*piece.value, digits)} at eps = {_point(solution, piece)}"
             for piece in solution.pieces
             if piece.value
         ]
@@ -246,9 +247,15 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
 
 def _piece_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
     name = "eps" if piece.variable is Variable.EPS else "t"
-    where = f"{name} = {piece.span.start.low}" if piece.span.is_point else f"{name} in {_span(piece.span)}"
+    where = f"{name} = {_point(solution, piece)}" if piece.span.is_point else f"{name} in {_span(piece.span)}"
     note = getattr(solution.undecided_row(piece.rows[0]), "note", None) if solution.question.parameter else None
     return where if note is None else f"{', '.join(note.conditions)}, {where}"
+
+
+def _point(solution: BetaSolution, piece: EnvelopePiece) -> str:
+    """Return the text of the only eps of a piece, as typed if it is irrational."""
+    typed = None if solution.question.around is None else single(solution.eps)
+    return typed or str(piece.span.start.low)
 
 
 def _form(piece: EnvelopePiece) -> str:
@@ -276,6 +283,8 @@ def _span(span: EpsSpan) -> str:
 
 
 def _end(end: EndPoint, digits: int | None = None) -> str:
+    if end.text is not None:
+        return end.text
     return "∞" if end.high is None else cell_text(end.low, end.high, digits)
 
 

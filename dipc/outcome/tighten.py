@@ -29,6 +29,7 @@ from dipc.outcome.words import (
     plural,
     saying_text,
     says_nothing,
+    single,
     subject_fields,
 )
 from dipc.rules.class_claim import ClassClaim
@@ -357,7 +358,8 @@ def _eps_text(tightest: Tightest, spot: TightSpot) -> str:
         return f"in the limit {name} → ∞: each single {name} needs less"
     if not any(spot.eps):
         return f"in the limit {name} → 0: each single {name} needs less"
-    eps = _point_text(*spot.eps)
+    typed = single(tightest.eps) if spot.claimed.is_around else None
+    eps = typed or _point_text(*spot.eps)
     if spot.by_inputs:
         return f"{eps}; inputs of the class approach the factor, and none is shown to need it"
     return eps if spot.attained else f"approached as {name} → {eps}"

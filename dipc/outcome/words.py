@@ -370,10 +370,11 @@ _EVERYWHERE = "everywhere"
 
 def _is_everything(where: Sequence[FailureInterval], eps: str) -> bool:
     text = ", ".join(
-        f"{'[' if failing.start.included else '('}{failing.start.low}, "
-        f"{'inf' if failing.end.high is None else failing.end.high}{']' if failing.end.included else ')'}"
+        f"{'[' if failing.start.included else '('}{failing.start.text or failing.start.low}, "
+        f"{'inf' if failing.end.high is None else failing.end.text or failing.end.high}"
+        f"{']' if failing.end.included else ')'}"
         for failing in where
-        if failing.start.exact and (failing.end.exact or failing.end.infinite)
+        if all(end.exact or end.infinite or end.text is not None for end in (failing.start, failing.end))
     )
     return text == eps
 
@@ -391,6 +392,8 @@ def _range_text(failing: FailureInterval, variable: str) -> str:
 def number_text(point: EndPoint) -> str:
     """Return the finite end of an interval as a text with its proved digits."""
     assert point.high is not None
+    if point.text is not None:
+        return point.text
     if not point.exact:
         return enclosed_text(point.low, point.high)
     return str(point.low) if len(str(point.low)) <= 12 else exact(point.low)
@@ -403,8 +406,9 @@ def interval_text(eps: str) -> str:
 
 def single(eps: str) -> str | None:
     """Return the text of the number if the intervals `eps` are a single number, else None."""
-    low, _, high = eps.strip("[]").partition(", ")
-    return low if low == high else None
+    inside = eps.strip("[]")
+    size = (len(inside) - len(", ")) // 2
+    return inside[:size] if size > 0 and inside == f"{inside[:size]}, {inside[:size]}" else None
 
 
 def everywhere_text(eps: str, every: str = "for every eps") -> str:

@@ -171,7 +171,7 @@ def _enclosed_source(
         source(enclosed.weaker),
         enclosed.texts,
         others=others,
-        eps=enclosed.eps,
+        irrational=None if enclosed.eps is None else (enclosed.eps, enclosed.ends),
         relation=WeakerClaim.AROUND if enclosed.is_point else WeakerClaim.IMPLIED,
     )
 

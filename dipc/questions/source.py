@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from fractions import Fraction
 from itertools import zip_longest
 from typing import TYPE_CHECKING, ClassVar, Protocol, assert_never
 
@@ -18,7 +19,7 @@ from dipc.claims.claim import Claim, intervals_text
 from dipc.claims.table import Table
 from dipc.claims.transcendental import DIGITS
 from dipc.decide.engine import Engine, Underway, results_in_order
-from dipc.decide.obligation import Decision, Obligation, Verdict
+from dipc.decide.obligation import Decision, EndPoint, FailureInterval, Obligation, TypedEnds, Verdict, with_typed_ends
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
 from dipc.program.program import Program, WorkDone
@@ -220,8 +221,9 @@ class Enclosed(Source):
 
     `said` has the texts of the claim's alpha, beta and gamma, as the user wrote them. `between` is the reason why a
     case is undecided if the stronger claim fails and the weaker one does not. `others` are further stronger claims
-    about the same cases. `relation` is that of the weaker claim to the claim. `eps` is the text of the claim's
-    intervals of eps, if they lie between those of the two other claims.
+    about the same cases. `relation` is that of the weaker claim to the claim. `irrational` is given if
+    the claim's intervals of eps lie between those of the two other claims: their text, and their irrational ends by the
+    rationals that replace them in the two claims.
     """
 
     respects_requires: ClassVar[bool] = True
@@ -235,10 +237,11 @@ class Enclosed(Source):
         others: tuple[Source, ...] = (),
         *,
         relation: WeakerClaim = WeakerClaim.IMPLIED,
-        eps: str | None = None,
+        irrational: tuple[str, TypedEnds] | None = None,
     ) -> None:
         super().__init__(source.program, source.intervals, {**source.stated, **said}, source.table)
-        self.eps = eps
+        self.eps = None if irrational is None else irrational[0]
+        self.ends: TypedEnds = {} if irrational is None else irrational[1]
         self.source = source
         self.weaker = weaker
         self.between = between
@@ -316,6 +319,13 @@ class _EnclosedCase:
         return self.stronger.undecided_row()
 
     def settle(self) -> Settling:
+        result = yield from self._settle()
+        ends = self.question.ends
+        if not ends or result.says is None:
+            return result
+        return replace(result, says=replace(result.says, where=with_typed_ends(result.says.where, ends)))
+
+    def _settle(self) -> Settling:
         between = self.question.between
         row = yield from self.stronger.settle()
         if row.verdict is Verdict.ACCURATE or self.weaker is None:
@@ -328,7 +338,7 @@ class _EnclosedCase:
                     return _by_lesser(proved) if self.question.eps is None else _with_beta_of(row, proved)
         found = yield from self.weaker.settle()
         if self._decides(found):
-            return found
+            return _with_ends(found, row, self.question)
         return row if row.verdict is Verdict.UNDECIDED else _open(row, between)
 
     def _decides(self, found: RowResult) -> bool:
@@ -342,6 +352,41 @@ class _EnclosedCase:
             case WeakerClaim.AROUND:
                 return refutes and all(_fails_throughout(found, each) for each in self.question.weaker.intervals)
         assert_never(self.question.relation)
+
+
+def _with_ends(found: RowResult, row: RowResult, question: Enclosed) -> RowResult:
+    """Return the refuted row `found`, about intervals within those of the claim, with the claim's irrational ends.
+
+    `row` is the result about larger intervals. Where the claim fails there up to the end of a larger interval, it fails
+    up to the claim's own end. Elsewhere, the end of what fails is only enclosed.
+    """
+    ends = question.ends
+    if not ends or not found.failing:
+        return found
+    if question.relation is WeakerClaim.AROUND:
+        return replace(found, failing=with_typed_ends(found.failing, ends))
+    is_same = row.beta_form == found.beta_form
+    proved = {
+        place: (low, high, text)
+        for place, (low, high, text) in ends.items()
+        if is_same and any(_covers(each, low, high) for each in row.failing)
+    }
+    inside = {place for interval in question.weaker.intervals for place in (interval.lower, interval.upper)}
+
+    def enclosed(point: EndPoint) -> EndPoint:
+        known = ends.get(point.low) if point.exact and point.low in inside else None
+        return point if known is None else EndPoint(known[0], known[1], included=False)
+
+    failing = [
+        replace(each, start=enclosed(each.start), end=enclosed(each.end))
+        for each in with_typed_ends(found.failing, proved)
+    ]
+    return replace(found, failing=tuple(failing))
+
+
+def _covers(failing: FailureInterval, low: Fraction, high: Fraction) -> bool:
+    start, end = failing.start, failing.end
+    return start.high is not None and start.high <= low and (end.high is None or high <= end.low)
 
 
 def _with_beta_of(row: RowResult, proved: RowResult) -> RowResult:

@@ -733,6 +733,12 @@ def _cell(low: Fraction, digits: int) -> Cell:
     return low, low + Fraction(10) ** (magnitude(low) - digits + 1)
 
 
+def decimal_hull(ends: Cell, digits: int) -> Cell:
+    """Decimals with `digits` digits around an interval of rationals >= 0, which is at most a unit of the last digit."""
+    low, high = (decimal_cell(end, digits) if end else (end, end) for end in ends)
+    return low[0], high[1]
+
+
 def decimal_cell(value: Fraction, digits: int) -> Cell:
     """Decimals around a rational > 0: the number cut off after `digits` digits, and one unit of the last digit more."""
     return _cell(round_down(value, digits), digits)

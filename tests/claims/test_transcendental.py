@@ -19,6 +19,7 @@ from dipc.claims.expression import is_transcendental
 from dipc.claims.transcendental import enclosed_claim
 from dipc.decide.obligation import Verdict
 from dipc.inverse.question import AlphaSolution, EpsSolution
+from dipc.outcome.rows import failing_text
 from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse_expression
 from dipc.verifier.command import verify
@@ -200,11 +201,26 @@ def test_random_ends_against_the_value_at_the_end(base: Fraction, share: Fractio
     assert report.verdict is (Verdict.ACCURATE if by >= 0 else Verdict.INACCURATE)
 
 
-def test_inverse_questions_refuse_a_single_irrational_eps() -> None:
-    with pytest.raises(DiagnosticError, match="E0615"):
-        dipc.tighten(RESPONSE, beta="1/4", eps="log(3)")
-    with pytest.raises(DiagnosticError, match="E0615"):
-        dipc.solve(RESPONSE, wanted="beta", eps="log(3)")
+@pytest.mark.parametrize(
+    ("beta", "eps", "failing"),
+    [
+        ("1/5", "[log(2), log(3)]", "[log(2), log(3)]"),
+        ("1/5", "[1/2, log(3))", "[1/2, log(3))"),
+        ("1/5", "log(3)", "{log(3)}"),
+        # The claim holds with equality at log(3): where it fails near this end is only enclosed.
+        ("1/4", "[log(2), log(3)]", "[log(2), 1.098612288…)"),
+        ("1/5", "[log(2), 3]", "[log(2), 1.386294361…)"),
+    ],
+)
+def test_ends_of_failing_intervals_are_shown_as_typed(beta: str, eps: str, failing: str) -> None:
+    report = dipc.check(RESPONSE, alpha=0, beta=beta, eps=eps)
+    assert {failing_text(row.failing) for row in report.rows} == {failing}
+    for end in (row.failing[0].end for row in report.rows):
+        assert end.high is not None
+        with mpmath.workdps(50):
+            value = mpmath.log(3) if "log(3)" in eps else mpmath.log(4)
+            low, high = (mpmath.mpf(each.numerator) / each.denominator for each in (end.low, end.high))
+            assert low <= value <= high
 
 
 @pytest.mark.parametrize("eps", ["(0, log(3)), (log(2), inf)", "[1, 2], [2, log(9)]"])

@@ -64,15 +64,14 @@ def test_a_factor_that_inputs_approach(beta: str) -> None:
 
 
 @pytest.mark.parametrize("eps", ["[log(2), inf)", "(log(2), inf)", "[log(2), 1]"])
-def test_a_factor_around_the_inverse_of_an_integer_leaves_kappa_open(eps: str) -> None:
-    """The error 1/(1 + e^eps) is 1/3 at log(2): beta = 1/3 holds and beta/2 does not, but digits do not prove it."""
+def test_a_factor_at_an_irrational_end_is_at_most_a_rational(eps: str) -> None:
+    """The error 1/(1 + e^eps) is 1/3 at log(2): beta = 1/3 holds and beta/2 does not."""
     least = dipc.tighten(dipc.load(RESPONSE), inputs="all", alpha=0, beta="1/3", eps=eps)
     assert least.complete
     assert least.factor is not None
-    assert least.factor[0] < 1 < least.factor[1]
-    assert not least.holds_for_every_kappa
-    assert Member({}, least).as_json()["kappa"] is None
-    assert headline(least).endswith("the greatest κ for which beta/κ holds is not known")
+    assert least.factor[0] < 1 == least.factor[1]
+    assert Member({}, least).as_json()["kappa"] == "1"
+    assert headline(least).endswith("beta holds, beta/2 does not")
 
 
 @pytest.mark.parametrize(
