@@ -7,7 +7,7 @@ and in notebooks.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from importlib import import_module
@@ -16,6 +16,7 @@ from typing import Any
 
 from dipc.algebra.exppoly import ClosedForm, Supremum, fraction_of
 from dipc.algebra.limits import Limits
+from dipc.algebra.record import json_object
 from dipc.claims.claim import resolve_intervals, the_one_eps
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells, output_cells
@@ -25,7 +26,7 @@ from dipc.outcome import formats as formulas
 from dipc.outcome.classes import class_verdict_line
 from dipc.outcome.classes import findings as class_findings
 from dipc.outcome.curves import draw_row
-from dipc.outcome.html import typeset
+from dipc.outcome.html import table, typeset
 from dipc.outcome.outcome import Fields, Line, render_parts
 from dipc.outcome.program import Dtmc, chain_at, lines_of, place_text
 from dipc.outcome.rows import findings, verdict_line
@@ -174,26 +175,14 @@ _OWN = ("row", "alpha", "beta", "gamma", "verdict", "vacuous", "probability", "e
 
 def records(report: Report) -> list[dict[str, object]]:
     """Return the rows of `report` as flat dicts with equal keys, in the order of a table's columns."""
-    names = list(dict.fromkeys(name for row in report.rows for name in (*row.input, *row.output)))
-    return [_record(row, names) for row in report.rows]
-
-
-def _record(row: RowResult, names: Sequence[str]) -> dict[str, object]:
-    given = {**row.input, **row.output}
-    counterexample = row.counterexample
-    return {
-        "row": row.row,
-        **{name if name not in _OWN else f"{name} of the program": given.get(name) for name in names},
-        "alpha": row.alpha,
-        "beta": row.beta,
-        "gamma": row.gamma,
-        "verdict": str(row.verdict),
-        "vacuous": row.vacuous,
-        "probability": row.probability,
-        "eps": None if counterexample is None else str(counterexample.eps),
-        "reason": row.reason,
-        **({} if row.count is None else {"count": row.count}),
-    }
+    names = dict.fromkeys(name for row in report.rows for name in (*row.input, *row.output))
+    renamed = {name: name if name not in _OWN else f"{name} of the program" for name in names}
+    plain = "alpha beta gamma verdict vacuous probability eps=counterexample.eps reason count?"
+    return [
+        {"row": row.row, **{renamed[name]: {**row.input, **row.output}.get(name) for name in names}}
+        | json_object(row, plain)
+        for row in report.rows
+    ]
 
 
 def data_frame(report: Report) -> Any:
@@ -323,37 +312,27 @@ def report_text(report: Report) -> str:
 def report_html(report: Report) -> str:
     """Return the verdict of `report`, the claim, and the first rows, failing ones first, as HTML."""
     counts, word = report.counts, _word(report.rows)
-    tally = [f"{number} {name}" for name, number in _kinds(report)]
-    head = f'<b style="color: {_COLORS[report.verdict]}">{report.verdict}</b>: {escape(", ".join(tally))}'
+    kinds = ((counts.inaccurate, "fail"), (counts.undecided, "undecided"), (counts.vacuous, "vacuous"))
+    tally = ", ".join([count(counts.rows, word), *(f"{number} {kind}" for number, kind in kinds if number)])
+    head = f'<b style="color: {_COLORS[report.verdict]}">{report.verdict}</b>: {escape(tally)}'
     constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())
     fields = [f"program {report.program}" + (f" with {constants}" if constants else "")]
     fields += [f"{name} = {'each row’s own' if text is None else text}" for name, text in report.claim.items()]
-    rows = [*report.failures[:_SHOWN], *report.select(Verdict.UNDECIDED), *report.select(Verdict.ACCURATE)]
-    body = [_cells(row) for row in rows[:_SHOWN]]
-    rest = counts.rows - len(body)
-    table = _html_table((word, "input", "answer", "alpha", "beta", "verdict", "eps", "probability", "required"), body)
+    rows = [*report.failures[:_SHOWN], *report.select(Verdict.UNDECIDED), *report.select(Verdict.ACCURATE)][:_SHOWN]
+    columns = (word, "input", "answer", "alpha", "beta", "verdict", "eps", "probability", "required")
+    rest = counts.rows - len(rows)
     more = f"<p>and {count(rest, f'more {word}')}</p>" if rest > 0 else ""
-    return f"<div><p>{head}</p><p>{escape('; '.join(fields))}</p>{table}{more}</div>"
-
-
-def _kinds(report: Report) -> Iterable[tuple[str, int]]:
-    counts = report.counts
-    yield _word(report.rows) if counts.rows == 1 else "rows" if _word(report.rows) == "row" else "classes", counts.rows
-    for name, number in (("fail", counts.inaccurate), ("undecided", counts.undecided), ("vacuous", counts.vacuous)):
-        if number:
-            yield name, number
+    shown_rows = table(columns, [(None, _cells(row)) for row in rows])
+    return f"<div><p>{head}</p><p>{escape('; '.join(fields))}</p>{shown_rows}{more}</div>"
 
 
 def _cells(row: RowResult) -> tuple[str, ...]:
-    counterexample = row.counterexample
-    numbers = ("", "", "")
-    if counterexample is not None:
-        digits = agreement(counterexample.probability, counterexample.required)
-        numbers = (
-            rational(counterexample.eps),
-            enclosed_text(*counterexample.probability, digits),
-            enclosed_text(*counterexample.required, digits),
-        )
+    found = row.counterexample
+    numbers: tuple[str, ...] = ("", "", "")
+    if found is not None:
+        digits = agreement(found.probability, found.required)
+        sides = (enclosed_text(*side, digits) for side in (found.probability, found.required))
+        numbers = (rational(found.eps), *sides)
     verdict = f"{row.verdict}{', vacuously' if row.vacuous else ''}"
     return (str(row.row), _row_text(row), assignment_text(row.output), row.alpha, row.beta, verdict, *numbers)
 
@@ -375,29 +354,16 @@ def form_html(form: ClosedForm) -> str:
 
 def chain_html(dtmc: Dtmc) -> str:
     """Return the chain `dtmc` as an HTML table: for each state its values, noises, constraints and steps."""
-    body = []
+    rows = []
     for number, state in enumerate(dtmc.states):
-        knows = "; ".join(", ".join(line) for line in lines_of(state))
-        steps = [
-            f"s{step.goal}"
-            + (f" when {step.outcome}" if step.outcome else "")
-            + (f": {step.probability}" if step.probability is not None else f": {step.reason or 'open'}")
+        steps = (
+            f"s{step.goal}{f' when {step.outcome}' if step.outcome else ''}: "
+            f"{step.reason or 'open' if step.probability is None else step.probability}"
             for step in dtmc.steps[number]
-        ]
-        body.append((f"s{number}", place_text(state), knows, "\n".join(steps)))
-    return _html_table(("state", "next", "known", "steps"), body)
-
-
-def _html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return an HTML table of the rows below the header, without the columns that are empty in all rows."""
-    rows = list(rows)
-    columns = [column for column in range(len(header)) if any(row[column] for row in rows)]
-    head = "".join(f"<th>{escape(header[column])}</th>" for column in columns)
-    lines = (
-        "<tr>" + "".join(f"<td>{escape(row[column]).replace(chr(10), '<br>')}</td>" for column in columns) + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+        )
+        known = "; ".join(", ".join(line) for line in lines_of(state))
+        rows.append((None, (f"s{number}", place_text(state), known, "\n".join(steps))))
+    return table(("state", "next", "known", "steps"), rows)
 
 
 # --- the chain of a program ------------------------------------------------------------------------

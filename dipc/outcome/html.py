@@ -11,7 +11,6 @@ import tokenize
 from base64 import b64encode
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from html import escape
@@ -32,7 +31,7 @@ from dipc.measure.measure import EnclosedForm
 from dipc.outcome.certificates import certificate
 from dipc.outcome.classes import class_fields
 from dipc.outcome.curves import Curve, curves_of, sentence
-from dipc.outcome.outcome import Fields, Grid, Line, Outcome, Part, ReportBlock, ShownTable, Tone, Verbatim
+from dipc.outcome.outcome import Fields, Grid, Line, Outcome, Part, ReportBlock, Tone, Verbatim
 from dipc.outcome.program import Outcomes
 from dipc.outcome.rows import worst_first
 from dipc.program.program import Program
@@ -63,21 +62,22 @@ def page(outcome: Outcome, command: Sequence[str], tool: str) -> str:
     claim = groups.pop(0) if groups else ""
     title = "Input" if isinstance(outcome.result, Outcomes) else "Claim"
     other = "β" if curves and curves[0].labels[1].startswith("required") else "1 less the probability at u"
+    proofs = None
+    if isinstance(outcome.result, Report | PrivacyReport):
+        with suppress(Uncertified):
+            proofs = certificate(outcome, tool)
+    subject = escape(f"{' '.join(command[:2])}: {outcome.program}")
+    mood = _MOODS.get(outcome.tone, "")
+    header = f'<header class="{mood}"><p>{subject}</p><h1>{escape(outcome.line)}</h1></header>\n'
     sections = [
-        _header(outcome, command) + section(title, claim),
+        header + section(title, claim),
         *([section("Findings", "".join(groups))] if groups else []),
         closed_forms(curves, other),
         _table(outcome),
         _listing(outcome),
-        evidence(command, tool, _proofs(outcome, tool)),
+        evidence(command, tool, proofs),
     ]
     return document(outcome.line, sections, curves)
-
-
-def _header(outcome: Outcome, command: Sequence[str]) -> str:
-    subject = f"{' '.join(command[:2])}: {outcome.program}"
-    mood = _MOODS.get(outcome.tone, "")
-    return f'<header class="{mood}"><p>{escape(subject)}</p><h1>{escape(outcome.line)}</h1></header>\n'
 
 
 def _groups(blocks: Iterable[ReportBlock]) -> list[str]:
@@ -103,47 +103,39 @@ def _part(part: Part) -> str:
         case Verbatim(lines):
             return f"<pre>{escape(chr(10).join(lines))}</pre>\n"
         case Grid(head, rows):
-            return _rows(head, rows)
+            return table(head, rows)
     assert_never(part)
 
 
-def _rows(head: Sequence[str], rows: Iterable[tuple[Tone | None, Sequence[str]]]) -> str:
-    names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    lines = [f"<tr>{names}</tr>"]
+def table(head: Sequence[str], rows: Sequence[tuple[Tone | None, Sequence[str]]]) -> str:
+    """Return a table without its empty columns; for narrow screens, the verdict is in the second one."""
+    kept = [at for at in range(len(head)) if not rows or any(cells[at] for _, cells in rows)]
+    if "verdict" in head:
+        kept.remove(verdict := head.index("verdict"))
+        kept.insert(1, verdict)
+    lines = ["<tr>" + "".join(f"<th>{escape(head[at])}</th>" for at in kept) + "</tr>"]
     for tone, cells in rows:
         mood = "" if tone is None else f' class="{_MOODS.get(tone, "")}"'
-        lines.append(f"<tr{mood}>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
+        texts = (escape(cells[at]).replace("\n", "<br>") for at in kept)
+        lines.append(f"<tr{mood}>{''.join(f'<td>{text}</td>' for text in texts)}</tr>")
     return '<div class="wide"><table>\n' + "\n".join(lines) + "\n</table></div>\n"
 
 
 def _table(outcome: Outcome) -> str:
-    table = None if outcome.table is None else outcome.table()
-    if table is None or not table.title:
+    shown_table = None if outcome.table is None else outcome.table()
+    if shown_table is None or not shown_table.title:
         return ""
-    if isinstance(outcome.result, Report) and table.columns[0] == "class":
-        table = _of_classes(table, outcome.result)
-    rest = table.count - _ROWS
+    columns, rows = shown_table.columns, list(islice(shown_table.rows, _ROWS))
+    if isinstance(outcome.result, Report) and columns[0] == "class":
+        at = columns.index("input")
+        columns = (*columns[:at], "inputs", "hardest input, for example", *columns[at + 1 :])
+        described = (
+            dict(class_fields(row))["inputs"] if isinstance(row, ClassResult) else "" for row in outcome.result.rows
+        )
+        rows = [(tone, (*cells[:at], text, *cells[at:])) for (tone, cells), text in zip(rows, described, strict=False)]
+    rest = shown_table.count - _ROWS
     more = f"<p>and {rest} more; --format json has them all</p>\n" if rest > 0 else ""
-    return section(table.title, _rows(*_narrowed(table.columns, list(islice(table.rows, _ROWS)))) + more)
-
-
-def _of_classes(table: ShownTable, report: Report) -> ShownTable:
-    described = [dict(class_fields(row))["inputs"] if isinstance(row, ClassResult) else "" for row in report.rows]
-    at = table.columns.index("input")
-    columns = (*table.columns[:at], "inputs", "hardest input, for example", *table.columns[at + 1 :])
-    rows = ((tone, (*cells[:at], text, *cells[at:])) for (tone, cells), text in zip(table.rows, described, strict=True))
-    return replace(table, columns=columns, rows=rows)
-
-
-def _narrowed(
-    columns: Sequence[str], rows: Sequence[tuple[Tone | None, Sequence[str]]]
-) -> tuple[Sequence[str], Iterable[tuple[Tone | None, Sequence[str]]]]:
-    """Return the table for narrow screens, with the verdict in the second column and without empty columns."""
-    kept = [at for at in range(len(columns)) if not rows or any(cells[at] for _, cells in rows)]
-    if "verdict" in columns:
-        kept.remove(verdict := columns.index("verdict"))
-        kept.insert(1, verdict)
-    return [columns[at] for at in kept], ((tone, [cells[at] for at in kept]) for tone, cells in rows)
+    return section(shown_table.title, table(columns, rows) + more)
 
 
 def _listing(outcome: Outcome) -> str:
@@ -195,13 +187,6 @@ def _python_lines(text: str) -> list[list[tuple[str, str]]]:
 
 
 _PYTHON_KINDS = {tokenize.COMMENT: "comment", tokenize.NUMBER: "number", tokenize.STRING: "type"}
-
-
-def _proofs(outcome: Outcome, tool: str) -> str | None:
-    if isinstance(outcome.result, Report | PrivacyReport):
-        with suppress(Uncertified):
-            return certificate(outcome, tool)
-    return None
 
 
 # --- the frame -------------------------------------------------------------------------------------
@@ -394,24 +379,16 @@ def _sum(terms: Iterable[_Term], symbol: str) -> str:
 def _monomial(k: int, q: Fraction, c: Fraction, symbol: str) -> str:
     factors = []
     if c != 1 or (k == 0 and q == 0):
-        factors.append(_number(c))
+        above, below = f"<mn>{c.numerator}</mn>", f"<mn>{c.denominator}</mn>"
+        factors.append(above if c.denominator == 1 else _fraction(above, below))
     if k:
         factors.append(symbol if k == 1 else f"<msup>{symbol}<mn>{k}</mn></msup>")
     if q:
-        factors.append(f"<msup><mi>e</mi><mrow>{_exponent(q, symbol)}</mrow></msup>")
+        times = "" if abs(q.numerator) == 1 else f"<mn>{abs(q.numerator)}</mn>"
+        over = "" if q.denominator == 1 else f"<mo>/</mo><mn>{q.denominator}</mn>"
+        sign = "<mo>−</mo>" if q < 0 else ""
+        factors.append(f"<msup><mi>e</mi><mrow>{sign}{times}{symbol}{over}</mrow></msup>")
     return "<mo>&#8290;</mo>".join(factors)
-
-
-def _exponent(q: Fraction, symbol: str) -> str:
-    times = "" if abs(q.numerator) == 1 else f"<mn>{abs(q.numerator)}</mn>"
-    over = "" if q.denominator == 1 else f"<mo>/</mo><mn>{q.denominator}</mn>"
-    return f"{'<mo>−</mo>' if q < 0 else ''}{times}{symbol}{over}"
-
-
-def _number(value: Fraction) -> str:
-    if value.denominator == 1:
-        return f"<mn>{value.numerator}</mn>"
-    return _fraction(f"<mn>{value.numerator}</mn>", f"<mn>{value.denominator}</mn>")
 
 
 def _fraction(above: str, below: str) -> str:
@@ -430,18 +407,16 @@ def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
     """Return a section with the closed form of each curve's first side, and of `other`, 1 minus the second side."""
     sections = []
     for curve in curves:
-        body = f"<p>{escape(curve.labels[0])}, a function of {escape(curve.axis)}</p>{_form(curve)}"
+        if isinstance(curve.bound, EnclosedForm):
+            form = f"<p>{escape(curve.bound.reason)}: it is enclosed</p>"
+        else:
+            form = typeset(curve.bound, curve.symbol)
+        body = f"<p>{escape(curve.labels[0])}, a function of {escape(curve.axis)}</p>{form}"
         if curve.is_compared:
             required = re.sub(r"\beps\b", curve.symbol, language_text(curve.beta))
             body += f'<p>{escape(other)}</p><code class="form">{escape(required)}</code>'
         sections.append(f"<details><summary>{escape(curve.name)}</summary>{body}</details>\n")
     return section("Closed forms", "".join(sections)) if sections else ""
-
-
-def _form(curve: Curve) -> str:
-    if isinstance(curve.bound, EnclosedForm):
-        return f"<p>{escape(curve.bound.reason)}: it is enclosed</p>"
-    return typeset(curve.bound, curve.symbol)
 
 
 def typeset(form: ClosedForm, variable: str = "eps") -> str:
