@@ -108,7 +108,7 @@ class Curve:
     def from_inequality(word: str, claimed: Inequality, required: str = "1 − β") -> Curve:
         """Return the curve for the rows or classes that one inequality is about."""
         name = numbered(word, claimed.rows, _LISTED)
-        names = labels(required, exact=claimed.exact)
+        names = _labels(required, exact=claimed.exact)
         return Curve(name, claimed.variable, names, claimed.intervals, claimed.bound, claimed.beta)
 
     @property
@@ -150,6 +150,7 @@ class Curve:
                 if not low < middle < high or not any(middle in interval for interval in self.intervals):
                     continue
                 result[middle] = self._sides(middle)
+                # A line through the outer two values visibly misses the middle one, in a picture from 0 to 1.
                 if any(map(_bends, result[low], result[middle], result[high])):
                     refined += [(low, middle), (middle, high)]
             waiting = refined[: _MOST_POINTS - len(result)]
@@ -165,7 +166,6 @@ _Sides = tuple[float | None, float | None]
 
 
 def _bends(low: float | None, middle: float | None, high: float | None) -> bool:
-    """Return True if a line through the outer two values visibly misses the middle one, in a picture from 0 to 1."""
     if low is None or middle is None or high is None:
         return low is not None or high is not None
     return abs((low + high) / 2 - middle) > _BEND and max(low, high) > -1 / 2
@@ -209,22 +209,13 @@ def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
         for one in row.obligations or (row,):
             if one.closed_form is not None:
                 rows_of.setdefault((one.closed_form, one.beta_form), []).append(one)
-    for alike in rows_of.values():
-        alike.sort(key=_shortfall)
-    chosen = sorted(rows_of.items(), key=lambda item: _shortfall(item[1][0]))[:most]
-    return _drawn(
-        Curve(
-            numbered(word, tuple(dict.fromkeys(row.row for row in alike)), _LISTED),
-            Variable.EPS,
-            labels(),
-            source.intervals,
-            bound,
-            beta,
-            alike[0].failing,
-            alike[0].counterexample,
-        )
-        for (bound, beta), alike in chosen
-    )
+    curves = []
+    for sides, rows in rows_of.items():
+        alike = sorted(rows, key=_shortfall)
+        name = numbered(word, tuple(dict.fromkeys(row.row for row in alike)), _LISTED)
+        found = alike[0].failing, alike[0].counterexample
+        curves.append((_shortfall(alike[0]), Curve(name, Variable.EPS, _labels(), source.intervals, *sides, *found)))
+    return _drawn(curve for _, curve in sorted(curves, key=lambda each: each[0])[:most])
 
 
 def _shortfall(row: RowResult) -> tuple[bool, Fraction, int]:
@@ -235,22 +226,12 @@ def _shortfall(row: RowResult) -> tuple[bool, Fraction, int]:
 
 def _of_enclosed(source: Source, report: Report, engine: Engine, most: int) -> tuple[Curve, ...]:
     rows = {row.row: row for row in sorted(islice(report.rows, _MOST_ROWS), key=_shortfall)[:most]}
-    claimed, _ = measure_inequalities(
-        [
-            (case.number, one)
-            for case in source.cases()
-            if case.number in rows and not rows[case.number].vacuous
-            for one in case.steps()
-        ],
-        engine,
-    )
+    cases = (case for case in source.cases() if case.number in rows and not rows[case.number].vacuous)
+    claimed, _ = measure_inequalities([(case.number, one) for case in cases for one in case.steps()], engine)
+    ordered = sorted(((rows[one.rows[0]], one) for one in claimed), key=lambda each: _shortfall(each[0]))
     return _drawn(
-        replace(
-            Curve.from_inequality("row", one),
-            failing=rows[one.rows[0]].failing,
-            counterexample=rows[one.rows[0]].counterexample,
-        )
-        for one in sorted(claimed, key=lambda one: _shortfall(rows[one.rows[0]]))
+        replace(Curve.from_inequality("row", one), failing=row.failing, counterexample=row.counterexample)
+        for row, one in ordered
     )
 
 
@@ -299,21 +280,22 @@ def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
         claims = claims_of(question).distinct
     except Undecided:
         return ()
+    rows, eps, limits = {*solution.rows}, solution.eps_answer, question.program.limits
     return _drawn(
         replace(
             Curve.from_inequality(question.word, one),
-            failing=_failing(one, question.program.limits) if one.exact else (),
-            needed=[solution.eps_answer]
-            if solution.eps_answer is not None and not {*solution.rows}.isdisjoint(one.rows)
-            else (),
+            failing=_failing(one.closed, one.beta, one.intervals, limits) if one.exact else (),
+            needed=() if eps is None or rows.isdisjoint(one.rows) else [eps],
         )
-        for one in sorted(claims, key=lambda one: {*solution.rows}.isdisjoint(one.rows))[:most]
+        for one in sorted(claims, key=lambda one: rows.isdisjoint(one.rows))[:most]
     )
 
 
-def _failing(claimed: Inequality, limits: Limits) -> tuple[FailureInterval, ...]:
+def _failing(
+    form: ClosedForm, beta: BetaForm, intervals: Sequence[Interval], limits: Limits
+) -> tuple[FailureInterval, ...]:
     with suppress(Undecided):
-        return decide(claimed.closed, claimed.beta, claimed.intervals, limits, _DIGITS).failing
+        return decide(form, beta, intervals, limits, _DIGITS).failing
     return ()
 
 
@@ -330,12 +312,9 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
     failing: tuple[FailureInterval, ...] = ()
     point = None
     if counterexample is not None:
-        with suppress(Undecided):
-            beta, allowed = (
-                PiecewiseForm(1 - _closed(counterexample.sides.probability).value),
-                _closed(counterexample.sides.allowed),
-            )
-            failing = decide(allowed, beta, intervals, question.program.limits, _DIGITS).failing
+        found = counterexample.sides
+        beta = PiecewiseForm(1 - _closed(found.probability).value)
+        failing = _failing(_closed(found.allowed), beta, intervals, question.program.limits)
         point = Counterexample(counterexample.eps, counterexample.allowed, counterexample.probability)
     return _drawn(
         Curve(
@@ -355,19 +334,11 @@ def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> 
 
 
 def _of_outputs(outcomes: Outcomes, most: int) -> tuple[Curve, ...]:
-    nothing = PiecewiseForm(ExpPoly.ONE)
-    eps = outcomes.only_at
-    interval = Interval.POSITIVE if eps is None else Interval.closed(eps, eps)
+    eps, nothing = outcomes.only_at, PiecewiseForm(ExpPoly.ONE)
+    intervals = (Interval.POSITIVE if eps is None else Interval.closed(eps, eps),)
+    named = [(assignment_text(one.output) if one.output else "any output", one) for one in outcomes.outcomes[:most]]
     drawn = _drawn(
-        Curve(
-            assignment_text(one.output) if one.output else "any output",
-            Variable.EPS,
-            ("probability", ""),
-            (interval,),
-            one.probability,
-            nothing,
-        )
-        for one in outcomes.outcomes[:most]
+        Curve(name, Variable.EPS, ("probability", ""), intervals, one.probability, nothing) for name, one in named
     )
     return tuple(replace(curve, required=(None,) * len(curve.xs)) for curve in drawn)
 
@@ -377,7 +348,7 @@ def _closed(form: Probability | None) -> ClosedForm:
     return form
 
 
-def labels(required: str = "1 − β", *, exact: bool = True) -> tuple[str, str]:
+def _labels(required: str = "1 − β", *, exact: bool = True) -> tuple[str, str]:
     """Return the labels of the two sides of a claim about accuracy.
 
     With `exact` the first is the probability, otherwise a lower bound; `required` is the second.
@@ -486,22 +457,6 @@ def check_picture(path: Path) -> None:
         )
 
 
-def new_figure() -> tuple[Figure, Axes]:
-    """Return a figure with one pair of axes, in the common style."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
-    axes = figure.add_subplot()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["bottom", "left"]].set_color(_INK)
-    axes.tick_params(which="both", colors=_INK)
-    axes.xaxis.label.set_color(_INK)
-    axes.yaxis.label.set_color(_INK)
-    axes.grid(color=_INK, linewidth=0.6, alpha=0.25)
-    axes.set_axisbelow(True)
-    return figure, axes
-
-
 def _line(axes: Axes, points: Iterable[tuple[Fraction | float, float | None]], **style: Any) -> None:
     known = [(float(x), y) for x, y in points if y is not None]
     axes.plot([x for x, _ in known], [y for _, y in known], **style)
@@ -539,19 +494,11 @@ def save(figure: Figure, path: Path) -> None:
             ground = "none" if path.suffix.lower() == ".svg" else "white"
             for axes in figure.axes:
                 axes.set_facecolor("none")
-            figure.savefig(path, dpi=160, metadata=_metadata(path), facecolor=ground)
+            # Without the date, so that equal results are equal files.
+            dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+            figure.savefig(path, dpi=160, metadata=dates.get(path.suffix.lower(), {}), facecolor=ground)
     except OSError as error:
         raise bad_input("E0804", f"`{path}` cannot be written: {error.strerror or error}") from error
-
-
-def _metadata(path: Path) -> dict[str, Any]:
-    """Return metadata without the date, so that equal results are equal files."""
-    match path.suffix.lower():
-        case ".svg":
-            return {"Date": None}
-        case ".pdf":
-            return {"CreationDate": None}
-    return {}
 
 
 # --- two sides of inequalities over eps ------------------------------------------------------------
@@ -563,21 +510,31 @@ MOST = 4
 
 def draw(path: Path, outcome: Outcome) -> None:
     """Draw the picture of an answer, and write it; raise DiagnosticError if the file cannot be written."""
-    figure, axes = new_figure()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
+    axes = figure.add_subplot()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["bottom", "left"]].set_color(_INK)
+    axes.tick_params(which="both", colors=_INK)
+    axes.xaxis.label.set_color(_INK)
+    axes.yaxis.label.set_color(_INK)
+    axes.grid(color=_INK, linewidth=0.6, alpha=0.25)
+    axes.set_axisbelow(True)
     match outcome.result:
-        case Member() as member:
-            _draw_factors(axes, [member], outcome)
-        case tuple() as members:
-            _draw_factors(axes, members, outcome)
+        case Member() | tuple() as result:
+            _draw_factors(axes, (result,) if isinstance(result, Member) else result, outcome)
         case Tuned() as answer:
             _draw_objective(axes, answer)
         case Profile() as answer:
-            _draw_profile(axes, answer)
+            points = [(point.budget, float(point.delta[1])) for point in answer.points]
+            _line(axes, points, color=COLORS[0], marker="o", markersize=3)
+            axes.set_ylim(bottom=0)
+            _titled(axes, f"{answer.program}: privacy profile at eps = {answer.eps}", "budget", "least delta")
         case ErrorReport() as report:
             _draw_errors(axes, outcome.question.intervals, report)
         case Outcomes() as outcomes:
-            title = f"{outcome.program} at {assignment_text(outcomes.input)}"
-            _draw_curves(axes, curves_of(outcome, MOST), title)
+            _draw_curves(axes, curves_of(outcome, MOST), f"{outcome.program} at {assignment_text(outcomes.input)}")
         case _:
             curves = curves_of(outcome, MOST)
             _draw_curves(axes, curves, f"{outcome.program}: {outcome.result.verdict}{_not_drawn(outcome, curves)}")
@@ -675,13 +632,6 @@ def _draw_objective(axes: Axes, tuned: Tuned) -> None:
         _line(axes, ends, color=COLORS[2], linestyle="--", label="proved to be at least")
     axes.legend(loc="upper right", frameon=False, fontsize=9)
     _titled(axes, f"{tuned.program}: what the claim needs", name, needed)
-
-
-def _draw_profile(axes: Axes, profile: Profile) -> None:
-    points = [(point.budget, float(point.delta[1])) for point in profile.points]
-    _line(axes, points, color=COLORS[0], marker="o", markersize=3)
-    axes.set_ylim(bottom=0)
-    _titled(axes, f"{profile.program}: privacy profile at eps = {profile.eps}", "budget", "least delta")
 
 
 def _draw_errors(axes: Axes, intervals: Sequence[Interval], report: ErrorReport) -> None:
@@ -825,11 +775,13 @@ def _need(one: Inequality, eps: Fraction) -> float | None:
 
     None if beta is not positive, or the numbers are huge.
     """
-    missing = one.bound if isinstance(one.bound, EnclosedForm) else ClosedForm(1 - one.bound.value)
-    value, beta = _number(missing, eps), _number(one.beta, eps)
-    if value is None or beta is None or beta <= 0:
-        return None
-    return (1 - value if isinstance(missing, EnclosedForm) else value) / beta
+    if isinstance(one.bound, EnclosedForm):
+        value = _number(one.bound, eps)
+        missing = None if value is None else 1 - value
+    else:
+        missing = _number(ClosedForm(1 - one.bound.value), eps)
+    beta = _number(one.beta, eps)
+    return None if missing is None or beta is None or beta <= 0 else missing / beta
 
 
 # --- a family --------------------------------------------------------------------------------------
