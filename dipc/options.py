@@ -97,13 +97,9 @@ def job_count(jobs: int | str) -> int:
             f"`{jobs}` is not a number of processes",
             f"write a number from 1 to {MOST_JOBS}, or `auto` (or 0) for as many as there are processors",
         )
-    return count or _processors()
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    if count:
+        return count
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 #: A bound on the absolute value of the least value of a constant.

@@ -114,20 +114,9 @@ def answer(asked: str, tell: Tell) -> Callable[[], str] | None:
     return report
 
 
-#: The field of the page for each option; all other options share one field.
-FIELDS = {
-    "--beta": "beta",
-    "--inputs": "inputs",
-    "-D": "constants",
-    "--alpha": "alpha",
-    "--gamma": "gamma",
-    "--eps": "eps",
-    "--adjacent": "adjacent",
-    "--budget": "budget",
-    "--delta": "delta",
-    "--input": "input",
-    "--for": "for",
-}
+#: The options with a field of their own, which has the option's name or, for `-D`, another one. Others share one field.
+_ALONE = "--beta --inputs -D --alpha --gamma --eps --adjacent --budget --delta --input --for"
+FIELDS = {option: {"-D": "constants"}.get(option, option[2:]) for option in _ALONE.split()}
 _OPTION = re.compile(r"(?:the option )?`(--?[A-Za-z][a-z-]*)(?:[ =]([^`]+))?`")
 _USAGE = re.compile(r"^ *= help: `dipc[^`]* --help` .*\n?", re.MULTILINE)
 
@@ -200,29 +189,18 @@ def mistakes(text: str, definitions: Sequence[str] = (), eps: str | None = None)
     except DiagnosticError as error:
         diagnostics = error.diagnostics
     lines = text.split("\n")
-    return json.dumps([_placed(each, lines) for each in diagnostics if _is_here(each)], ensure_ascii=False)
+    here = ((each, each.excerpt) for each in diagnostics if each.excerpt is not None and each.excerpt.file == _NAME)
+    return json.dumps([_placed(each, place, lines) for each, place in here], ensure_ascii=False)
 
 
-def _is_here(diagnostic: Diagnostic) -> bool:
-    return diagnostic.excerpt is not None and diagnostic.excerpt.file == _NAME
-
-
-def _placed(diagnostic: Diagnostic, lines: Sequence[str]) -> dict[str, object]:
-    assert diagnostic.excerpt is not None
-    start, end = _offsets(diagnostic.excerpt, lines)
-    # The text beneath the caret is often a part of the message.
-    message = (
-        diagnostic.message if diagnostic.label in diagnostic.message else f"{diagnostic.message}: {diagnostic.label}"
-    )
-    return {"from": start, "to": end, "code": diagnostic.code, "message": message, "notes": diagnostic.notes}
-
-
-def _offsets(excerpt: Excerpt, lines: Sequence[str]) -> tuple[int, int]:
-    """Return the offsets at which `excerpt` begins and ends, both within its line."""
-    line = lines[excerpt.line - 1]
+def _placed(diagnostic: Diagnostic, excerpt: Excerpt, lines: Sequence[str]) -> dict[str, object]:
+    line, label, message = lines[excerpt.line - 1], diagnostic.label, diagnostic.message
     before = sum(_units(each) + 1 for each in lines[: excerpt.line - 1])
     column = min(excerpt.column - 1, len(line))
-    return before + _units(line[:column]), before + _units(line[: column + excerpt.length])
+    start, end = (before + _units(line[:to]) for to in (column, column + excerpt.length))
+    # The text beneath the caret is often a part of the message.
+    message = message if label in message else f"{message}: {label}"
+    return {"from": start, "to": end, "code": diagnostic.code, "message": message, "notes": diagnostic.notes}
 
 
 def _units(text: str) -> int:

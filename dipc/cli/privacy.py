@@ -18,6 +18,7 @@ from dipc.cli.terminal import ExitCode
 from dipc.frozen import LazyModule, frozen
 from dipc.options import open_constant
 from dipc.outcome import privacy as answers
+from dipc.outcome import words
 from dipc.outcome.privacy import PrivacyAnswer, PrivacyStatement
 from dipc.outcome.words import UserQuestion
 from dipc.program.program import Program
@@ -114,17 +115,28 @@ class _Mode:
 
     @classmethod
     def from_options(cls, given: Mapping[str, Any]) -> _Mode:
-        asked = {name: given[parameter_of(name)] for name in _MODES}
-        others = {name: given[parameter_of(name)] for name in _OTHERS}
-        option = _only({name: bool(value) for name, value in asked.items()}, others)
+        asked = [name for name in _MODES if name is not None and given[parameter_of(name)]]
+        if len(asked) > 1:
+            raise bad_input("E1412", f"both `{asked[0]}` and `{asked[1]}` are asked for", "ask one question at a time")
+        option = asked[0] if asked else None
+        taken, example = _MODES[option]
         runs, seed, at_text = given["runs"], given["seed"], given["at_text"]
+        for other in _OTHERS:
+            if given[parameter_of(other)] is not None and other not in taken.split():
+                note = "leave it out" if option or other != "--at" else "add --max-loss, --renyi 2 or --delta-of K*eps"
+                if example is not None and other == "--eps" and at_text is None:
+                    note = f"it needs one eps: write for example {example} --at 1/10"
+                raise _no_part(other, option, note)
+        if example is not None and at_text is None:
+            note = f"write for example {example} --at 1/10"
+            raise bad_input("E1412", f"`{option}` needs an eps, but `--at` is missing", note)
         if given["estimate"] and option != "--max-loss":
             raise _no_part("--estimate", option, "add --max-loss --at 1/10")
         for name, number in (("-n", runs), ("--seed", seed)):
             if number is not None and not given["estimate"]:
                 raise _no_part(name, option, "add --max-loss --at 1/10 --estimate")
         eps = None if at_text is None else positive_option("--at", at_text)
-        value = asked[option] if option in ("--delta-of", "--renyi", "--budget-of") else None
+        value = given[parameter_of(option)] if option in ("--delta-of", "--renyi", "--budget-of") else None
         if option == "--renyi":
             _orders(str(value))
         together = given["runs_together"]
@@ -142,19 +154,21 @@ class _Mode:
         return (*words, *(word for name, text in given_texts.items() if text is not None for word in (name, str(text))))
 
 
-#: The options for a number in place of a verdict.
-_MODES = ("--constant", "--max-loss", "--delta-of", "--budget-of", "--profile", "--renyi", "--rho")
+#: For each option for a number in place of a verdict, the options of `_OTHERS` that it takes and, if it needs --at, an
+#: example. For a verdict, None.
+_MODES: dict[str | None, tuple[str, str | None]] = {
+    None: ("--budget --delta --eps --plot --certificate", None),
+    "--constant": ("--eps --certificate", None),
+    "--max-loss": ("--at --certificate", "--max-loss"),
+    "--delta-of": ("--at --eps", None),
+    "--budget-of": ("--at", "--budget-of 1/1000"),
+    "--profile": ("--at --plot", "--profile"),
+    "--renyi": ("--at", "--renyi 2"),
+    "--rho": ("--eps", None),
+}
 
 #: The options that only some of these take.
 _OTHERS = ("--budget", "--delta", "--at", "--eps", "--plot", "--certificate")
-
-#: The options that need --at, each with an example.
-_AT_AN_EPS = {
-    "--max-loss": "--max-loss",
-    "--renyi": "--renyi 2",
-    "--budget-of": "--budget-of 1/1000",
-    "--profile": "--profile",
-}
 
 #: The orders of Rényi divergences.
 _LEAST_ORDER, _GREATEST_ORDER = 2, 64
@@ -212,16 +226,12 @@ def _answer(
 
 
 def _statement(asked: UserQuestion, question: PrivacyQuestion | every_number.EveryNumber) -> PrivacyStatement:
-    program = question.program
-    numbers = None if isinstance(question, PrivacyQuestion) else question.numbers
-    fields = tuple(
-        (name, str(value))
-        for name, value in program.core.constants.items()
-        if numbers is None or name != numbers.parameter
-    )
-    runs = question.runs if isinstance(question, PrivacyQuestion) else 1
-    statement = PrivacyStatement(str(asked.program_path), program.name, fields, asked.definitions, numbers, runs)
-    return statement if asked.options.digits is None else replace(statement, digits=asked.options.digits)
+    program, path = question.program, str(asked.program_path)
+    numbers, runs = (None, question.runs) if isinstance(question, PrivacyQuestion) else (question.numbers, 1)
+    left_open = None if numbers is None else numbers.parameter
+    constants = tuple((name, str(value)) for name, value in program.core.constants.items() if name != left_open)
+    digits = asked.options.digits or words.DIGITS
+    return PrivacyStatement(path, program.name, constants, asked.definitions, numbers, runs, digits=digits)
 
 
 def _composition_theorems(
@@ -241,37 +251,6 @@ def _estimated(program: Program, loss: Loss, mode: _Mode) -> Any:
     runs = later.estimate.RUNS if mode.runs is None else mode.runs
     places = loss.input, loss.adjacent, loss.output
     return later.estimate.estimate_loss(program, *places, loss.eps, runs, seed=mode.seed or 0)
-
-
-def _only(asked: Mapping[str, bool], given: Mapping[str, str | Path | None]) -> str | None:
-    """Return the option that names a number to find; None for a verdict.
-
-    Raises DiagnosticError for two such options, and for options that the chosen one excludes or lacks.
-    """
-    modes = [option for option, wanted in asked.items() if wanted]
-    if len(modes) > 1:
-        raise bad_input("E1412", f"both `{modes[0]}` and `{modes[1]}` are asked for", "ask one question at a time")
-    mode = modes[0] if modes else None
-    takes = {
-        None: {"--budget", "--delta", "--eps", "--plot", "--certificate"},
-        "--constant": {"--eps", "--certificate"},
-        "--max-loss": {"--at", "--certificate"},
-        "--renyi": {"--at"},
-        "--budget-of": {"--at"},
-        "--profile": {"--at", "--plot"},
-        "--rho": {"--eps"},
-        "--delta-of": {"--at", "--eps"},
-    }[mode]
-    for option, value in given.items():
-        if value is not None and option not in takes:
-            note = "leave it out" if mode or option != "--at" else "add --max-loss, --renyi 2 or --delta-of K*eps"
-            if mode in _AT_AN_EPS and option == "--eps" and given["--at"] is None:
-                note = f"it needs one eps: write for example {_AT_AN_EPS[mode]} --at 1/10"
-            raise _no_part(option, mode, note)
-    if mode in _AT_AN_EPS and given["--at"] is None:
-        note = f"write for example {_AT_AN_EPS[mode]} --at 1/10"
-        raise bad_input("E1412", f"`{mode}` needs an eps, but `--at` is missing", note)
-    return mode
 
 
 def _check_for_all(asked: UserQuestion, mode: str | None, others: Mapping[str, str | Path | None]) -> None:

@@ -7,9 +7,9 @@ import shlex
 import tomllib
 from ast import Call
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -47,7 +47,6 @@ from dipc.text.diagnostic import (
     bad_input,
     did_you_mean,
     listing,
-    nearest,
     read_source,
     render,
 )
@@ -259,24 +258,23 @@ class _Reader:
         return tuple(str(text) for text in texts)
 
     def _constants(self) -> dict[str, Fraction]:
-        result = {}
+        result, note = {}, "write constants = { m = 3 }"
         for name, value in self._table("constants", "{ m = 3 }").items():
             if isinstance(value, bool) or not isinstance(value, int | str):
-                self._mistake("constants", f"the value of `{name}` is not a number", "write constants = { m = 3 }")
+                self._mistake("constants", f"the value of `{name}` is not a number", note)
                 continue
             try:
                 result[name] = parse_rational(str(value).strip())
             except NotExact as error:
-                self._mistake("constants", f"`{value}` {error.reason}", "write constants = { m = 3 }")
+                self._mistake("constants", f"`{value}` {error.reason}", note)
         return result
 
     def _limits(self) -> dict[str, int]:
         result = {}
         for name, value in self._table("limits", "{ states = 100000 }").items():
             if name not in LIMIT_NAMES:
-                close = nearest(name, LIMIT_NAMES)
-                note = f"did you mean `{close}`?" if close else f"the limits are {listing(LIMIT_NAMES, 30)}"
-                self._mistake("limits", f"there is no limit `{name}`", note)
+                close = did_you_mean(name, LIMIT_NAMES)[:1] or [f"the limits are {listing(LIMIT_NAMES, 30)}"]
+                self._mistake("limits", f"there is no limit `{name}`", *close)
             elif isinstance(value, bool) or not isinstance(value, int) or value <= 0:
                 self._mistake("limits", f"the limit `{name}` is a natural number", f"write {name} = 100000")
             else:
@@ -341,8 +339,9 @@ def claims_below(directory: Path, constants: Mapping[str, Fraction], options: Op
     """
     claims = []
     for path in sorted(directory.rglob("*.dip")):
-        if options.beta is None and not _makes_claim(path):
-            continue
+        with suppress(DiagnosticError):  # the test reports the error
+            if options.beta is None and load_source(read_source(path), {}).core.claim is None:
+                continue
         table = path.with_suffix(".csv")
         beside = table if table.is_file() and options.inputs is None else None
         place = read_source(path).excerpt(Span(0, 1))
@@ -352,13 +351,6 @@ def claims_below(directory: Path, constants: Mapping[str, Fraction], options: Op
         note = "write a block claim { beta: … } in a program that ends with .dip, or give --beta"
         raise bad_input("E1501", f"there are no claims in the directory `{directory}`", note)
     return claims
-
-
-def _makes_claim(path: Path) -> bool:
-    try:
-        return load_source(read_source(path), {}).core.claim is not None
-    except DiagnosticError:
-        return True
 
 
 # --- The results of tested claims -------------------------------------------------------------------------------------
@@ -497,19 +489,14 @@ def run_claims(
     try:
         waiting = [(claim, pool.submit(ask, claim)) for claim in claims]
         for claim, future in waiting:
-            yield _outcome(claim, future)
+            try:
+                result = future.result()
+            except BrokenProcessPool:
+                why = "a process was killed, perhaps for lack of memory: run fewer at a time with `-j`"
+                result = _open(claim, why)
+            yield result
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _outcome(claim: ExpectedClaim, future: Future[ClaimResult]) -> ClaimResult:
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        return _open(
-            claim,
-            "a process was killed, perhaps for lack of memory: run fewer at a time with `-j`",
-        )
 
 
 SCHEMA = "dipc.test/1"
