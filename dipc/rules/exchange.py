@@ -25,11 +25,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations_with_replacement, product
 from math import factorial, prod
 
 from dipc.chain.series import Path, Series
-from dipc.chain.state import Affine, Constraint, irredundant
+from dipc.chain.state import Affine, Constraint, NoiseVar, irredundant
 from dipc.frozen import frozen
 from dipc.linear.halfspace import sorted_terms
 from dipc.program.ideal import Ideal, Region
@@ -52,8 +53,10 @@ def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterato
     """
     if ideal.metric.core.apart is not None or ideal.metric.core.same is not None:
         return None
-    # There are at least as many runs of det as regions.
-    det = None if ideal.runs is None or ideal.runs.number <= few else ideal.series
+    # There are at least as many runs of det as regions; an answer with a single run has no segment with two paths.
+    if ideal.runs is None or ideal.runs.number <= few or len(ideal.runs.ends) == ideal.runs.number:
+        return None
+    det = ideal.series
     if det is None or sum(prod(map(len, each.segments)) for each in det) <= few or exits.series is None:
         return None
     towards = {_answer(ideal, each): each for each in exits.series}
@@ -153,6 +156,8 @@ class _Exchanges:
     """The exchanges of inputs that leave the runs to an answer unchanged."""
 
     series: Series
+    #: The noises of the series by their numbers.
+    noises: Mapping[int, NoiseVar]
     by_input: Mapping[int, frozenset[int]]
     shapes: Sequence[_Shape]
     own: Sequence[Mapping[int, int]]
@@ -174,9 +179,9 @@ class _Exchanges:
             for slot in (*_inputs(paths), *(slot for mean in means for slot, _ in mean.inputs)):
                 by_input.setdefault(slot, set()).add(number)
         held = frozenset(slot for n, count in often.items() if count > 1 for slot, _ in noises[n].mean.inputs)
-        result = _Exchanges(series, {slot: frozenset(each) for slot, each in by_input.items()}, (), own, held)
-        everything = range(len(series.segments))
-        return _Exchanges(series, result.by_input, [result._shape(number, {}) for number in everything], own, held)
+        numbers = {slot: frozenset(each) for slot, each in by_input.items()}
+        result = _Exchanges(series, noises, numbers, (), own, held)
+        return replace(result, shapes=[result._shape(number, {}) for number in range(len(series.segments))])
 
     def allow(self, these: Sequence[int], those: Sequence[int]) -> bool:
         """Return True only if exchanging inputs `these` with `those`, pair by pair, permutes the series' segments.
@@ -192,8 +197,7 @@ class _Exchanges:
 
     def _shape(self, number: int, names: Mapping[int, int]) -> _Shape:
         own = self.own[number]
-        noises = {noise.id: noise for noise in self.series.noises if noise.id in own}
-        laws = [(noises[n].law, noises[n].rate, _renamed(noises[n].mean, names, {})) for n in own]
+        laws = [(self.noises[n].law, self.noises[n].rate, _renamed(self.noises[n].mean, names, {})) for n in own]
         return _shape(self.series.segments[number], names, own, laws)
 
 

@@ -79,26 +79,40 @@ def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int
     return ImpliedBound(form.constant - total.constant, -total.coefficient(ALPHA), tuple(used))
 
 
+class SingleBounds:
+    """The bounds that single facets prove, where a form is compared only with the facets about the same inputs."""
+
+    def __init__(self, facets: Sequence[Moving]) -> None:
+        self._facets = facets
+        self._about: dict[tuple[int, ...], list[int]] = {}
+        for k, facet in enumerate(facets):
+            self._about.setdefault(_inputs_of(facet.form), []).append(k)
+
+    def bound(self, form: Affine, alpha: Fraction | None) -> ImpliedBound | None:
+        """Return the best bound of `form` that a single facet proves, or None; `best_bound` defines the best one."""
+        if not form.inputs:
+            return ImpliedBound(form.constant, _ZERO, ())
+        c = form.inputs[0][1]
+        implied_bound: ImpliedBound | None = None
+        for k in self._about.get(_inputs_of(form), ()):
+            facet, theirs = self._facets[k], self._facets[k].form.inputs
+            d = theirs[0][1]
+            weight = _ONE if c is d or c == d else c / d
+            if weight < 0 or any(own != weight * d for (_, own), (_, d) in zip(form.inputs[1:], theirs[1:], strict=True)):
+                continue
+            bound = ImpliedBound(form.constant - weight * facet.form.constant, weight * facet.step, ((k, weight),))
+            if implied_bound is None or _rank(bound, alpha) > _rank(implied_bound, alpha):
+                implied_bound = bound
+        return implied_bound
+
+
+def _inputs_of(form: Affine) -> tuple[int, ...]:
+    return tuple([slot for slot, _ in form.inputs])
+
+
 def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
     """Return the best bound that a single facet proves, or None; `best_bound` defines the best one."""
-    if not form.inputs:
-        return ImpliedBound(form.constant, _ZERO, ())
-    (first, c), last = form.inputs[0], form.inputs[-1][0]
-    implied_bound: ImpliedBound | None = None
-    for k, facet in enumerate(facets):
-        theirs = facet.form.inputs
-        # Most facets have other inputs; comparing the first and the last input excludes most of them quickly.
-        if not theirs or theirs[0][0] != first or theirs[-1][0] != last or len(theirs) != len(form.inputs):
-            continue
-        weight = c / theirs[0][1]
-        if weight < 0 or any(
-            slot != its or own != weight * d for (slot, own), (its, d) in zip(form.inputs[1:], theirs[1:], strict=True)
-        ):
-            continue
-        bound = ImpliedBound(form.constant - weight * facet.form.constant, weight * facet.step, ((k, weight),))
-        if implied_bound is None or _rank(bound, alpha) > _rank(implied_bound, alpha):
-            implied_bound = bound
-    return implied_bound
+    return SingleBounds(facets).bound(form, alpha)
 
 
 def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:

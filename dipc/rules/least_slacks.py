@@ -11,7 +11,7 @@ from dipc.chain.state import Affine
 from dipc.decide.obligation import Bound, Share
 from dipc.frozen import frozen
 from dipc.rules.centered_exits import CenteredExit
-from dipc.rules.halfspaces import Corner, Moving, best_bound, corner, single_bound
+from dipc.rules.halfspaces import Corner, Moving, SingleBounds, best_bound, corner
 from dipc.rules.halfspaces import ImpliedBound as Implied
 from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, JointEvidence, Rule, ShareEvidence, SlackBound
 
@@ -51,9 +51,9 @@ def least_slacks(instance: Instance) -> Lower:
     eps alone.
     """
     forms = _forms(instance.exits)
-    attempt = _attempt(instance, forms, single_bound)
+    attempt = _attempt(instance, forms, SingleBounds(instance.facets).bound)
     if not attempt.attained and len(instance.facets) > 1:
-        attempt = _attempt(instance, forms, best_bound)
+        attempt = _attempt(instance, forms, lambda form, alpha: best_bound(form, instance.facets, alpha))
     return attempt.lower(instance.exits, instance.facets, instance.distances)
 
 
@@ -147,12 +147,18 @@ class _Attempt:
         return None
 
 
-def _attempt(instance: Instance, forms: Mapping[tuple[Affine, int], bool], bounding: Bounding) -> _Attempt:
+def _attempt(
+    instance: Instance,
+    forms: Mapping[tuple[Affine, int], bool],
+    bounding: Callable[[Affine, Fraction | None], Implied | None],
+) -> _Attempt:
     facets, distances, whole = instance.facets, instance.distances, instance.whole
     slacks: dict[tuple[Affine, int], SlackBound | None] = {}
     tight: set[int] = set()
     for (form, radius), matters in forms.items():
-        slack = slacks[form, radius] = slack_bound(form, facets, distances, whole, radius=radius, bounding=bounding)
+        bound = bounding(form, distances.sharpest)
+        slack = None if bound is None else slack_of(form, bound, radius, distances, whole)
+        slacks[form, radius] = slack
         if slack is not None and matters:
             tight.update(slack.tight)
     point = corner(facets, tight, instance.slots, distances.alpha)
