@@ -490,6 +490,8 @@ def graph_entails(graph: Graph, question: Constraint) -> bool:
 
 def contradict(facts: Sequence[Constraint]) -> bool:
     """Return True only if the noises satisfy all of `facts` with probability 0 at every input."""
+    if _has_own_variables(facts):
+        return False
     keys = set(facts)
     if any(fact.negation in keys for fact in facts):
         return True
@@ -503,6 +505,17 @@ def contradict(facts: Sequence[Constraint]) -> bool:
     if is_contradictory(difference_graph(difference for difference in differences if difference is not None)):
         return True
     return None in differences and linear_program.contradiction([fact.halfspace for fact in facts]) is not None
+
+
+def _has_own_variables(facts: Sequence[Constraint]) -> bool:
+    """Return True if each of `facts` bounds one variable, which no other of them mentions."""
+    seen: set[int] = set()
+    for fact in facts:
+        form = fact.form
+        if len(form.noises) + len(form.inputs) != 1:
+            return False
+        seen.add(2 * form.noises[0][0] if form.noises else 2 * form.inputs[0][0] + 1)
+    return len(seen) == len(facts)
 
 
 def _is_empty_box(bounds: Iterable[tuple[int, int, Weight] | None]) -> bool | None:

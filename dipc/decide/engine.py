@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from dipc.above import VERSION
 from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, Undecided
-from dipc.decide.obligation import MEASURED, Decision, Obligation, Verdict, decide
+from dipc.decide.obligation import MEASURED, Decision, Obligation, Verdict, decide, holds_in_scope
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, UnexpandedBound
 from dipc.noise.law import NoClosedForm
@@ -264,7 +264,10 @@ class Engine:
         if known is None:
             begun = perf_counter()
             try:
-                known = decide(measured, beta, intervals, self.limits, self.digits)
+                if self._holds_in_scope(measured, obligation):
+                    known = Decision(Verdict.ACCURATE, measured)
+                else:
+                    known = decide(measured, beta, intervals, self.limits, self.digits)
             except Undecided as undecided:
                 known = Decision.undecided(undecided.reason, measured)
             if not self.keep_proofs:
@@ -275,6 +278,17 @@ class Engine:
                 self._functions.clear()
             self._functions[measured, beta, intervals] = known
         return known
+
+    def _holds_in_scope(self, measured: ClosedForm, obligation: Obligation) -> bool:
+        """Return True only if `obligation` holds, by its sign where beta < 1; this is tried for long closed forms."""
+        bound = obligation.bound
+        nonnegative = bound.has_probabilities and bound.constant >= 0
+        if self.keep_proofs or not nonnegative or not _is_long(measured):
+            return False
+        try:
+            return holds_in_scope(measured, obligation.beta, obligation.intervals, self.limits)
+        except Undecided:
+            return False
 
     @property
     def executor(self) -> Executor:
@@ -297,6 +311,14 @@ class Engine:
 #: The number of terms and the degree in e^{eps/n} from which the sign of a closed form takes longer than Taylor
 #: polynomials.
 _MANY_TERMS, _HIGH_DEGREE = 400, 100_000
+
+
+#: The number of terms from which the sign of a closed form is first decided where beta < 1.
+_SOME_TERMS = 12
+
+
+def _is_long(form: ClosedForm) -> bool:
+    return any(len(poly) >= _SOME_TERMS for poly in fraction_of(form.value))
 
 
 def _has_costly_sign(form: ClosedForm) -> bool:

@@ -696,6 +696,10 @@ def _stretched(failing: FailureInterval, scale: Fraction) -> FailureInterval:
     return FailureInterval(start, end)
 
 
+#: The bits of the lower end of an interval on which a claim is decided because beta < 1 there.
+_SCOPE_BITS = 6
+
+
 @lru_cache(maxsize=4096)
 def _claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
     if not beta.has_cells:
@@ -718,6 +722,35 @@ def _claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits
     except Undecided as undecided:
         return ClaimScope((), undecided.reason)
     return ClaimScope(tuple(where))
+
+
+def holds_in_scope(bound: ClosedForm, beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> bool:
+    """Return True only if `bound` >= 1 - `beta` on the intervals, for a bound that is nowhere negative.
+
+    The inequality holds where beta >= 1, so that it is only decided on the scope of the claim, or a little more. The
+    sign of a long closed form takes longest near 0, where beta usually exceeds 1. Raises LimitReached.
+    """
+    scope = claim_scope(beta, intervals, limits)
+    if scope.reason is not None:
+        return False
+    parts = [[part for interval in intervals if (part := _around(failing, interval))] for failing in scope.where]
+    assert all(parts), "the scope is in the intervals"
+    return all(holds_in_cells(bound.value, beta, part, limits) for each in parts for part in each)
+
+
+def _around(failing: FailureInterval, interval: Interval) -> Interval | None:
+    """Return a part of `interval` with a short lower end that contains all of `failing` in it; None if that is none."""
+    low, high = failing.start.low, failing.end.high
+    if low > interval.lower:
+        exponent = low.numerator.bit_length() - low.denominator.bit_length() - _SCOPE_BITS
+        unit = Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
+        low = low // unit * unit
+    low = max(low, interval.lower)
+    if high is None or (interval.upper is not None and high > interval.upper):
+        high = interval.upper
+    if high is not None and (low > high or (low == high and low not in interval)):
+        return None
+    return interval.subinterval(low, high)
 
 
 def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:

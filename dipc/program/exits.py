@@ -514,6 +514,10 @@ class Exits:
         The probability of these outputs is the sum over the exits whose guards hold at the input. If inputs satisfy the
         guards `within`, exits with the opposite of one of them are left out.
         """
+        return self._exits(self.states_towards(wanted, within), balls)
+
+    def states_towards(self, wanted: Mapping[int, Value], within: Iterable[Constraint] = ()) -> list[ExitState]:
+        """Return the states of the exits `towards` the outputs `wanted`, at inputs that satisfy the guards `within`."""
         slots = tuple(wanted)
         if slots not in self._known:
             by_outputs: dict[object, list[ExitState]] = {}
@@ -522,7 +526,7 @@ class Exits:
             self._known[slots] = by_outputs
         states = self._known[slots].get(values_key(wanted.values()), ())
         opposite = {guard.negation for guard in within}
-        return self._exits((state for state in states if opposite.isdisjoint(state.guards.items)), balls)
+        return [state for state in states if opposite.isdisjoint(state.guards.items)]
 
     def all(self) -> Iterator[Exit]:
         """Yield all exits, with the outputs of their states."""

@@ -65,6 +65,7 @@ from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, has_static_facets
 from dipc.rules.halfspaces import Ceiling, Corner, Moving
 from dipc.rules.input_classes import InputClass, Section, classes, finite_cases, near_answers, same_answers
 from dipc.rules.least_slacks import Lower
+from dipc.rules.renaming import Pattern
 from dipc.rules.rule import (
     Approached,
     BetaSummand,
@@ -172,6 +173,10 @@ class EveryInput(ClassSource):
             like.exits if like is not None and like.near == self.near else ExitFinder(program, self.near)
         )
         self._known_sides: dict[Section, Sequence[tuple[Constraint, Moving]]] = {}
+        #: By the key of a pattern, a class that was proved.
+        self._proved: dict[object, _Proved] = {}
+        #: Whether the result of a class was taken from one that differs in names only, without a proof of its own.
+        self._renamed = False
 
     @cached_property
     def setting(self) -> Setting:
@@ -194,7 +199,9 @@ class EveryInput(ClassSource):
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = super().report(rows, engine, interrupted=interrupted)
-        return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
+        if interrupted or self._renamed:
+            return report
+        return replace(report, evidence=CaseEvidence(self, report.rows))
 
     def announced(self) -> str | None:
         """Return a warning that the question takes long if there are very many classes.
@@ -219,14 +226,20 @@ class EveryInput(ClassSource):
         return ClassCase(self, convex)
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        # The checker does not verify exchanges of inputs.
-        return reported(self._cases(_FEW_PROVED if engine.keep_proofs else _FEW), engine)
+        # The checker does not verify exchanges of inputs, and each class needs a proof.
+        if engine.keep_proofs:
+            return reported(self._cases(_FEW_PROVED), engine)
+        return reported(self._cases(_FEW, renaming=True), engine)
 
     def cases(self) -> Iterator[Case]:
         """Yield the classes in order; if a limit is reached before they are known, one case for all inputs."""
         return self._cases(_FEW)
 
-    def _cases(self, few: int) -> Iterator[Case]:
+    def _cases(self, few: int, *, renaming: bool = False) -> Iterator[Case]:
+        """Yield the classes in order.
+
+        With `renaming`, a class that differs only in names from one that is proved already needs no decision.
+        """
         number = 0
         sorted_out = self._distinct_classes(few)
         while True:
@@ -237,11 +250,39 @@ class EveryInput(ClassSource):
             except Undecided as undecided:
                 yield Unsorted(self, number + 1, undecided.reason)
                 return
-            every = list(self._convex_classes(input_class))
+            pattern = self._pattern(input_class) if renaming else None
+            proved = None if pattern is None else self._proved.get(pattern.key)
+            if pattern is not None and proved is not None:
+                number += 1
+                self._renamed = True
+                yield RenamedClass(self, number, input_class, pattern, proved)
+                continue
+            every = list(self.convex_classes(input_class))
             assert every or self.program.selected is not None, "a class needs a case, or would hold trivially"
             for convex in every:
                 number += 1
-                yield self.case(replace(convex, number=number))
+                case = self.case(replace(convex, number=number))
+                if pattern is not None and len(every) == 1 and type(case) is ClassCase:
+                    case.pattern = pattern
+                yield case
+
+    def _pattern(self, inputs: InputClass) -> Pattern | None:
+        """Return the class without names, or None if it may not be compared with others.
+
+        They are compared if they are many, and if each is all inputs with its answer.
+        """
+        ideal = self.ideal
+        if not self._may_exchange or inputs.sections or inputs.others or not ideal.metric.is_plain:
+            return None
+        if len(inputs.rivals) < _FEW or self.exits.stays_apart(inputs.finite, inputs.region):
+            return None
+        states = self.exits.states(inputs.finite, inputs.region)
+        return None if states is None else Pattern.from_exits(inputs.region, states, inputs.whole)
+
+    def remember(self, pattern: Pattern, result: ClassResult) -> None:
+        """Remember the `result` of a class for the classes that differ from it in names only, if it is proved."""
+        if result.verdict is Verdict.ACCURATE and not result.rows:
+            self._proved[pattern.key] = _Proved(pattern, replace(result, evidence=None))
 
     def _distinct_classes(self, few: int) -> Iterator[InputClass]:
         """Yield the classes; if there are more than `few`, only one of those that are alike.
@@ -257,7 +298,7 @@ class EveryInput(ClassSource):
         """True if inputs that the program treats alike may be exchanged, which `requires` could forbid."""
         return self.near is None and self.program.allowed is None and self.program.selected is None
 
-    def _convex_classes(self, inputs: InputClass) -> Iterator[ConvexClass]:
+    def convex_classes(self, inputs: InputClass) -> Iterator[ConvexClass]:
         """Yield convex classes that cover `inputs`; if a limit is reached, one class with the reason."""
         selected = self.program.selected
         parts = ((),) if selected is None else selected.sets(inputs.finite)
@@ -356,6 +397,47 @@ class Unsorted:
         return self.undecided_row()
 
 
+@frozen
+class _Proved:
+    """A class that was proved, with its pattern."""
+
+    pattern: Pattern
+    result: ClassResult
+
+
+@frozen
+class RenamedClass:
+    """The claim about a class that differs only in names from a `proved` one; see `dipc/rules/renaming.py`."""
+
+    source: EveryInput
+    number: int
+    inputs: InputClass
+    pattern: Pattern
+    proved: _Proved
+
+    def steps(self) -> Sequence[ProofStep]:
+        """Return the obligations of the class itself."""
+        (convex,) = self.source.convex_classes(self.inputs)
+        return ClassCase(self.source, convex).steps()
+
+    def undecided_row(self) -> ClassResult:
+        (convex,) = self.source.convex_classes(self.inputs)
+        return ClassCase(self.source, replace(convex, number=self.number)).undecided_row()
+
+    def settle(self) -> Settling:
+        yield from ()
+        core, region, finite = self.source.program.core, self.inputs.region, self.inputs.finite
+        result = self.proved.result
+        note = result.note
+        assert note is not None, "a class has a note"
+        corner = None if note.hardest is None else self.pattern.corner_of(self.proved.pattern, note.hardest)
+        note = replace(note, inputs=DescribedClass(core, region, finite, region.guards, ()), hardest=corner)
+        shown: Mapping[str, str] = {}
+        if corner is not None and result.input:
+            shown = input_texts(core, {**finite, **corner.at_alpha(Fraction(result.alpha))})
+        return replace(result, row=self.number, input=shown, output=answer_texts(core, region), note=note)
+
+
 class ClassCase:
     """The claim about one convex class of inputs.
 
@@ -367,6 +449,8 @@ class ClassCase:
         self.source = source
         self._core = source.program.core
         self.convex = convex
+        #: The class without names, if others may differ from it in names only.
+        self.pattern: Pattern | None = None
 
     @property
     def number(self) -> int:
@@ -655,6 +739,8 @@ class ClassCase:
         result = self._with_sayings(result, self.convex)
         count = self.convex.inputs.count
         if count == 1:
+            if self.pattern is not None:
+                self.source.remember(self.pattern, result)
             return result
         return replace(result, count=count, rows=tuple([replace(row, count=count) for row in result.rows]))
 

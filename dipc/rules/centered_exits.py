@@ -223,6 +223,26 @@ class ExitFinder:
         explored = None if self._near is not None else self._everything(finite)
         return () if explored is None else tuple(explored.states), answer, signs_of_balls(self._program.core)
 
+    def states(self, finite: Mapping[int, Value], region: Region) -> Sequence[ExitState] | None:
+        """Return all exits to the region's answer as states, which no choice leads to.
+
+        The result is None if some output is not finite, if the program makes choices, if answers are near by more than
+        gamma, or if there are too many exits to all answers.
+        """
+        core = self._program.core
+        if self._near is not None or self._program.flow.chooses:
+            return None
+        if any(core.slots[slot].is_symbolic for slot in core.outputs):
+            return None
+        explored = self._everything(finite)
+        if explored is None:
+            return None
+        wanted: dict[int, Value] = {}
+        for slot, value in zip(core.outputs, region.answer, strict=True):
+            assert not isinstance(value, Affine), "the output is finite"
+            wanted[slot] = value
+        return explored.states_towards(wanted, region.guards)
+
     def _by_distance(
         self, explored: Exits, answers: NearAnswers, finite: Mapping[int, Value], region: Region, *, near: bool
     ) -> Iterator[CenteredExit]:

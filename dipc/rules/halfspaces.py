@@ -96,9 +96,9 @@ class SingleBounds:
         implied_bound: ImpliedBound | None = None
         for k in self._about.get(_inputs_of(form), ()):
             facet, theirs = self._facets[k], self._facets[k].form.inputs
-            d = theirs[0][1]
-            weight = _ONE if c is d or c == d else c / d
-            if weight < 0 or any(own != weight * d for (_, own), (_, d) in zip(form.inputs[1:], theirs[1:], strict=True)):
+            weight = _ONE if c == theirs[0][1] else c / theirs[0][1]
+            pairs = zip(form.inputs[1:], theirs[1:], strict=True)
+            if weight < 0 or any(own != weight * d for (_, own), (_, d) in pairs):
                 continue
             bound = ImpliedBound(form.constant - weight * facet.form.constant, weight * facet.step, ((k, weight),))
             if implied_bound is None or _rank(bound, alpha) > _rank(implied_bound, alpha):

@@ -28,6 +28,8 @@ from dipc.program.ideal import Distances, Ideal
 from dipc.program.program import Program
 from dipc.questions import every_input
 from dipc.questions.report import ClassResult
+from dipc.rules.centered_exits import ExitFinder
+from dipc.rules.exchange import classes_up_to_exchange
 from tests.patience import at_most
 
 #: What is found out of a query, for the noisy value and threshold, and for the exact ones.
@@ -405,3 +407,10 @@ def test_an_answer_that_no_input_gives_is_no_class(monkeypatch: pytest.MonkeyPat
     # Where it is not asked about what is possible, det is another answer everywhere.
     monkeypatch.setattr(ideal, "_MANY_REGIONS", 0)
     assert Distances(det).dd([Fraction(5)] * 3, ("two", "none", "none")) == 0
+
+
+def test_answers_with_one_run_each_are_not_cut_into_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sparse: no exchange is possible, which the numbers of runs show."""
+    monkeypatch.setattr(chains.RunSet, "series", lambda _: pytest.fail("the segments are not needed"))
+    det = Ideal(dipc.load(MECHANISMS["sparse"].path, m=20))
+    assert classes_up_to_exchange(det, ExitFinder(det.program), 4) is None

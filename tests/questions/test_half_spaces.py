@@ -21,12 +21,21 @@ from dipc.program.metric import Norm
 from dipc.rules import halfspaces, input_classes
 from dipc.rules.centered_exits import MOST_SHARED, pieces
 from dipc.rules.facets import FacetMetric, choices, facet_metric, facets, way_out
-from dipc.rules.halfspaces import Moving, best_bound, bound_of, corner, greatest_alpha, least, single_bound
+from dipc.rules.halfspaces import (
+    Moving,
+    SingleBounds,
+    best_bound,
+    bound_of,
+    corner,
+    greatest_alpha,
+    least,
+    single_bound,
+)
 from dipc.rules.input_classes import classes
 from dipc.rules.least_slacks import slack_bound
 from dipc.rules.rule import ClaimedDistances
 from dipc.text.ast import CompareOp
-from tests.patience import examples
+from tests.patience import at_most, examples
 from tests.questions.real_programs import ADVERSARIAL, NOISY_MAX, NUMERIC_SPARSE, SPARSE, program
 from tests.questions.test_all_inputs import some_fast
 
@@ -362,3 +371,11 @@ def test_differences_of_int_inputs_show_their_exact_distance() -> None:
                 assert not any(behind(list(side), here, dd + 1) for side in sides), (rival, here)
                 compared += 1
     assert compared > 2_000
+
+
+def test_a_form_is_compared_with_the_facets_about_its_inputs_alone() -> None:
+    every = [Moving(form(0, **{f"x{slot}": sign}), F(1)) for slot in range(2000) for sign in (1, -1)]
+    single = SingleBounds(every)
+    with at_most(500 * 2000):
+        bounds = [single.bound(form(1, **{f"x{slot}": 2}), None) for slot in range(2000)]
+    assert all(bound is not None and bound.weights == ((2 * slot, F(2)),) for slot, bound in enumerate(bounds))

@@ -1,0 +1,136 @@
+"""Classes of inputs that differ only in the names of inputs and noises, so that only one of them is decided.
+
+**Lemma.** Let det give the answer a exactly on the inputs A, and the answer b exactly on B. Let σ permute inputs, so
+that ints stay ints and d(σu, σu') = d(u, u') (as for every norm here), and map A onto B. Let ν rename noises, so that
+each exit to a becomes one to b, and let the noises of the latter have the laws, the rates and the means of the noises
+of the former, with σ applied to the means. Then for u in A
+
+1. dd(σu) = dd(u): σ maps the inputs outside A onto those outside B, and keeps distances;
+2. Pr[b] at σu equals Pr[a] at u: the indicators of an exit are equal at (σu, νX) and (u, X), the laws of νX and X are
+   equal, and probabilities of exits add up.
+
+The claim depends on dd(u) and Pr[answer] at u alone, so that it holds on B if and only if it holds on A. ∎
+
+The guards of A and the constraints of its exit fall into groups that share no variable. Two classes are alike if each
+group of one is a group of the other with other names. Names are compared in the order in which they occur: two groups
+that only differ in the order of their constraints count as different, which costs time and proves nothing wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from dipc.chain.chain import ExitState
+from dipc.chain.state import Affine, Constraint, NoiseVar
+from dipc.frozen import frozen
+from dipc.program.ideal import Region
+from dipc.rules.halfspaces import Corner
+
+#: The constraints of a group by part: the exit that has them, or GUARD for the guards of the region.
+_Items = list[tuple[int, Constraint]]
+
+_GUARD = -1
+
+#: A noise of an exit: the number of the exit, and the noise's own.
+_Noise = tuple[int, int]
+
+
+@frozen
+class Pattern:
+    """A class of inputs and its exits without names: equal keys mean that the lemma maps one class to the other.
+
+    `inputs` has the input slots of each group, in the order of their names, by the pattern of the group.
+    """
+
+    key: object
+    inputs: Mapping[object, Sequence[Sequence[int]]]
+
+    @staticmethod
+    def from_exits(region: Region, states: Sequence[ExitState], whole: frozenset[int]) -> Pattern:
+        """Return the pattern of `region` with all exits to its answer; `whole` are the slots of int inputs."""
+        noises = {(number, noise.id): noise for number, state in enumerate(states) for noise in state.noises}
+        items = [(_GUARD, guard) for guard in region.guards]
+        for number, state in enumerate(states):
+            items += [(number, item) for item in (*state.constraints.items, *state.guards.items)]
+        # The constraints of different exits belong together, as exits to the other class correspond to them as wholes.
+        groups = _independent(items, noises) if len(states) == 1 else [items]
+        inputs: dict[object, list[Sequence[int]]] = {}
+        for group in groups:
+            key, slots = _without_names(group, noises, whole)
+            inputs.setdefault(key, []).append(slots)
+        return Pattern((len(states), frozenset([(key, len(alike)) for key, alike in inputs.items()])), inputs)
+
+    def corner_of(self, other: Pattern, corner: Corner) -> Corner:
+        """Return the corner of this class that the lemma maps the `corner` of the `other` class to."""
+        names = {
+            theirs: own
+            for key, groups in self.inputs.items()
+            for mine, slots in zip(groups, other.inputs[key], strict=True)
+            for own, theirs in zip(mine, slots, strict=True)
+        }
+        return Corner(_moved(corner.base, names), _moved(corner.slope, names))
+
+
+def _independent(items: _Items, noises: Mapping[_Noise, NoiseVar]) -> list[_Items]:
+    """Return `items` in groups that share no noise and no input, also not through the means of noises."""
+    groups: dict[int, tuple[_Items, list[int]]] = {}
+    for part, item in items:
+        variables = [2 * noise for noise, _ in item.form.noises]
+        for noise, _ in item.form.noises:
+            variables += [2 * slot + 1 for slot, _ in noises[part, noise].mean.inputs]
+        variables += [2 * slot + 1 for slot, _ in item.form.inputs]
+        own: tuple[_Items, list[int]] | None = None
+        for variable in variables:
+            group = groups.get(variable)
+            if group is None or group is own:
+                continue
+            if own is None:
+                own = group
+                continue
+            large, small = (own, group) if len(own[1]) >= len(group[1]) else (group, own)
+            large[0].extend(small[0])
+            large[1].extend(small[1])
+            groups.update(dict.fromkeys(small[1], large))
+            own = large
+        if own is None:
+            own = ([], [])
+        own[0].append((part, item))
+        new = [variable for variable in variables if variable not in groups]
+        own[1].extend(new)
+        groups.update(dict.fromkeys(new, own))
+    return list({id(group): group[0] for group in groups.values()}.values())
+
+
+def _without_names(
+    items: Iterable[tuple[int, Constraint]], noises: Mapping[_Noise, NoiseVar], whole: frozenset[int]
+) -> tuple[object, Sequence[int]]:
+    """Return the constraints `items` with numbers for names, and the inputs in the order of their numbers."""
+    slots: dict[int, int] = {}
+    drawn: dict[_Noise, int] = {}
+    written: list[object] = []
+    for part, item in items:
+        coefficients = tuple([(drawn.setdefault((part, n), len(drawn)), _number(c)) for n, c in item.form.noises])
+        written.append((part, item.strict, item.whole, coefficients, _form(item.form, slots)))
+    for noise in drawn:
+        law = noises[noise]
+        written.append((law.law, law.rate, _form(law.mean, slots)))
+    return (tuple(written), tuple([slot in whole for slot in slots])), tuple(slots)
+
+
+def _form(form: Affine, slots: dict[int, int]) -> object:
+    """Return the part of the form without noise, with the numbers `slots` for inputs; new inputs get new numbers."""
+    terms = [(slots.setdefault(slot, len(slots)), _number(coefficient)) for slot, coefficient in form.inputs]
+    return tuple(terms), _number(form.constant)
+
+
+def _number(value: Fraction) -> int | Fraction:
+    """Return `value`, as an int if it is one, which is hashed sooner."""
+    return value.numerator if value.denominator == 1 else value
+
+
+def _moved(values: Mapping[int, Fraction], names: Mapping[int, int]) -> dict[int, Fraction]:
+    """Return the values with new names; an input without a new name is 0 in both classes."""
+    moved = dict.fromkeys(values, Fraction(0))
+    moved.update((names[slot], value) for slot, value in values.items() if slot in names)
+    return moved
