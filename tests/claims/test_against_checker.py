@@ -35,7 +35,7 @@ EXPRESSIONS = st.recursive(LEAVES, compounds, max_leaves=6)
 POINTS = st.fractions("1/20", 5, max_denominator=20)
 
 
-def at(closed: checker.Closed, eps: Fraction) -> float:
+def value_at(closed: checker.Closed, eps: Fraction) -> float:
     above, below = (sum(float(c * eps**k) * math.exp(q * eps) for (k, q), c in ring.items()) for ring in closed)
     return above / below
 
@@ -48,7 +48,7 @@ def of_checker(text: str, distances: dict[str, Fraction], eps: Fraction) -> floa
     except (Rejected, ZeroDivisionError):
         return None
     assert beta is None or not isinstance(beta, checker.Enclosed)
-    return None if beta is None else min(max(at(form, eps) for form in forms) for forms in beta)
+    return None if beta is None else min(max(value_at(form, eps) for form in forms) for forms in beta)
 
 
 def substituted(form: checker.Form, distances: dict[str, Fraction]) -> checker.Closed:
