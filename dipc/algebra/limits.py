@@ -141,7 +141,9 @@ class Meter:
     def size(self, terms: int) -> None:
         """Raise LimitReached if a computed function with `terms` terms is too long."""
         if terms > self.limits.terms:
-            raise self._too_many_terms()
+            raise LimitReached(
+                "terms", f"the closed form has more than {self.limits.terms} terms; its expansion was stopped"
+            )
 
     def spend(self, steps: int) -> None:
         self.steps += steps
@@ -150,12 +152,6 @@ class Meter:
                 "steps",
                 f"the closed form takes more than {self.limits.steps} elementary steps; its expansion was stopped",
             )
-
-    def _too_many_terms(self) -> LimitReached:
-        return LimitReached(
-            "terms",
-            f"the closed form has more than {self.limits.terms} terms; its expansion was stopped",
-        )
 
 
 #: The work, in powers of a Taylor model times their bits, that counts as one interval. Most intervals take far less.

@@ -259,13 +259,14 @@ def _times(left: dict[Factors, ExpPoly], right: dict[Factors, ExpPoly]) -> dict[
     total: dict[Factors, ExpPoly] = {}
     for one, a in left.items():
         for other, b in right.items():
-            factors = _merged(one, other)
+            factors = merged_factors(one, other)
             product = _product(a, b)
             total[factors] = total[factors] + product if factors in total else product
     return _pruned(total)
 
 
-def _merged(left: Factors, right: Factors) -> Factors:
+def merged_factors(left: Factors, right: Factors) -> Factors:
+    """The product of two products of powers and exponentials of unknowns."""
     if not left or not right:
         return left or right
     total = {name: (j, r) for name, j, r in left}

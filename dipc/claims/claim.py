@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -71,7 +71,8 @@ def resolve_intervals(
         key=lambda pair: (pair[0].lower, not pair[0].lower_closed),
     )
     for (left, _), (right, tree) in pairwise(resolved):
-        if _overlap(left, right):
+        shared = right.lower == left.upper and left.upper_closed and right.lower_closed
+        if left.upper is None or right.lower < left.upper or shared:
             raise _error(source, tree, "E0624", f"the intervals {left} and {right} overlap", "give disjoint intervals")
     return tuple(interval for interval, _ in resolved)
 
@@ -102,12 +103,6 @@ def _end(source: SourceText, tree: Expr, constants: Mapping[str, Parametric]) ->
             source, tree, "E0620", "the ends of an interval must be rational numbers", "write for example `(1/2, 3]`"
         )
     return value
-
-
-def _overlap(left: Interval, right: Interval) -> bool:
-    if left.upper is None:
-        return True
-    return right.lower < left.upper or (right.lower == left.upper and left.upper_closed and right.lower_closed)
 
 
 def _error(source: SourceText, tree: Expr | IntervalExpr, code: str, message: str, note: str) -> DiagnosticError:
@@ -306,7 +301,12 @@ class Claim:
             if row.dd is not None:
                 return row.dd.value if isinstance(row.dd.value, Fraction) else None
             if wants_dd or self.program.ideal is not None:
-                raise DiagnosticError(self._no_dd(row))
+                if "dd" in self.table.columns:
+                    message = f"alpha is dd, but row {row.number} has an empty cell in the column dd"
+                    raise DiagnosticError(Diagnostic("E0612", message))
+                notes = ("add a column `dd`, the distance to disagreement of each input (a rational or `inf`)",)
+                message = "alpha is dd, but the table has no column `dd`"
+                raise DiagnosticError(Diagnostic("E0612", message, notes=notes))
             return Fraction(0)
         return self._number(self.alpha, names, "a number or `dd`")
 
@@ -341,11 +341,18 @@ class Claim:
         return value
 
     def _beta(self, row: Row, names: dict[str, Parametric]) -> BetaForm:
-        if row.beta is not None:
-            return self._in_cell(row.beta, lambda expression: self._value(expression, names))
-        if self.beta is None:
-            raise DiagnosticError(missing_beta(self.program, row if "beta" in self.table.columns else None))
-        return self._value(self.beta, names)
+        if row.beta is None:
+            if self.beta is None:
+                raise DiagnosticError(missing_beta(self.program, row if "beta" in self.table.columns else None))
+            return self._value(self.beta, names)
+        text = row.beta.text
+        try:
+            if text not in self._column_betas:
+                self._column_betas[text] = ClaimExpression.parse("beta", text, "<beta>")
+            return self._value(self._column_betas[text], names)
+        except DiagnosticError as error:
+            place = self.table.beta_places.get(text)
+            raise DiagnosticError(*(_relocate(diagnostic, place, text) for diagnostic in error.diagnostics)) from None
 
     def _value(self, expression: ClaimExpression, names: dict[str, Parametric]) -> BetaForm:
         if id(expression) not in self._parts:
@@ -403,25 +410,6 @@ class Claim:
                 if result is not None and bits(result) <= RESULT_BIT_LIMIT:
                     return result
         return expression.value(names, self.intervals, far=True)
-
-    def _in_cell(self, cell: Cell, use: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
-        place = self.table.beta_places.get(cell.text)
-        try:
-            expression = self._column_betas.get(cell.text)
-            if expression is None:
-                expression = ClaimExpression.parse("beta", cell.text, "<beta>")
-                self._column_betas[cell.text] = expression
-            return use(expression)
-        except DiagnosticError as error:
-            raise DiagnosticError(
-                *(_relocate(diagnostic, place, cell.text) for diagnostic in error.diagnostics)
-            ) from None
-
-    def _no_dd(self, row: Row) -> Diagnostic:
-        if "dd" in self.table.columns:
-            return Diagnostic("E0612", f"alpha is dd, but row {row.number} has an empty cell in the column dd")
-        notes = ("add a column `dd`, the distance to disagreement of each input (a rational or `inf`)",)
-        return Diagnostic("E0612", "alpha is dd, but the table has no column `dd`", notes=notes)
 
 
 def resolve_claim(program: CoreProgram, table: Table, options: ClaimOptions) -> Claim:
@@ -646,11 +634,8 @@ def unused_gamma(program: CoreProgram, plain: bool) -> tuple[Diagnostic, ...]:
 
     `plain` says that the program has no metric; otherwise there is no warning.
     """
-    return (_unused(program),) if plain and _finite_outputs(program) else ()
-
-
-def _finite_outputs(program: CoreProgram) -> bool:
-    return all(isinstance(slot.type, BoolType | DomType) for slot in program.output_slots)
+    finite = all(isinstance(slot.type, BoolType | DomType) for slot in program.output_slots)
+    return (_unused(program),) if plain and finite else ()
 
 
 def forgotten(claim: Claim) -> Diagnostic:

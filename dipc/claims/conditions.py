@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -226,19 +226,14 @@ def _growth(value: Parametric, name: str) -> bool | GrowthWitness:
     others = sorted(value.unknowns() - {name})
     for values in product(_SAMPLES, repeat=1 + min(len(others), 2)):
         point = {other: Fraction(1) for other in others} | dict(zip([name, *others], values, strict=False))
-        try:
-            decision = decide_nonnegative(-_slope(value, name, point), Interval.POSITIVE)
-        except Undecided:
-            continue
-        if isinstance(decision, Fails):
-            return GrowthWitness(name, point[name], decision.witness, None)
+        numbers = {other: Parametric.number(number) for other, number in point.items()}
+        slope = value.derivative(name).substituted(numbers)
+        assert slope is not None, "a number may always stand for an unknown"
+        with suppress(Undecided):
+            decision = decide_nonnegative(-slope.numerator_flat(), Interval.POSITIVE)
+            if isinstance(decision, Fails):
+                return GrowthWitness(name, point[name], decision.witness, None)
     return False
-
-
-def _slope(value: Parametric, name: str, point: Mapping[str, Fraction]) -> ExpPoly:
-    slope = value.derivative(name).substituted({other: Parametric.number(number) for other, number in point.items()})
-    assert slope is not None, "a number may always stand for an unknown"
-    return slope.numerator_flat()
 
 
 def _holds(function: ExpPoly, interval: Interval) -> bool:
@@ -490,8 +485,10 @@ def region_conditions(
     for beta in betas:
         for unknown in growing:
             behavior = trend(beta, unknown, names, claim.intervals)
-            if not behavior.falls:
-                falls.append(_objection(unknown, behavior))
+            if behavior.growth is not None:
+                falls.append(f"beta grows with {unknown} {behavior.growth}")
+            elif not behavior.falls:
+                falls.append(f"it could not be shown that beta never grows with {unknown}")
             jumps = jumps or not behavior.continuous
     both = " or ".join(growing)
     simple = Condition("simple", not falls, falls[0] if falls else f"beta never grows with {both}")
@@ -507,12 +504,6 @@ def at_dd(claim: Claim, key: Key) -> bool:
     if claim.alpha is None:
         return dd is not None
     return isinstance(claim.alpha.tree, Name) and claim.alpha.tree.name == "dd"
-
-
-def _objection(unknown: str, trend: Trend) -> str:
-    if trend.growth is not None:
-        return f"beta grows with {unknown} {trend.growth}"
-    return f"it could not be shown that beta never grows with {unknown}"
 
 
 def betas_of(claim: Claim, keys: Iterable[Key]) -> list[ClaimExpression]:
@@ -631,7 +622,12 @@ def depends(beta: ClaimExpression, *, alpha: bool = False, gamma: bool = False) 
 
 def at_alpha(beta: ClaimExpression, value: Fraction) -> str:
     """Return the text of `beta` with the number `value` for alpha."""
-    return print_expression(_replaced(beta.tree, _ALPHA, Number(value, str(value))))
+    number = Number(value, str(value))
+
+    def change(node: Expr) -> Expr | None:
+        return number if isinstance(node, Name) and GREEK.get(node.name, node.name) in _ALPHA else None
+
+    return print_expression(rewritten(beta.tree, change))
 
 
 def of_lesser(beta: ClaimExpression, name: str) -> str | None:
@@ -668,75 +664,53 @@ def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma:
     Otherwise a summand of both distances excludes the way; a summand of eps alone, and a number, is added to either
     function. Further ways also leave out summands of one distance that do not depend on distance·eps alone.
     """
-    result = (_split(beta, names, _BetaParts(scaling, one_gamma)) for scaling in (False, True))
+    result = (_split(beta, names, scaling, one_gamma) for scaling in (False, True))
     return tuple(dict.fromkeys(halves for splits in result for halves in splits))
 
 
-def _split(beta: ClaimExpression, names: Mapping[str, Parametric], parts: _BetaParts) -> tuple[Halves, ...]:
-    value = None
-    # If a divisor contains a distance, there is no value, and the expression is split summand by summand.
-    with suppress(DiagnosticError):
-        value = beta.value(names)
-    if isinstance(value, Parametric) and value.denominator == ExpPoly.ONE:
-        for term in value.terms():
-            parts.add_term(*term)
-    else:
-        for tree in summands(beta.tree):
-            parts.add_tree(beta, tree, names)
-    if parts.has_mixed_summand:
-        return ()
-    near, far, either = (" + ".join(texts) or "0" for texts in (parts.alpha, parts.gamma, parts.either))
-    if not parts.either:
+def _split(
+    beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool, one_gamma: bool
+) -> tuple[Halves, ...]:
+    """Return the bounds of `halves`.
+
+    With `scaling`, nonnegative summands of a distance that do not depend on distance·eps alone are left out.
+    """
+    of_alpha: list[str] = []
+    of_gamma: list[str] = []
+    of_either: list[str] = []
+    for text, distances, is_number, is_positive in _terms(beta, names, scaling):
+        if one_gamma and distances.isdisjoint(_ALPHA):
+            of_gamma.append(text)
+        elif not distances:
+            if is_number or not is_positive:
+                of_either.append(text)
+        elif distances <= {*_ALPHA} or distances <= {*_GAMMA}:
+            (of_alpha if distances <= {*_ALPHA} else of_gamma).append(text)
+        elif not is_positive:
+            return ()
+    near, far, either = (" + ".join(texts) or "0" for texts in (of_alpha, of_gamma, of_either))
+    if not of_either:
         return (Halves(near, far),)
     return Halves(f"{near} + {either}", far), Halves(near, f"{far} + {either}")
 
 
-@dataclass(slots=True)
-class _BetaParts:
-    """The summands of a beta, sorted by the distance that they depend on.
-
-    `alpha` and `gamma` have the summands of one distance, `either` those of neither. With `scaling`, nonnegative
-    summands of a distance that do not depend on distance·eps alone are left out. `has_mixed_summand` says that a
-    summand depends on both distances and is not proved nonnegative.
-    """
-
-    scaling: bool
-    one_gamma: bool
-    alpha: list[str] = field(default_factory=list)
-    gamma: list[str] = field(default_factory=list)
-    either: list[str] = field(default_factory=list)
-    has_mixed_summand: bool = False
-
-    def add_term(self, k: int, q: Fraction, factors: tuple[tuple[str, int, Fraction], ...], c: Fraction) -> None:
-        """Add the summand c·eps^k·e^(q·eps)·Π U^j·e^(r·U·eps); `factors` has (U, j, r) for each distance U."""
-        written = [f"({c})", f"eps^{k}", f"exp(({q})*eps)"]
-        for name, j, r in factors:
-            written += [f"{name}^{j}", f"exp(({r})*{name}*eps)"]
-        if self.scaling and c > 0 and factors and (q or k != sum(j for _, j, _ in factors)):
-            return
-        self._add("*".join(written), {name for name, _, _ in factors}, positive=c > 0, number=not k and not q)
-
-    def add_tree(self, beta: ClaimExpression, tree: Expr, names: Mapping[str, Parametric]) -> None:
-        distances = {name for name in (*_ALPHA, *_GAMMA) if mentions(tree, name)}
-        number = not any(isinstance(node, Eps) for node in walk(tree))
-        positive = is_nonnegative(beta, tree, names)
-        self._add(f"({print_expression(tree)})", distances, positive=positive, number=number)
-
-    def _add(self, text: str, distances: set[str], *, positive: bool, number: bool) -> None:
-        if self.one_gamma and distances.isdisjoint(_ALPHA):
-            self.gamma.append(text)
-        elif not distances:
-            if number or not positive:
-                self.either.append(text)
-        elif distances <= set(_ALPHA):
-            self.alpha.append(text)
-        elif distances <= set(_GAMMA):
-            self.gamma.append(text)
-        elif not positive:
-            self.has_mixed_summand = True
-
-
-def _replaced(tree: Expr, names: tuple[str, ...], by: Expr) -> Expr:
-    return rewritten(
-        tree, lambda node: by if isinstance(node, Name) and GREEK.get(node.name, node.name) in names else None
-    )
+def _terms(
+    beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool
+) -> Iterator[tuple[str, set[str], bool, bool]]:
+    """Yield (text, its distances, whether it is a number, whether it is proved nonnegative) for summands of `beta`."""
+    value = None
+    # If a divisor contains a distance, there is no value, and the expression is split summand by summand.
+    with suppress(DiagnosticError):
+        value = beta.value(names)
+    if not isinstance(value, Parametric) or value.denominator != ExpPoly.ONE:
+        for tree in summands(beta.tree):
+            distances = {name for name in (*_ALPHA, *_GAMMA) if mentions(tree, name)}
+            is_number = not any(isinstance(node, Eps) for node in walk(tree))
+            yield f"({print_expression(tree)})", distances, is_number, is_nonnegative(beta, tree, names)
+        return
+    for k, q, factors, c in value.terms():
+        if not (scaling and c > 0 and factors and (q or k != sum(j for _, j, _ in factors))):
+            written = [f"({c})", f"eps^{k}", f"exp(({q})*eps)"]
+            for name, j, r in factors:
+                written += [f"{name}^{j}", f"exp(({r})*{name}*eps)"]
+            yield "*".join(written), {name for name, _, _ in factors}, not k and not q, c > 0

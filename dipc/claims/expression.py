@@ -109,16 +109,13 @@ def _is_transcendental_node(node: object) -> bool:
         case Call(function="log" | "sqrt"):
             return True
         case Call(function="exp", arguments=(inner,)):
-            return any(is_constant(term) and not _is_zero(term) for term in _summands_of(inner))
+            terms = filter(is_constant, _summands_of(inner))
+            return any(not isinstance(term, Number) or term.value for term in terms)
         case Binary(op=BinaryOp.POWER, right=exponent):
             return any(isinstance(each, Binary) and each.op is BinaryOp.DIVIDE for each in walk(exponent)) or (
                 isinstance(exponent, Number) and exponent.value.denominator > 1
             )
     return False
-
-
-def _is_zero(tree: Expr) -> bool:
-    return isinstance(tree, Number) and not tree.value
 
 
 def _summands_of(tree: Expr) -> Iterator[Expr]:

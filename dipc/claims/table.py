@@ -18,7 +18,6 @@ from dipc.claims.given import (
     Cell,
     CellPool,
     Column,
-    Read,
     arrays_among,
     beta_reader,
     by_element,
@@ -231,7 +230,8 @@ class CsvSource:
                     except StopIteration:
                         return
                     except csv.Error as error:
-                        raise DiagnosticError(self._malformed(error)) from None
+                        message, note = _explain(str(error))
+                        raise DiagnosticError(Diagnostic("E0503", message, self.place(None), notes=(note,))) from None
                     if len(record) > 1 or (record and record[0].strip()):
                         yield record
         except (OSError, ValueError) as error:
@@ -244,7 +244,11 @@ class CsvSource:
         offset = 0
         while raw := file.readline(MAX_LINE + 1):
             if len(raw) > MAX_LINE:
-                raise DiagnosticError(self._too_long())
+                note = "a table is a text file of comma-separated values, with one row on each line"
+                place = Excerpt(self.name, self._next_line, 1, "", 1)
+                raise DiagnosticError(
+                    Diagnostic("E0503", f"a line of more than {MAX_LINE} bytes", place, notes=(note,))
+                )
             line = raw
             if offset == 0 and raw.startswith(_UTF8_MARK):
                 line = raw[len(_UTF8_MARK) :]
@@ -256,7 +260,10 @@ class CsvSource:
             self._lines.append(text)
             self._next_line += 1
             if "\0" in text:
-                raise DiagnosticError(self._nul(text))
+                shown = text.rstrip("\r\n").replace("\0", "\ufffd")
+                place = Excerpt(self.name, self._next_line - 1, text.index("\0") + 1, shown, 1)
+                note = "a table is a text file of comma-separated values"
+                raise DiagnosticError(Diagnostic("E0503", "the table contains a NUL byte", place, notes=(note,)))
             offset += len(raw)
             yield text
 
@@ -288,24 +295,6 @@ class CsvSource:
             Excerpt(self.name, self._next_line, len(before) + 1, text, 1),
             notes=(note,),
         )
-
-    def _nul(self, text: str) -> Diagnostic:
-        position = text.index("\0")
-        return Diagnostic(
-            "E0503",
-            "the table contains a NUL byte",
-            Excerpt(self.name, self._next_line - 1, position + 1, text.rstrip("\r\n").replace("\0", "\ufffd"), 1),
-            notes=("a table is a text file of comma-separated values",),
-        )
-
-    def _too_long(self) -> Diagnostic:
-        place = Excerpt(self.name, self._next_line, 1, "", 1)
-        note = "a table is a text file of comma-separated values, with one row on each line"
-        return Diagnostic("E0503", f"a line of more than {MAX_LINE} bytes", place, notes=(note,))
-
-    def _malformed(self, error: csv.Error) -> Diagnostic:
-        message, note = _explain(str(error))
-        return Diagnostic("E0503", message, self.place(None), notes=(note,))
 
 
 class CsvChunk(CsvSource):
@@ -418,9 +407,8 @@ class PythonSource:
         """Yield the header, then the rows, with cells as text."""
         yield self._header
         for number, row in enumerate(self._rows, start=1):
-            yield [
-                cell_text(cell, f"row {number}, column {name}") for cell, name in _cells_with_names(row, self._header)
-            ]
+            names = [*self._header, *[""] * len(row)]
+            yield [cell_text(cell, f"row {number}, column {names[index]}") for index, cell in enumerate(row)]
 
     def place(self, column: int | None) -> None:  # noqa: ARG002 - the protocol's other half has places
         """Return None, since Python values have no place in a text."""
@@ -501,11 +489,6 @@ def _frame_cell(cell: object) -> object:
             return None
         return int(cell) if cell.is_integer() else cell
     return cell
-
-
-def _cells_with_names(row: Sequence[object], header: list[str]) -> Iterator[tuple[object, str]]:
-    for index, cell in enumerate(row):
-        yield cell, header[index] if index < len(header) else ""
 
 
 def cell_text(cell: object, what: str) -> str:
@@ -650,7 +633,10 @@ def read_table(
     for an object that is not a table.
     """
     if isinstance(table, Table):
-        _require_inputs(table, program)
+        if program.requires is not None:
+            for row in table.rows:
+                values = dict(zip(program.inputs, map(value_of, row.inputs), strict=True))
+                program.requires.require(values, program.source, f"row {row.number}: ")
         return table
     if isinstance(table, str | os.PathLike):
         return _Reader(CsvSource(Path(table)), program, claims).read()
@@ -664,13 +650,6 @@ def read_chunk(source: Records, program: CoreProgram, pool: CellPool) -> Table:
     Raises DiagnosticError with the mistakes; a mistake names the row within the chunk.
     """
     return _Reader(source, program, CLAIM_COLUMNS, pool).read()
-
-
-def _require_inputs(table: Table, program: CoreProgram) -> None:
-    if program.requires is not None:
-        for row in table.rows:
-            values = dict(zip(program.inputs, map(value_of, row.inputs), strict=True))
-            program.requires.require(values, program.source, f"row {row.number}: ")
 
 
 class _Reader:
@@ -690,7 +669,9 @@ class _Reader:
         records = self._source.records()
         header = next(records, None)
         if header is None:
-            raise DiagnosticError(self._empty())
+            expected = ",".join(slot.name for slot in (*self._inputs, *self._outputs)[:6])
+            note = f"the first line names every input and output, for example `{expected}`"
+            raise DiagnosticError(Diagnostic("E0504", f"the table `{self._source.name}` is empty", notes=(note,)))
         header_place = self._source.place(None)
         names = ["".join(name.split()) for name in header]
         self._check_header(header, names)
@@ -700,7 +681,9 @@ class _Reader:
         if self._mistakes:
             raise DiagnosticError(*self._mistakes)
         if not rows:
-            raise DiagnosticError(self._header_only(header_place))
+            note = "give one row for each input: a table without rows claims nothing"
+            message = f"the table `{self._source.name}` has a header but no rows"
+            raise DiagnosticError(Diagnostic("E0505", message, header_place, notes=(note,)))
         return Table(self._source.name, rows, frozenset(names) & frozenset(CLAIM_COLUMNS), places)
 
     # --- rows -------------------------------------------------------------------------------------
@@ -720,7 +703,10 @@ class _Reader:
                 continue
             cells = [column[text] for column, text in zip(columns, record, strict=True)]
             if BadCell in map(type, cells):
-                self._bad_cells(number, cells, names)
+                for index, cell in enumerate(cells):
+                    if isinstance(cell, BadCell):
+                        label = f"column `{names[index]}`"
+                        self._note(cell.code, cell.message, number, index, names[index], label, cell.notes)
                 continue
             good = cast(list[Cell | None], cells)
             if beta_at is not None and (beta := good[beta_at]) is not None and beta.text not in places:
@@ -738,12 +724,6 @@ class _Reader:
         if violation is not None:
             self._note(violation.code, violation.message, number, None, None, "", violation.notes)
         return violation is not None
-
-    def _bad_cells(self, number: int, cells: Sequence[Read], names: list[str]) -> None:
-        for index, cell in enumerate(cells):
-            if isinstance(cell, BadCell):
-                label = f"column `{names[index]}`"
-                self._note(cell.code, cell.message, number, index, names[index], label, cell.notes)
 
     def _ragged(self, number: int, record: list[str], width: int) -> None:
         few = len(record) < width
@@ -781,10 +761,9 @@ class _Reader:
     # --- header -----------------------------------------------------------------------------------
 
     def _column(self, name: str) -> Column:
-        for required, slots in ((True, self._inputs), (False, self._outputs)):
-            for slot in slots:
-                if slot.name == name:
-                    return Column(slot_reader(name, slot.type, required, self._pool))
+        for slot in (*self._inputs, *self._outputs):
+            if slot.name == name:
+                return Column(slot_reader(name, slot.type, slot in self._inputs, self._pool))
         return Column(beta_reader(self._pool) if name == "beta" else claim_reader(name, self._pool))
 
     def _check_header(self, header: list[str], names: list[str]) -> None:
@@ -829,16 +808,6 @@ class _Reader:
             note += " and output; leave the cells of an output empty to leave it unconstrained"
         message = f"the table lacks the {what} {listing(missing)}"
         return Diagnostic("E0507", message, self._source.place(None), notes=(note,))
-
-    def _empty(self) -> Diagnostic:
-        expected = ",".join(slot.name for slot in (*self._inputs, *self._outputs)[:6])
-        note = f"the first line names every input and output, for example `{expected}`"
-        return Diagnostic("E0504", f"the table `{self._source.name}` is empty", notes=(note,))
-
-    def _header_only(self, place: Excerpt | None) -> Diagnostic:
-        note = "give one row for each input: a table without rows claims nothing"
-        message = f"the table `{self._source.name}` has a header but no rows"
-        return Diagnostic("E0505", message, place, notes=(note,))
 
 
 def _listing(slots: Sequence[Slot]) -> str:

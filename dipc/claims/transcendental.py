@@ -232,20 +232,14 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
         number_text = print_expression(intervals[0].low)
         return EnclosedIntervals(around, None, f"[{number_text}, {number_text}]", outside, ends)
     for each, inner in zip(intervals, smaller, strict=True):
-        _require_rational_within(source, each, inner, constants)
+        try:
+            resolve_intervals(source, (inner,), constants)
+        except DiagnosticError:
+            text = "the ends of the interval are irrational and agree in all digits that dipc compares"
+            notes = ("give a single irrational eps alone, or an interval that contains a rational number",)
+            raise bad_input("E0621", text, *notes, place=source.excerpt(each.span)) from None
     within = intervals_text(resolve_intervals(source, tuple(smaller), constants))
     return EnclosedIntervals(around, within, written, outside, ends)
-
-
-def _require_rational_within(
-    source: SourceText, given: IntervalExpr, inner: IntervalExpr, constants: Mapping[str, Parametric]
-) -> None:
-    try:
-        resolve_intervals(source, (inner,), constants)
-    except DiagnosticError:
-        text = "the ends of the interval are irrational and agree in all digits that dipc compares"
-        notes = ("give a single irrational eps alone, or an interval that contains a rational number",)
-        raise bad_input("E0621", text, *notes, place=source.excerpt(given.span)) from None
 
 
 def _enclosure_of_end(source: SourceText, end: Expr, program: CoreProgram, digits: int = DIGITS) -> _Enclosure:

@@ -243,42 +243,12 @@ def proved_quotient(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequenc
     """
     if denominator == 1:
         return numerator
-    sign = _constant_sign(denominator) or _sign_on(denominator, intervals)
+    sign = sign_throughout((Interval.POSITIVE,))(denominator) or sign_throughout(intervals)(denominator)
     if sign == 0:
         return None
     quotient = Quotient(numerator * sign, denominator * sign)
     ring = quotient.in_ring()
     return quotient if ring is None else ring
-
-
-def _constant_sign(value: ExpPoly) -> int:
-    """The sign that `value` is proved to have for every eps > 0; 0 if no sign is proved."""
-    signs = {1 if c > 0 else -1 for _, _, c in value.terms()}
-    if len(signs) == 1:
-        return signs.pop()
-    try:
-        return 0 if isolate_roots(value, Interval.POSITIVE) else sign_at(value, Fraction(1))
-    except Undecided:
-        return 0
-
-
-def _sign_on(value: ExpPoly, intervals: Sequence[Interval]) -> int:
-    """The sign that `value` is proved to have on all of `intervals`; 0 if none is proved, or there are no intervals."""
-    signs = set()
-    for interval in intervals:
-        try:
-            if not interval.is_point and isolate_roots(value, interval):
-                return 0
-            signs.add(sign_at(value, _inside(interval)))
-        except Undecided:
-            return 0
-    return signs.pop() if len(signs) == 1 else 0
-
-
-def _inside(interval: Interval) -> Fraction:
-    if interval.is_point or interval.upper is None:
-        return interval.lower if interval.is_point else interval.lower + 1
-    return (interval.lower + interval.upper) / 2
 
 
 # --- Divisors of beta: accepted where they are proved to be nonzero on the intervals of eps ---------------------------
@@ -290,30 +260,23 @@ def zero_of(value: Selected, intervals: Sequence[Interval]) -> Fraction | Root |
     The value must be continuous on each interval and must not depend on an unknown. Raises Undecided past a limit, and
     TooLarge for a value with too many possible forms.
     """
-    for interval in intervals:
-        result = _zero_on(value, interval)
-        if result is not None:
-            return result
-    return None
-
-
-def _zero_on(value: Selected, interval: Interval) -> Fraction | Root | None:
     above = [form.numerator_flat() for form in candidates(value) if form.numerator]
     functions = [f for f in (*conditions(value), *above) if not coefficient_sign(f)]
-    arrangement = arrange(functions, interval)
-    active: list[ExpPoly] = []
-    for sample in arrangement.samples:
-        numerator = resolve(value, lambda f, at=sample: sign_at(f, at)).numerator_flat()  # type: ignore[misc]
-        if numerator.is_zero() or numerator.value_is_zero(sample):
-            return sample
-        active.append(numerator)
-    for end, numerator in ((interval.lower, active[0]), (interval.upper, active[-1])):
-        if end is not None and end in interval and numerator.value_is_zero(end):
-            return end
-    for position, root in enumerate(arrangement.roots):
-        # The value is continuous, so at the root it equals its limit from either side.
-        if active[position] in functions and arrangement.vanishes(functions.index(active[position]), position):
-            return root
+    for interval in intervals:
+        arrangement = arrange(functions, interval)
+        active: list[ExpPoly] = []
+        for sample in arrangement.samples:
+            numerator = resolve(value, partial(_sign, eps=sample)).numerator_flat()
+            if numerator.is_zero() or numerator.value_is_zero(sample):
+                return sample
+            active.append(numerator)
+        for end, numerator in ((interval.lower, active[0]), (interval.upper, active[-1])):
+            if end is not None and end in interval and numerator.value_is_zero(end):
+                return end
+        for position, root in enumerate(arrangement.roots):
+            # The value is continuous, so at the root it equals its limit from either side.
+            if active[position] in functions and arrangement.vanishes(functions.index(active[position]), position):
+                return root
     return None
 
 
@@ -324,7 +287,7 @@ def sign_throughout(intervals: Sequence[Interval]) -> Signs:
         if plain := coefficient_sign(function):
             return plain
         try:
-            if any(isolate_roots(function, interval) for interval in intervals):
+            if any(not interval.is_point and isolate_roots(function, interval) for interval in intervals):
                 return 0
             result = {sign_at(function, interval.inner_point) for interval in intervals}
         except Undecided:

@@ -19,12 +19,15 @@ import flint
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.numbers import to_fmpq, to_fraction
-from dipc.algebra.parametric import Factors, Parametric
-from dipc.claims.expression import DISTANCES
+from dipc.algebra.parametric import Factors, Parametric, merged_factors
+from dipc.claims import conditions
+from dipc.claims.expression import DISTANCES, ClaimExpression
 from dipc.frozen import frozen
 from dipc.questions.every_number.uniform import NotUniform
+from dipc.sign.interval import Interval
 from dipc.text import ast
 from dipc.text.ast import GREEK
+from dipc.text.diagnostic import SourceText
 
 #: The number of starts that are tried to prove that values never fall, or never rise, from a start on.
 _LATER = 20
@@ -300,22 +303,14 @@ class InNumber:
             raise
 
     def _is_proved_nonnegative(self, tree: ast.Expr, start: int) -> bool:
-        match tree:
-            case ast.Number(value=number):
-                return number >= 0
-            case ast.Eps() | ast.Call(function="exp"):
-                return True
-            case ast.Name(name=name):
-                known = GREEK.get(name, name)
-                if known == self.parameter:
-                    return start >= 0
-                value = self.names.get(known, {})
-                return known in DISTANCES or (value.keys() == {()} and value[()].is_positive_from(start))
-            case ast.Binary(op=ast.BinaryOp.ADD | ast.BinaryOp.MULTIPLY | ast.BinaryOp.DIVIDE, left=left, right=right):
-                return self._is_proved_nonnegative(left, start) and self._is_proved_nonnegative(right, start)
-            case ast.Binary(op=ast.BinaryOp.POWER, left=left):
-                return self._is_proved_nonnegative(left, start)
-        return False
+        names = {name: Parametric.unknown(name) for name in DISTANCES}
+        names[self.parameter] = Parametric.number(start) + Parametric.unknown(self.parameter)
+        for name, value in self.names.items():
+            if value.keys() == {()} and value[()].is_positive_from(start):
+                names[name] = Parametric.unknown(name)
+        expression = ClaimExpression(self.what, SourceText("", ""), tree)
+        found = conditions.trend(expression, self.parameter, names, [Interval.POSITIVE])
+        return found.nonnegative and found.continuous
 
     def require_divisors(self, start: int) -> None:
         """Raise NotUniform if some divisor in `divisors` may be 0 for an m from `start` on."""
@@ -340,7 +335,7 @@ class InNumber:
         total: Summands = {}
         for one, a in left.items():
             for other, b in right.items():
-                factors = _merged(one, other)
+                factors = merged_factors(one, other)
                 total[factors] = total[factors] + a * b if factors in total else a * b
         return {factors: ratio for factors, ratio in total.items() if not ratio.is_zero()}
 
@@ -446,11 +441,3 @@ def _plus(left: Summands, right: Summands) -> Summands:
 
 def _scaled(value: Summands, factor: RationalFunction) -> Summands:
     return {factors: ratio * factor for factors, ratio in value.items()}
-
-
-def _merged(left: Factors, right: Factors) -> Factors:
-    total = {name: (j, r) for name, j, r in left}
-    for name, j, r in right:
-        before = total.get(name, (0, _ZERO))
-        total[name] = before[0] + j, before[1] + r
-    return tuple(sorted((name, j, r) for name, (j, r) in total.items() if j or r))
