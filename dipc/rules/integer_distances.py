@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment, Undecided
-from dipc.algebra.parametric import Compound, Operator, Parametric, Selected
+from dipc.algebra.parametric import Compound, Operator, Parametric, Selected, TooLarge
 from dipc.decide.obligation import Bound, Decision, Obligation, Share
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.event import Event
@@ -34,7 +35,7 @@ from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, ProofSte
 from dipc.rules.vertices import vertices
 from dipc.sign.partial_sums import has_nonnegative_partial_sums
 from dipc.sign.piecewise import proved_quotient
-from dipc.sign.polynomial import GrowthTerm, Trend, never_negative, times, total, trend_of
+from dipc.sign.polynomial import NUMBER, never_negative
 
 if TYPE_CHECKING:
     from dipc.claims import conditions
@@ -69,25 +70,25 @@ class _Ratio:
     `below` has these functions with their powers.
     """
 
-    numerator: Trend
+    numerator: Parametric
     below: Counter[ExpPoly]
 
     @staticmethod
     def from_closed(value: Closed) -> _Ratio:
         above, below = fraction_of(value)
-        return _Ratio(trend_of(above), Counter() if below == 1 else Counter([below]))
+        return _Ratio(Parametric.from_exppoly(above), Counter() if below == 1 else Counter([below]))
 
     def __add__(self, other: _Ratio) -> _Ratio:
         common = self.below | other.below
-        return _Ratio(total([self._numerator_over(common), other._numerator_over(common)]), common)
+        return _Ratio(self._numerator_over(common) + other._numerator_over(common), common)
 
     def __mul__(self, other: _Ratio) -> _Ratio:
-        return _Ratio(times(self.numerator, other.numerator), self.below + other.below)
+        return _Ratio(self.numerator * other.numerator, self.below + other.below)
 
-    def _numerator_over(self, below: Counter[ExpPoly]) -> Trend:
+    def _numerator_over(self, below: Counter[ExpPoly]) -> Parametric:
         result = self.numerator
         for factor in (below - self.below).elements():
-            result = times(result, trend_of(factor))
+            result = result * Parametric.from_exppoly(factor)
         return result
 
 
@@ -126,12 +127,13 @@ class FarAway:
         for more in _MORE:
             try:
                 start, ratios = self._bounds_from(rule, start + more, further)
-            except Undecided:
+            except (Undecided, TooLarge):
                 return None
             if not ratios:
                 return None
-            if all(self._meets(each, beta, start) for each in ratios):
-                return start
+            with suppress(TooLarge):
+                if all(self._meets(each, beta, start) for each in ratios):
+                    return start
         return None
 
     def _bounds_from(self, rule: _Bounding, start: int, further: int) -> tuple[int, Sequence[_Ratio]]:
@@ -173,15 +175,12 @@ class FarAway:
 
     def _of_beta(self, beta: Parametric) -> _Ratio | None:
         over = proved_quotient(ExpPoly.ONE, beta.denominator, self.claim.intervals)
-        if over is None:
+        if over is None or len(beta.unknowns()) > 1:
             return None
-        numerator: list[Trend] = []
-        for k, q, factors, c in beta.terms():
-            if len(factors) > 1:
-                return None
-            ((_, degree, rate),) = factors or (("", 0, _ZERO),)
-            numerator.append({GrowthTerm(k, degree, -q, -rate): c})
-        return _Ratio(total(numerator), Counter()) * _Ratio.from_closed(over)
+        own = Parametric(beta.numerator, ExpPoly.ONE)
+        numerator = own.substituted({name: Parametric.unknown(NUMBER) for name in beta.unknowns()})
+        assert numerator is not None, "one unknown may stand for another"
+        return _Ratio(numerator, Counter()) * _Ratio.from_closed(over)
 
     def _ratio(self, bound: Bound, start: int) -> _Ratio:
         ratio = _Ratio.from_closed(ExpPoly.constant(bound.constant))
@@ -203,13 +202,12 @@ class FarAway:
         if not whole or len(event.noises) > _MOST_NOISES:
             raise OutsideFragment("too many noises are compared with each other, or real ones")
         trend = lattice.lattice_trend(event, slopes, start, self.measurer.limits)
-        ratio = _Ratio({}, Counter())
+        ratio = _Ratio.from_closed(ExpPoly.ZERO)
         for summand, c in trend.summands.items():
-            growth = GrowthTerm(0, summand.powers[trend.place], -summand.exponent, -summand.slopes[trend.place])
-            ratio = ratio + _Ratio({growth: c}, Counter({_less(d): power for d, power in summand.poles}))
+            growth = _term(c, summand.exponent, summand.slopes[trend.place], summand.powers[trend.place])
+            ratio = ratio + _Ratio(growth, Counter({_less(d): power for d, power in summand.poles}))
         for rate in trend.rates:
-            decay = ExpPoly.term(1, 0, -rate)
-            ratio = ratio * _Ratio(trend_of(1 - decay), Counter([1 + decay]))
+            ratio = ratio * _Ratio(Parametric.from_exppoly(_less(rate)), Counter([1 + ExpPoly.term(1, 0, -rate)]))
         return ratio
 
 
@@ -224,12 +222,16 @@ def _tail(event: Event, slope: Fraction, start: int) -> _Ratio:
     base = half.constant + c * noise.mean
     rate = noise.rate / abs(c)
     if base + slope * start >= 0 and slope >= 0:
-        return _Ratio(
-            {GrowthTerm(0, 0, _ZERO, _ZERO): _ONE, GrowthTerm(0, 0, rate * base, rate * slope): -_ONE / 2}, Counter()
-        )
+        return _Ratio(Parametric.number(1) + _term(-_ONE / 2, -rate * base, -rate * slope), Counter())
     if base + slope * start <= 0 and slope <= 0:
-        return _Ratio({GrowthTerm(0, 0, -rate * base, -rate * slope): _ONE / 2}, Counter())
+        return _Ratio(_term(_ONE / 2, rate * base, rate * slope), Counter())
     raise lattice.Unsettled(start + 1)
+
+
+def _term(c: Fraction, rate: Fraction, slope: Fraction, power: int = 0) -> Parametric:
+    """Return the function c·k^power·exp((rate + slope·k)·eps)."""
+    factors = ((NUMBER, power, slope),) if power or slope else ()
+    return Parametric({factors: ExpPoly.term(c, 0, rate)}, ExpPoly.ONE)
 
 
 def _less(rate: Fraction) -> ExpPoly:

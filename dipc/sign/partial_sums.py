@@ -17,21 +17,21 @@ from fractions import Fraction
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits
+from dipc.algebra.parametric import Parametric
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
-from dipc.sign.polynomial import Trend, started_at
+from dipc.sign.polynomial import power_and_rate, started_at
 
 
-def has_nonnegative_partial_sums(trend: Trend, start: int, intervals: Iterable[Interval], limits: Limits) -> bool:
-    """Return True only if the lemma of the module proves `trend` >= 0 for every integer k >= `start` and every eps.
+def has_nonnegative_partial_sums(value: Parametric, start: int, intervals: Iterable[Interval], limits: Limits) -> bool:
+    """Return True only if the lemma of the module proves `value` >= 0 for every integer k >= `start` and every eps.
 
-    eps is in the intervals. `start` must be at least 0.
+    eps is in the intervals. The only unknown of `value` is k, and its denominator is 1. `start` must be at least 0.
     """
     coefficients: dict[int, dict[Fraction, ExpPoly]] = {}
-    for growth, c in started_at(trend, start).items():
-        by_slope = coefficients.setdefault(growth.degree, {})
-        term = ExpPoly.term(c, growth.powers, -growth.rate)
-        by_slope[growth.slope] = by_slope.get(growth.slope, ExpPoly.ZERO) + term
+    for factors, coefficient in started_at(value, start).numerator.items():
+        power, slope = power_and_rate(factors)
+        coefficients.setdefault(power, {})[slope] = coefficient
     every = tuple(intervals)
     try:
         for by_slope in coefficients.values():

@@ -19,13 +19,14 @@ is, if t - t0 divides F. Such factors are taken out by factoring the content, so
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import comb, gcd, isqrt, lcm
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import DecisionBudget
+from dipc.algebra.parametric import Factors, Parametric
 from dipc.frozen import frozen
 from dipc.sign.interval import Interval
 
@@ -552,30 +553,20 @@ def _halves(rows: _Rows) -> list[_Rows]:
 
 # --- Functions of eps and of an integer k that are nowhere negative, for every k >= start -----------------------------
 #
-# A trend is Σ c·eps^e·k^p·exp(-(a + b·k)·eps). Let k = start + j, X = exp(-eps/q) and W = X^j for a q that makes all
-# exponents integers. Then a trend is a polynomial in X and W except for powers of eps and of j. These have bounds that
+# Such a function is Σ c·eps^e·k^p·exp(-(a + b·k)·eps). Let k = start + j, X = exp(-eps/q) and W = X^j, where q makes
+# all exponents integers. Then it is a polynomial in X and W except for powers of eps and of j. These have bounds that
 # become arbitrarily sharp as q grows: 1 - X <= eps/q <= (1 - X)/X and, from the geometric sum,
 # (1 - W)/(1 - X) <= j <= X·(1 - W)/((1 - X)·W). The rest is a polynomial on a box, with X and W as independent
 # unknowns.
 
-
-class GrowthTerm(NamedTuple):
-    """The function eps^powers · k^degree · exp(-(rate + slope·k)·eps) of eps and an integer k.
-
-    A trend is a sum of such functions with coefficients.
-    """
-
-    powers: int
-    degree: int
-    rate: Fraction
-    slope: Fraction
-
-
-#: A sum of growth terms, by their coefficients.
-Trend = dict[GrowthTerm, Fraction]
+#: The name of the integer k in functions of it.
+NUMBER = "k"
 
 _ZERO = Fraction(0)
 _Polynomial = dict[tuple[int, int], Fraction]
+
+#: The term c·eps^e·k^p·exp(-(a + b·k)·eps), as (e, p, b, a, c).
+_Term = tuple[int, int, Fraction, Fraction, Fraction]
 
 #: The multiples of the least possible q that are tried where it matters, and the digits of the ends of the box.
 _REFINED = (1, 2, 4)
@@ -584,71 +575,44 @@ _DIGITS = 12
 _MOST_DEGREE = 400
 
 
-def total(trends: Iterable[Trend]) -> Trend:
-    """The sum of the `trends`."""
-    result: Trend = {}
-    for trend in trends:
-        for growth, c in trend.items():
-            result[growth] = result.get(growth, _ZERO) + c
-    return {growth: c for growth, c in result.items() if c}
+def never_negative(value: Parametric, start: int, intervals: Iterable[Interval]) -> bool:
+    """True only if `value` is proved to be >= 0 for every integer k >= `start` and every eps of the intervals.
 
-
-def times(left: Trend, right: Trend) -> Trend:
-    """The product of two trends."""
-    return total(
-        {
-            GrowthTerm(one.powers + two.powers, one.degree + two.degree, one.rate + two.rate, one.slope + two.slope): c
-            * d
-        }
-        for one, c in left.items()
-        for two, d in right.items()
-    )
-
-
-def trend_of(value: ExpPoly) -> Trend:
-    """The trend that is equal to `value`, a function of eps alone."""
-    return total({GrowthTerm(k, 0, -q, _ZERO): c} for k, q, c in value.terms())
-
-
-def never_negative(trend: Trend, start: int, intervals: Iterable[Interval]) -> bool:
-    """True only if the trend is proved to be >= 0 for every integer k >= `start` and every eps of the intervals.
-
-    `start` must be >= 0.
+    The only unknown of `value` is k, and its denominator is 1. `start` must be >= 0.
     """
-    moved = started_at(trend, start)
-    mixed = any(growth.powers or growth.degree for growth in moved)
+    terms = [(e, *power_and_rate(factors), -q, c) for e, q, factors, c in started_at(value, start).terms()]
+    mixed = any(e or p for e, p, *_ in terms)
     return all(
-        any(_proved(moved, refined, interval) for refined in (_REFINED if mixed else _REFINED[:1]))
+        any(_proved(terms, refined, interval) for refined in (_REFINED if mixed else _REFINED[:1]))
         for interval in intervals
     )
 
 
-def started_at(trend: Trend, start: int) -> Trend:
-    """The trend with `start` + k in place of k."""
-    return total(
-        {
-            GrowthTerm(growth.powers, n, growth.rate + start * growth.slope, growth.slope): c
-            * comb(growth.degree, n)
-            * start ** (growth.degree - n)
-        }
-        for growth, c in trend.items()
-        for n in range(growth.degree + 1)
-    )
+def started_at(value: Parametric, start: int) -> Parametric:
+    """The function `value` of k with `start` + k in place of k."""
+    moved = value.substituted({NUMBER: Parametric.number(start) + Parametric.unknown(NUMBER)})
+    assert moved is not None, "a sum may stand for k"
+    return moved
 
 
-def _proved(trend: Trend, refined: int, interval: Interval) -> bool:
-    if not trend:
+def power_and_rate(factors: Factors) -> tuple[int, Fraction]:
+    """The p and b for `factors` that are k^p·exp(-b·k·eps)."""
+    return (factors[0][1], -factors[0][2]) if factors else (0, _ZERO)
+
+
+def _proved(terms: Sequence[_Term], refined: int, interval: Interval) -> bool:
+    if not terms:
         return True
-    unit = refined * lcm(*[number.denominator for growth in trend for number in (growth.rate, growth.slope)])
+    unit = refined * lcm(*[number.denominator for _, _, slope, rate, _ in terms for number in (rate, slope)])
     # A power of X and a power of W, which are positive, are divided out.
-    rate, slope = min(growth.rate for growth in trend), min(growth.slope for growth in trend)
+    least_rate, least_slope = min(rate for *_, rate, _ in terms), min(slope for _, _, slope, _, _ in terms)
     groups: dict[tuple[int, int], _Polynomial] = {}
-    for growth, c in trend.items():
-        key = int((growth.rate - rate) * unit), int((growth.slope - slope) * unit)
+    for e, p, slope, rate, c in terms:
+        key = int((rate - least_rate) * unit), int((slope - least_slope) * unit)
         if max(key) > _MOST_DEGREE:
             return False
-        group = groups.setdefault((growth.powers, growth.degree), {})
-        group[key] = group.get(key, _ZERO) + c * unit**growth.powers
+        group = groups.setdefault((e, p), {})
+        group[key] = group.get(key, _ZERO) + c * unit**e
     low = _ZERO if interval.upper is None else _exponential(interval.upper / unit)[0]
     high = Fraction(1) if not interval.lower else _exponential(interval.lower / unit)[1]
     if low >= high:

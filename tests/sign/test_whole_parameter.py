@@ -8,24 +8,33 @@ from math import exp
 
 import pytest
 
+from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
+from dipc.algebra.parametric import Parametric
 from dipc.sign.interval import Interval
 from dipc.sign.partial_sums import has_nonnegative_partial_sums
-from dipc.sign.polynomial import GrowthTerm, Trend, never_negative, nowhere_negative
+from dipc.sign.polynomial import NUMBER, never_negative, nowhere_negative, power_and_rate
 
 F = Fraction
 ALL = (Interval.POSITIVE,)
 
 
-def trend(*terms: tuple[F | int, int, int, F | int, F | int]) -> Trend:
-    """The trend with the terms (c, e, p, a, b) for c·eps^e·k^p·exp(-(a + b·k)·eps)."""
-    return {GrowthTerm(e, p, F(a), F(b)): F(c) for c, e, p, a, b in terms}
+def trend(*terms: tuple[F | int, int, int, F | int, F | int]) -> Parametric:
+    """The function with the terms (c, e, p, a, b) for c·eps^e·k^p·exp(-(a + b·k)·eps)."""
+    total = Parametric.number(0)
+    for c, e, p, a, b in terms:
+        factors = ((NUMBER, p, -F(b)),) if p or b else ()
+        if c:
+            total = total + Parametric({factors: ExpPoly.term(c, e, -a)}, ExpPoly.ONE)
+    return total
 
 
-def evaluate(found: Trend, k: int, eps: float) -> float:
-    return sum(
-        float(c) * eps**g.powers * k**g.degree * exp(-float(g.rate + g.slope * k) * eps) for g, c in found.items()
-    )
+def evaluate(found: Parametric, k: int, eps: float) -> float:
+    value = 0.0
+    for e, q, factors, c in found.terms():
+        power, slope = power_and_rate(factors)
+        value += float(c) * eps**e * k**power * exp(float(q - slope * k) * eps)
+    return value
 
 
 @pytest.mark.parametrize(
