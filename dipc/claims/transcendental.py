@@ -160,21 +160,18 @@ def enclosed_claim(
     if not any(is_transcendental(claimed.tree) for claimed in known.values()):
         return None
     one_eps = the_one_eps(claimed_intervals(program, options.eps))
-    constants = constant_values(program)
-    known_constants = {name: value for name, value in constants.items() if name not in left_open}
-    open_number = next(iter(left_open), None)
+    names = {name: value for name, value in constant_values(program).items() if name not in left_open}
     stronger: dict[str, ClaimExpression] = {}
     weaker: dict[str, ClaimExpression] = {}
     for name, expression in known.items():
-        tree = _with_distances(
-            expression.tree, {other: known[other].tree for other in known if other not in (name, "beta")}
-        )
+        distances = {other: known[other].tree for other in known if other not in (name, "beta")}
+        claimed = replace(expression, tree=_with_distances(expression.tree, distances))
         if name == "beta" and one_eps is not None:
-            tree = _with_powers_of_eps(expression, tree, constants, one_eps)
-            stronger[name] = weaker[name] = replace(expression, tree=tree)
-        if is_transcendental(tree):
-            low, high = _Enclosure(expression, known_constants, one_eps, open_number, digits).ends(tree)
-            stronger[name], weaker[name] = replace(expression, tree=low), replace(expression, tree=high)
+            claimed = with_powers_of_eps(claimed, names, one_eps)
+            stronger[name] = weaker[name] = claimed
+        if is_transcendental(claimed.tree):
+            open_number = next(iter(left_open), None)
+            stronger[name], weaker[name] = enclosed_expression(claimed, names, one_eps, open_number, digits)
     texts = {name: print_expression(claimed.tree) for name, claimed in known.items()}
     more: dict[str, Any] = {**stronger}
     less: dict[str, Any] = {**weaker}
@@ -206,8 +203,12 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
     irrational: set[Fraction] = set()
     ends: dict[Fraction, TypedEnd] = {}
     for each in intervals:
-        below, above = _ends_around(source, each.low, program, digits)
-        until, beyond = (None, None) if each.high is None else _ends_around(source, each.high, program, digits)
+        (below, above), (until, beyond) = (
+            (None, None) if end is None else _enclosure_of_end(source, end, program, digits).ends(end)
+            for end in (each.low, each.high)
+        )
+        assert below is not None
+        assert above is not None
         larger += resolve_intervals(source, (replace(each, low=below, high=beyond),), constants)
         smaller.append(replace(each, low=above, high=until))
         irrational |= {larger[-1].lower} if below != above else set()
@@ -244,11 +245,6 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
 
 def _enclosure_of_end(source: SourceText, end: Expr, program: CoreProgram, digits: int = DIGITS) -> _Enclosure:
     return _Enclosure(ClaimExpression(AN_INTERVAL, source, end), constant_values(program), None, None, digits)
-
-
-def _ends_around(source: SourceText, end: Expr, program: CoreProgram, digits: int) -> tuple[Expr, Expr]:
-    """Return two rational numbers around the `end` of an interval, equal ones if it is rational."""
-    return _enclosure_of_end(source, end, program, digits).ends(end)
 
 
 def _typed_end(source: SourceText, end: Expr, program: CoreProgram, digits: int) -> dict[Fraction, TypedEnd]:
@@ -330,26 +326,24 @@ def as_written(program: CoreProgram, enclosing: ClaimOptions, original: ClaimOpt
     return replace(enclosing, **parts)
 
 
-def _with_powers_of_eps(
-    expression: ClaimExpression, tree: Expr, numbers: Mapping[str, Parametric], eps: Fraction
-) -> Expr:
-    """Return `tree` with exp((q/eps)*eps) in place of each exp(q) with a rational q.
+def with_powers_of_eps(expression: ClaimExpression, names: Mapping[str, Parametric], eps: Fraction) -> ClaimExpression:
+    """Return `expression` with exp(q*eps) in place of each exp(r) with a rational r = q·`eps`.
 
-    At this single `eps` both are equal, but only exp((q/eps)*eps) can be evaluated exactly.
+    At this single `eps` both are equal, but only exp(q*eps) can be evaluated exactly: at eps = 1/2, exp(-4) becomes
+    exp(-8*eps). Arguments that are multiples of eps already are not changed. `names` has the values of constants.
     """
 
-    def with_eps(node: Expr) -> Expr | None:
+    def power_of_eps(node: Expr) -> Expr | None:
         match node:
-            case Call(function="exp", arguments=(inner,)) if is_transcendental(node):
+            case Call(function="exp", arguments=(inner,)):
                 with suppress(DiagnosticError, Undecided):
-                    exponent = replace(expression, tree=inner).rational_at(eps, numbers)
-                    if exponent is None:
-                        return None
-                    multiple = Binary(BinaryOp.MULTIPLY, _literal(exponent / eps, inner), Eps(inner.span), inner.span)
-                    return replace(node, arguments=(multiple,))
+                    value, twice = (replace(expression, tree=inner).rational_at(k * eps, names) for k in (1, 2))
+                    if value and twice != 2 * value:
+                        multiple = Binary(BinaryOp.MULTIPLY, _literal(value / eps, inner), Eps(inner.span), inner.span)
+                        return replace(node, arguments=(multiple,))
         return None
 
-    return rewritten(tree, with_eps)
+    return replace(expression, tree=rewritten(expression.tree, power_of_eps))
 
 
 def _with_distances(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
@@ -369,15 +363,20 @@ def _with_distances(tree: Expr, distances: Mapping[str, Expr]) -> Expr:
 
 
 def enclosed_expression(
-    expression: ClaimExpression, names: Mapping[str, Parametric], one_eps: Fraction | None
+    expression: ClaimExpression,
+    names: Mapping[str, Parametric],
+    one_eps: Fraction | None,
+    open_number: str | None = None,
+    digits: int = DIGITS,
 ) -> tuple[ClaimExpression, ClaimExpression]:
     """Return two expressions without transcendental numbers, the first at most `expression`, the second at least.
 
-    The bounds are valid for every eps, or only for `one_eps` if it is given. `names` has the values of the
-    constants in the expression. Raises DiagnosticError for a logarithm of anything but a positive rational, and for a
-    number whose direction of rounding cannot be determined.
+    The bounds are valid for every eps, or only for `one_eps` if it is given. `names` has the values of the constants in
+    the expression; the constant `open_number` has none, but is at least 0. Rationals of this many `digits` enclose the
+    numbers. Raises DiagnosticError for a logarithm of anything but a positive rational, and for a number whose
+    direction of rounding cannot be determined.
     """
-    low, high = _Enclosure(expression, names, one_eps).ends(expression.tree)
+    low, high = _Enclosure(expression, names, one_eps, open_number, digits).ends(expression.tree)
     return replace(expression, tree=low), replace(expression, tree=high)
 
 

@@ -300,6 +300,17 @@ def test_a_constant_that_is_left_open_is_no_exponent() -> None:
     assert asked.report.verdict is Verdict.UNDECIDED
 
 
+@pytest.mark.parametrize("beta", ["m*exp(-m)", "exp(2 - m)*exp(-gamma*eps)", "m*exp(-m/2)*exp(-1)"])
+def test_a_power_of_e_with_the_open_number_is_not_taken_at_the_program_s_own(beta: str) -> None:
+    """The program has m = 2, and for m = 10 no claim holds."""
+    program = dipc.load(dipc.examples.text("laplace"))
+    with suppress(DiagnosticError):  # that exp(-m) has no exact value
+        asked = dipc.check_for_all(program, "m", alpha=0, gamma=2, beta=beta, eps="1")
+        assert asked.report.verdict is not Verdict.ACCURATE
+    ten = dipc.load(dipc.examples.text("laplace"), m=10)
+    assert dipc.check(ten, inputs="all", alpha=0, gamma=2, beta=beta, eps="1").verdict is Verdict.INACCURATE
+
+
 def test_messages_quote_what_was_typed() -> None:
     with pytest.raises(DiagnosticError) as caught:
         dipc.check(PROGRAM, inputs="q = 0", beta="exp(-log(3)/3 - eps*eps^gamma)", gamma="1/2")

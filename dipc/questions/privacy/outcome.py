@@ -34,8 +34,6 @@ from dipc.program.program import Program
 from dipc.sign.chart import Fails, Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.text import ast
-from dipc.text.ast import number, rewritten
 from dipc.text.diagnostic import DiagnosticError, bad_input
 
 if TYPE_CHECKING:
@@ -220,7 +218,7 @@ def _read_delta(
     expression = ClaimExpression.parse("delta", text, "<--delta>")
     one_eps = the_one_eps(intervals)
     if one_eps is not None:
-        exact = _with_powers_of_eps(expression, constants, one_eps)
+        exact = transcendental.with_powers_of_eps(expression, constants, one_eps)
         if exact.tree != expression.tree and not is_transcendental(exact.tree):
             value = exact.value(constants, intervals)
             if not isinstance(value, Parametric):
@@ -235,28 +233,6 @@ def _read_delta(
     ends = transcendental.enclosed_expression(expression, constants, one_eps)
     low, high = (_delta(end, constants, intervals) for end in ends)
     return PrivacyClaim(factor, low, intervals, None if low == high else (text.strip(), high))
-
-
-def _with_powers_of_eps(
-    expression: ClaimExpression, constants: Mapping[str, Parametric], eps: Fraction
-) -> ClaimExpression:
-    """Replace each exp(r) with rational r, at the single `eps`, by the equal exp(q*eps) with a rational q.
-
-    Arguments that are multiples of eps already are not changed. At eps = 1/2, exp(-4) becomes exp(-8*eps), which is
-    exact.
-    """
-
-    def power_of_eps(node: ast.Expr) -> ast.Expr | None:
-        match node:
-            case ast.Call(function="exp", arguments=(argument,)) if not is_transcendental(argument):
-                value, twice = (replace(expression, tree=argument).rational_at(k * eps, constants) for k in (1, 2))
-                if value is not None and value and twice != 2 * value:
-                    factor = number(value / eps, node.span)
-                    product = ast.Binary(ast.BinaryOp.MULTIPLY, factor, ast.Eps(node.span), node.span)
-                    return replace(node, arguments=(product,))
-        return None
-
-    return replace(expression, tree=rewritten(expression.tree, power_of_eps))
 
 
 def read_budget(program: Program, text: str, what: str) -> Fraction:
