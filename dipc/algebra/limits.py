@@ -52,7 +52,6 @@ class Limits:
     pieces: int = _limit(500, "pieces into which comparisons of inputs cut one class of inputs")
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a limit that is not a natural number."""
         for name in LIMIT_NAMES:
             value = getattr(self, name)
             if not (isinstance(value, int) and value >= 0):

@@ -387,7 +387,10 @@ _NOTHING = Affine.number(Fraction(0))
 
 
 def offsets(items: Iterable[Constraint]) -> Offsets:
-    """Return coordinates in which more of `items` bound differences of variables; empty if the noises do as well."""
+    """Return coordinates in which more of `items` bound differences of variables than in terms of the noises.
+
+    The result is empty if there are none.
+    """
     # By noise, the noises it is compared with, in which form and with which sign: most are never needed.
     steps: dict[int, list[tuple[int, Affine, Fraction]]] = {}
     lost = False
@@ -791,7 +794,7 @@ class State:
         return state._drop_noises({noise for item in dropped for noise, _ in item.form.noises})
 
     def constrained_by(self, constraints: ConstraintSet, noises: Iterable[NoiseVar]) -> State:
-        """Return the state with these constraints and noises for its own, leaving out noises that nothing mentions."""
+        """Return the state with these constraints and noises in place of its own, without noises that nothing mentions."""
         ordered = tuple(sorted(noises, key=lambda noise: noise.id))
         state = State(self.label, self.values, ordered, constraints, self.guards, self.fingerprint)
         return state._drop_noises({noise.id for noise in ordered})

@@ -160,7 +160,7 @@ class Steps:
         """Return True if the next instruction reads only `slot` and slots that inputs decide, and writes no output."""
         flow, label = self._flow, state.label
         return (
-            _is_finite(flow.program.instructions[label])
+            _is_on_finite_values(flow.program.instructions[label])
             and not flow.reads[label] & ~(flow.decided[label] | 1 << slot)
             and not flow.writes[label] & self._outputs
         )
@@ -231,7 +231,7 @@ class Steps:
                     return waiting
             position = next(place for place, (after, _) in enumerate(runs) if after.label == label)
             after, known = runs[position]
-            if not _is_finite(flow.program.instructions[label]):
+            if not _is_on_finite_values(flow.program.instructions[label]):
                 return None  # a noise would have a mean, and a comparison constraints, that depend on the outcome
             if flow.reads[label] & ~(flow.decided[label] | known) or flow.writes[label] & self._outputs:
                 return None
@@ -414,8 +414,7 @@ def _element(expr: ReadElement, index: Value) -> int:
     return element_slot(expr.array, expr.slots, expr.low, index, expr.span)
 
 
-def _is_finite(instruction: Instruction) -> bool:
-    """Return True for an instruction that only computes or draws finite values."""
+def _is_on_finite_values(instruction: Instruction) -> bool:
     match instruction:
         case Store(value=AffineExpr() | LinearComparison()) | Branch(condition=LinearComparison()):
             return False

@@ -322,7 +322,6 @@ def _is_long(form: ClosedForm) -> bool:
 
 
 def _has_costly_sign(form: ClosedForm) -> bool:
-    """True if the sign of `form` takes long to decide, since its exponents have no large common unit."""
     return any(len(poly) >= _MANY_TERMS and poly.degree() >= _HIGH_DEGREE for poly in fraction_of(form.value))
 
 

@@ -314,8 +314,8 @@ class CellDecision:
 class HoldsInCells:
     """A proof of Pr >= 1 - beta on the whole interval, by the decisions on beta's cells.
 
-    Each cell's decision is Holds. Otherwise an obligation is negative just outside its cell; then the arrangement of
-    the conditions of beta and of all obligations has no gap at whose sample Pr < 1 - beta.
+    Each cell's decision is Holds, unless its obligation is negative only outside the cell. In that case the
+    arrangement of the conditions of beta and of all obligations has no gap at whose sample Pr < 1 - beta.
     """
 
     cells: tuple[CellDecision, ...]
@@ -674,8 +674,8 @@ class ClaimScope(Record):
 def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
     """The scope of a claim with this `beta` in the intervals: where beta < 1.
 
-    For all eps > 0, the scope is computed once for all betas that are one function of scale·eps, such as the betas of a
-    claim in alpha·eps at the distances of its rows.
+    If the intervals are all eps > 0, betas that are one function of scale·eps share one computation, such as the
+    betas of a claim in alpha·eps at the distances of its rows.
     """
     if beta.closed is None or intervals != (Interval.POSITIVE,):
         return _claim_scope(beta, intervals, limits)

@@ -405,7 +405,7 @@ class SeriesDecision:
                     tails.append(_tail(event, item))
                     continue
                 laws = sorted(_law(event.noises[noise], c) for noise, c in item.coefficients)
-                noise = _slack(event, item), not item.strict, event, item
+                noise = _slack_at_means(event, item), not item.strict, event, item
                 alike.setdefault(tuple(laws), []).append(noise)
         missed: list[Closed] = [ExpPoly.from_terms((0, -exponent, weight) for exponent, weight in _coarsened(tails))]
         for members in alike.values():
@@ -457,7 +457,7 @@ class SeriesDecision:
                 return None
         if not noise.law.whole or not noise.law.symmetric:
             return None
-        edge = -_slack(event, item) / abs(c)
+        edge = -_slack_at_means(event, item) / abs(c)
         first = floor(edge) + 1 if item.strict else ceil(edge)
         bounds = noise.law.central_mass(noise.rate, -first if first <= 0 else first - 1)
         if bounds is None:
@@ -633,8 +633,7 @@ def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, hal
         yield from _not_positive(half, rest, _Part(piece.place + side * reach, reach), halvings - 1)
 
 
-def _slack(event: Event, item: Halfspace) -> Fraction:
-    """The slack of the half-space `item`: the value of its form when each noise has its mean."""
+def _slack_at_means(event: Event, item: Halfspace) -> Fraction:
     return item.constant + sum((c * event.noises[noise].mean for noise, c in item.coefficients), _ZERO)
 
 
@@ -647,7 +646,7 @@ def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
     """(q, w) such that the half-space `item`, over one noise, fails with probability at most w·e^{-q·eps}."""
     ((i, c),) = item.coefficients
     noise = event.noises[i]
-    reach = _slack(event, item) / abs(c)
+    reach = _slack_at_means(event, item) / abs(c)
     if reach < 0:
         return _ZERO, Fraction(1)
     return noise.law.tail_bound(noise.rate, reach, upward=c < 0, strict=item.strict)
@@ -680,7 +679,7 @@ def _tail_loss(event: Event, item: Halfspace) -> NormalSum | None:
 
 def _least_deviation(event: Event, item: Halfspace) -> Fraction:
     """The least total deviation of the noises from their means with which the half-space `item` fails."""
-    slack = _slack(event, item)
+    slack = _slack_at_means(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
     if not noises or not all(noise.law.whole for noise, _ in noises):
         return slack
@@ -757,6 +756,6 @@ def _change(event: Event, item: Halfspace, *, falls: bool) -> Fraction:
     if not item.coefficients:
         return _ZERO
     noises = [(event.noises[i], abs(c)) for i, c in item.coefficients]
-    slack = _slack(event, item)
+    slack = _slack_at_means(event, item)
     missing = sum((c * noise.law.continuous_neighbour()[1] for noise, c in noises), -slack if falls else slack)
     return max(_ZERO, missing) * min(noise.law.greatest_density(noise.rate) / c for noise, c in noises)

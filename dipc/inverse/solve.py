@@ -460,7 +460,7 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
     texts: list[str] = []
     for (variable, intervals), group in claims.by_variable().items():
         around = next((claimed.intervals[0] for claimed in group if claimed.is_around), None)
-        for inequalities in _by_case(group) if question.parameter is not None else [group]:
+        for inequalities in _grouped_by_case(group) if question.parameter is not None else [group]:
             try:
                 if any(claimed.power for claimed in inequalities):
                     pieces.append(_union(inequalities, question, digits))
@@ -596,8 +596,7 @@ def _missing_at(claimed: Inequality, eps: Fraction, digits: int) -> Cell:
     raise LimitReached(None, f"1 - Pr could not be told apart from a decimal number at eps = {eps}")
 
 
-def _by_case(group: Sequence[Inequality]) -> list[list[Inequality]]:
-    """The inequalities grouped by case: each small m, and all other m together."""
+def _grouped_by_case(group: Sequence[Inequality]) -> list[list[Inequality]]:
     numbers = sorted({number for claimed in group for number in claimed.rows})
     return [[replace(claimed, rows=(number,)) for claimed in group if number in claimed.rows] for number in numbers]
 

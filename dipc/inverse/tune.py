@@ -349,8 +349,7 @@ class _Search:
                 self.objective.learn(values, refuting)
 
     @cached_property
-    def _selected(self) -> Program:
-        """The program restricted to the inputs that a condition of the question selects."""
+    def _selected_program(self) -> Program:
         return with_selection(self.program, self.options.inputs)[0]
 
     @property
@@ -358,7 +357,7 @@ class _Search:
         inputs = self.options.inputs
         if inputs is None or self.options.asks_for_all:
             return "all"
-        return inputs if self._selected is not self.program else None
+        return inputs if self._selected_program is not self.program else None
 
     def threshold(self, program: Program, options: Options) -> tuple[tuple[Fraction, Fraction] | None, str | None]:
         """Return (an enclosure of the least t = alpha·eps for which the claim holds, None), or (None, the reason)."""
@@ -458,7 +457,7 @@ class _Search:
 
     def _prepare_bounds(self) -> None:
         """Find lower bounds of the objective over all values. Raises Undecided if there are none."""
-        core = self._selected.core
+        core = self._selected_program.core
         if core.requires is not None or core.selection is not None:
             raise OutsideFragment("values that were not tried are compared at all inputs, not at some of them")
         self._require_rates()
@@ -581,9 +580,9 @@ class _Solved:
         pass
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """A lower bound of the threshold t over all rates s_i·rates[i], where each s_i lies between values of share[i].
+        """A lower bound of the threshold t at all rates s_i·rates[i] whose factors s lie between the vectors in `shares`.
 
-        Here share ranges over `shares`. `enough` has no effect.
+        `enough` has no effect.
         """
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")

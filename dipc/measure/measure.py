@@ -86,8 +86,6 @@ class _SystemParts:
 
 @dataclass(slots=True)
 class _Budget:
-    """A count of the systems into which one event may still be split, out of `limit`."""
-
     left: int
     limit: int
 

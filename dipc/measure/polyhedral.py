@@ -185,7 +185,7 @@ def _introduce(system: ValueSystem, row: int) -> bool:
         if system.values[n].parent is not None or any(value.parent == n for value in system.values):
             continue
         for r in sorted(system.rows[row][0], key=lambda i: (len(columns[i]), i)):
-            if r == n or not columns[n].keys() <= columns[r].keys() or _descends(system, r, n):
+            if r == n or not columns[n].keys() <= columns[r].keys() or _is_or_descends_from(system, r, n):
                 continue
             ratios = {columns[r][index] / c for index, c in columns[n].items()}
             if len(ratios) == 1:
@@ -196,8 +196,7 @@ def _introduce(system: ValueSystem, row: int) -> bool:
     return False
 
 
-def _descends(system: ValueSystem, value: int, ancestor: int) -> bool:
-    """Whether `value` is `ancestor` itself, or obtained from it by adding noises."""
+def _is_or_descends_from(system: ValueSystem, value: int, ancestor: int) -> bool:
     position: int | None = value
     while position is not None:
         if position == ancestor:
@@ -230,8 +229,6 @@ def _reflected(part: _Part) -> _Part:
 
 @dataclass(slots=True)
 class _Range:
-    """Bounds on a value or on a difference of two values; None is no bound."""
-
     low: Fraction | None = None
     high: Fraction | None = None
 

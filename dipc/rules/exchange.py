@@ -153,8 +153,6 @@ def _arrangements(places: Sequence[int]) -> int:
 
 @frozen
 class _Exchanges:
-    """The exchanges of inputs that leave the runs to an answer unchanged."""
-
     series: Series
     #: The noises of the series by their numbers.
     noises: Mapping[int, NoiseVar]

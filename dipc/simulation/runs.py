@@ -112,7 +112,6 @@ class NoiseSource:
     """Independent draws of standard distributions from one stream, NumPy's PCG64. Equal seeds give equal draws."""
 
     def __init__(self, seed: int) -> None:
-        """Seed the stream with a natural number of any size."""
         self._generator = np.random.Generator(np.random.PCG64(seed))
 
     def attend(self, runs: Positions) -> None:
@@ -171,7 +170,6 @@ class SharedNoise(NoiseSource):
     """
 
     def __init__(self, seed: int, batch: int, size: int) -> None:
-        """Start one execution of the batch number `batch`, of `size` runs."""
         self._generator = np.random.Generator(np.random.PCG64([seed, batch]))
         self._size = size
         self._runs: Positions = np.arange(size)
@@ -340,7 +338,6 @@ class BatchStatements:
         return apply(lambda number: plus(number, drawn), center)
 
     def _exponential(self, mechanism: ast.ExponentialMechanism, runs: Positions) -> RunColumn[Any]:
-        """Return values of the domain, drawn in each run with the weights of its scores."""
         expressions = self._expressions
         rate, domain = expressions.number(mechanism.rate, runs), expressions.domain(mechanism.domain)
         scores = []
@@ -476,7 +473,7 @@ def run(
                 progress(tally.runs, runs)
             size = min(most, runs - tally.runs)
             batch = _executed(tree, scope, input, eps, size, noise, loop_limit)
-            tally = _counted(tally, batch, scope)
+            tally = _with_batch_counted(tally, batch, scope)
     except KeyboardInterrupt:
         raise SimulationInterrupted(tally, runs) from None
     return tally
@@ -548,8 +545,7 @@ def _batch_size(program: CoreProgram) -> int:
     return max(1, min(_BATCH, _BATCH_BYTES // (8 * (len(program.slots) + draws + 1))))
 
 
-def _counted(tally: Tally, batch: Batch, scope: SimulatedScope) -> Tally:
-    """Return the tally with the runs of one more batch."""
+def _with_batch_counted(tally: Tally, batch: Batch, scope: SimulatedScope) -> Tally:
     outputs = scope.of_role(ast.Role.OUTPUT)
     finite = [batch.cell(variable, offset).peek() for _, variable, offset in outputs if variable.finite]
     counts = Counter(tally.counts)

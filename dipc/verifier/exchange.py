@@ -55,8 +55,6 @@ class _Exchanged:
 
 @dataclass(frozen=True, slots=True)
 class _RowPath:
-    """A path of the ideal: the values of the finite inputs, and the index of the path among their paths."""
-
     finite: tuple[Value, ...]
     number: int
 

@@ -198,7 +198,6 @@ def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
 
 
 def _common_denominator(f: Ring, budget: Budget) -> int:
-    """Return a common denominator of the coefficients. The numerators over it are charged to `budget`."""
     unit = common_multiple((c.denominator for c in f.values()), budget)
     budget.spend(len(f), unit.bit_length() + height(f))
     return unit

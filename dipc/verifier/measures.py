@@ -91,8 +91,6 @@ _ONE: _Terms = {_NOTHING: {(0, 0, ()): 1}}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Factor:
-    """A function of `variables`: the sum of its pieces, divided by `unit`."""
-
     variables: frozenset[int]
     pieces: _Pieces
     unit: int = 1

@@ -282,8 +282,6 @@ class Transitions:
 
 @dataclass
 class _Reading:
-    """The first and the last instruction that read an input, given by its slot."""
-
     slot: int
     first: int
     last: int

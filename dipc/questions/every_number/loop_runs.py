@@ -540,7 +540,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         if ended and self._bare:
             raise NotUniform(_BARE)
         if ended:
-            return AgreeingStep(None, (*terms, *self._final(program, ideal, guards)))
+            return AgreeingStep(None, (*terms, *self._terms_outside_arrays(program, ideal, guards)))
         return AgreeingStep(self._head(program, ideal, iteration), terms)
 
     def _ending(self, node: _Node) -> Iterator[AgreeingStep]:
@@ -549,7 +549,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         for program, terms in self._agreeing(
             node.program.with_label(self._own.head(end)), (), self._own.flow.exit_label
         ):
-            yield AgreeingStep(None, (*terms, *self._final(program, ideal, ())))
+            yield AgreeingStep(None, (*terms, *self._terms_outside_arrays(program, ideal, ())))
 
     def _head(self, program: State, ideal: State, iteration: int) -> int:
         node = _Node(stripped(program), stripped(ideal))
@@ -629,8 +629,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
 
     # --- outputs ------------------------------------------------------------------------------------------
 
-    def _final(self, program: State, ideal: State, guards: Sequence[Constraint]) -> list[Term]:
-        """Return the terms for the outputs that are not elements of an array of length m."""
+    def _terms_outside_arrays(self, program: State, ideal: State, guards: Sequence[Constraint]) -> list[Term]:
         pairs = [pair for pair in self._outputs if self._array_of(pair[0]) is None]
         return self._compared(program, ideal, guards, pairs)
 

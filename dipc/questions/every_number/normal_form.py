@@ -101,8 +101,6 @@ def _fresh(program: ast.ProgramTree) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Fusion:
-    """The fusion of the loops in one block; `variables` has those declared, and those added on the way."""
-
     number: QueryNumber
     arrays: frozenset[str]
     variables: tuple[ast.VariableDecl, ...]

@@ -176,7 +176,7 @@ def require_uniform_metric(
             if isinstance(value, ast.Each):
                 if value.low != low or not is_name(value.high, number.parameter):
                     raise NotUniform("a condition of the metric is not about every index of the loop", value.span)
-                if isinstance(value.body, ast.Each) or not _indexed_alike(value.body, value.variable):
+                if isinstance(value.body, ast.Each) or not _is_only_an_index(value.body, value.variable):
                     raise NotUniform("a condition of the metric is not about one index alone", value.span)
                 _require_index(value.body, arrays, value.variable, "a condition of the metric is not about its index")
                 number.require_free(value.body, "the metric depends on the number of queries")
@@ -231,7 +231,7 @@ def _loop(
         raise NotUniform(f"the loop goes up to something other than `{parameter}` itself", loop.high.span)
     number.require_free(loop.low, f"the loop begins at something that depends on `{parameter}`")
     number.require_free(loop.body, f"the loop computes with `{parameter}`")
-    if not _indexed_alike(loop.body, loop.variable):
+    if not _is_only_an_index(loop.body, loop.variable):
         raise IndexIsAValue(loop.variable, loop.span)
     for element in walk(loop.body):
         if isinstance(element, ast.Element) and (element.name in arrays) is not is_name(element.index, loop.variable):
@@ -255,8 +255,7 @@ def _loop(
     return loop
 
 
-def _indexed_alike(node: object, variable: str) -> bool:
-    """Return True if `variable` occurs in `node` only as a whole index."""
+def _is_only_an_index(node: object, variable: str) -> bool:
     free = sum(is_name(each, variable) for each in walk(node))
     indices = sum(isinstance(each, ast.Element) and is_name(each.index, variable) for each in walk(node))
     return free == indices

@@ -123,7 +123,7 @@ def sums(automaton: Automaton[AgreeingStep], low: int, paths: int) -> frozenset[
     LimitReached past `paths` paths.
     """
     sums: set[Sum] = set()
-    cycles = _on_cycles(automaton)
+    cycles = _iterations_on_cycles(automaton)
     for fixed, once, visited in _paths(automaton, paths):
         loops = {step.terms: None for head in visited for step in cycles[head]}
         for repeated in loops or [()]:
@@ -133,8 +133,7 @@ def sums(automaton: Automaton[AgreeingStep], low: int, paths: int) -> frozenset[
     return frozenset(sums)
 
 
-def _on_cycles(automaton: Automaton[AgreeingStep]) -> Mapping[int, tuple[AgreeingStep, ...]]:
-    """Return, for each head, the iterations that lie on a common cycle with it."""
+def _iterations_on_cycles(automaton: Automaton[AgreeingStep]) -> Mapping[int, tuple[AgreeingStep, ...]]:
     graph = {
         head: [step.goal for step in steps if step.goal is not None] for head, steps in enumerate(automaton.iterations)
     }
@@ -261,7 +260,7 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
     last = max(total.once for total in found_sums)
     start = max(last, shape.low) + 1
     # If domains end at m, exploring one number shows that no value leaves its domain for this or a greater number.
-    explored = _enough(instance, shape, start - shape.low + 1, count, distances) + shape.low - 1
+    explored = _least_sufficient_count(instance, shape, start - shape.low + 1, count, distances) + shape.low - 1
     return UnionBound(found_sums, shape.low, max(start, explored))
 
 
@@ -315,10 +314,9 @@ def _is_element(name: str, shape: UniformLoops) -> bool:
     return bool(bracket) and array in shape.arrays
 
 
-def _enough(
+def _least_sufficient_count(
     instance: Callable[[int], Ideal], shape: UniformLoops, least: int, most: int, distances: ClaimedDistances
 ) -> int:
-    """Return the least number of iterations from `least` to `most` with which all heads are reached."""
     for count in range(max(2, least), most):
         with suppress(TooFew, NotUniform, LimitReached, DiagnosticError):
             _sums(instance, shape, count, distances)
