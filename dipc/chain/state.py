@@ -794,7 +794,7 @@ class State:
         return state._drop_noises({noise for item in dropped for noise, _ in item.form.noises})
 
     def constrained_by(self, constraints: ConstraintSet, noises: Iterable[NoiseVar]) -> State:
-        """Return the state with these constraints and noises in place of its own, without noises that nothing mentions."""
+        """Return the state with these constraints and noises in place of its own, if something mentions the noises."""
         ordered = tuple(sorted(noises, key=lambda noise: noise.id))
         state = State(self.label, self.values, ordered, constraints, self.guards, self.fingerprint)
         return state._drop_noises({noise.id for noise in ordered})

@@ -133,7 +133,7 @@ class ThresholdBounds(Protocol):
         """Prepare for guesses at rates close to `rates`."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """A lower bound of the threshold t at all rates s_i·rates[i] whose factors s lie between the vectors in `shares`.
+        """A lower bound of the threshold t at all rates s_i·rates[i] whose factors s lie between those in `shares`.
 
         All shares are at most 1. Precisely, the vector of the log s_i is at least a convex combination of the
         logarithms of vectors in `shares`. The search for a better bound ends once it reaches `enough`.
@@ -194,7 +194,7 @@ class Thresholds:
         self._chosen |= {number for number, begin in enumerate(begins) if begin >= max(begins) * _LIKELY}
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """A lower bound of the threshold t at all rates s_i·rates[i] whose factors s lie between the vectors in `shares`.
+        """A lower bound of the threshold t at all rates s_i·rates[i] whose factors s lie between those in `shares`.
 
         For each inequality, only the noises that can make its answer wrong matter. The search ends once the bound
         reaches `enough`.

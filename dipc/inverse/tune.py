@@ -580,7 +580,7 @@ class _Solved:
         pass
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """A lower bound of the threshold t at all rates s_i·rates[i] whose factors s lie between the vectors in `shares`.
+        """A lower bound of the threshold t at all rates s_i·rates[i] whose factors s lie between those in `shares`.
 
         `enough` has no effect.
         """
