@@ -116,6 +116,8 @@ class EnclosedIntervals:
     outside: Expr | None
     #: The irrational ends, by the rationals around them.
     ends: Mapping[Fraction, TypedEnd]
+    #: The greatest end of all, if it is a number of a known form; None for infinity.
+    greatest: Real | None
 
 
 def enclosed_claim(
@@ -228,10 +230,11 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
         else:
             joined.append(one)
     outside = _outside(source, intervals[0], program) if len(intervals) == 1 else None
+    greatest = _greatest_end(source, intervals, program, joined[-1].upper)
     around, written = intervals_text(tuple(joined)), print_interval(intervals)
     if len(intervals) == 1 and _is_one_number(source, intervals[0], program):
         number_text = print_expression(intervals[0].low)
-        return EnclosedIntervals(around, None, f"[{number_text}, {number_text}]", outside, ends)
+        return EnclosedIntervals(around, None, f"[{number_text}, {number_text}]", outside, ends, greatest)
     for each, inner in zip(intervals, smaller, strict=True):
         try:
             resolve_intervals(source, (inner,), constants)
@@ -240,11 +243,24 @@ def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGI
             notes = ("give a single irrational eps alone, or an interval that contains a rational number",)
             raise bad_input("E0621", text, *notes, place=source.excerpt(each.span)) from None
     within = intervals_text(resolve_intervals(source, tuple(smaller), constants))
-    return EnclosedIntervals(around, within, written, outside, ends)
+    return EnclosedIntervals(around, within, written, outside, ends, greatest)
 
 
 def _enclosure_of_end(source: SourceText, end: Expr, program: CoreProgram, digits: int = DIGITS) -> _Enclosure:
     return _Enclosure(ClaimExpression(AN_INTERVAL, source, end), constant_values(program), None, None, digits)
+
+
+def _greatest_end(
+    source: SourceText, intervals: Sequence[IntervalExpr], program: CoreProgram, above: Fraction | None
+) -> Real | None:
+    """Return the upper end that is greatest, `above` rounded up, as a number; None for infinity and if unknown."""
+    for each in intervals:
+        if each.high is None or above is None:
+            return None
+        enclosure = _enclosure_of_end(source, each.high, program)
+        if above in map(enclosure.rational, enclosure.ends(each.high)):
+            return enclosure.real(each.high)
+    return None
 
 
 def _typed_end(source: SourceText, end: Expr, program: CoreProgram, digits: int) -> dict[Fraction, TypedEnd]:

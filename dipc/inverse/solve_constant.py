@@ -228,7 +228,7 @@ class _Decided:
                 report = answer(source, engine)
                 self.claim, self.eps = dict(source.stated), report.eps
                 return report.verdict
-            wanted = read_claim(one, options.budget, options.delta, options.eps)
+            wanted = read_claim(one, options.budget, options.delta, options.eps, enclosed=True)
             delta = "0" if options.delta is None else str(options.delta)
             self.claim = {"budget": str(options.budget or "eps"), "delta": delta, "adjacent": options.adjacent}
             self.eps = wanted.eps_text

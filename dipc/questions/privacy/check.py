@@ -10,10 +10,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack, assert_never
 
+from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
 from dipc.algebra.numbers import decimal, round_up
-from dipc.algebra.reals import Real
-from dipc.claims.claim import GivenEps, GivenValue, intervals_text, the_one_eps
+from dipc.algebra.reals import NotReal, Real
+from dipc.claims.claim import GivenEps, GivenValue
 from dipc.decide.engine import Engine
 from dipc.frozen import LazyModule
 from dipc.options import GivenWork, Options, takes
@@ -47,6 +48,7 @@ from dipc.questions.privacy.laws import ASK_PAIRS, Laws, LeastDelta, ShiftLaws, 
 from dipc.questions.privacy.loss import DIGITS, LawTable, Loss, Renyi, Rho, integer_table, law_table
 from dipc.questions.privacy.outcome import (
     Answer,
+    IrrationalEps,
     PrivacyClaim,
     PrivacyCounterexample,
     PrivacyReport,
@@ -54,10 +56,12 @@ from dipc.questions.privacy.outcome import (
     Proved,
     Sides,
     UnprovedLoss,
+    power,
     read_claim,
 )
 from dipc.questions.privacy.runs import composed, together
-from dipc.sign.interval import Interval
+from dipc.sign.chart import Holds, decide_nonnegative, isolate_roots
+from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.diagnostic import DiagnosticError, bad_input
 from dipc.text.precondition import selection_unsupported
@@ -105,6 +109,9 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
         )
         return question.decide(read_claim(program, options.budget, options.delta, options.eps, enclosed=True))
 
+
+#: The digits to which a constant at an irrational eps is refuted if it is not refuted to all of them.
+_FEW_DIGITS = 4
 
 #: From this many pairs on, shifts of the noises are tried for all pairs together first.
 _MANY_PAIRS = 1_000
@@ -321,23 +328,57 @@ class PrivacyQuestion:
 
     # --- the questions --------------------------------------------------------------------------------
 
-    def _on_enclosed_intervals(self, claim: PrivacyClaim, within: PrivacyClaim) -> PrivacyReport:
-        """Decide a claim with irrational ends of eps: prove it on larger intervals, or refute it `within` smaller."""
-        report = replace(self.decide(replace(claim, written_eps=None)), claim=claim)
-        if report.verdict is not PrivacyVerdict.NOT_PRIVATE:
+    def _with_irrational_ends(self, claim: PrivacyClaim, irrational: IrrationalEps) -> PrivacyReport:
+        """Decide a claim with irrational ends of eps: prove it on larger intervals, or refute it within smaller ones.
+
+        A claim about a single irrational eps is refuted only if one set of outputs refutes it throughout an interval
+        around this eps.
+        """
+        report = replace(self.decide(replace(claim, irrational=None)), claim=claim)
+        if report.verdict is PrivacyVerdict.PRIVATE:
             return report
-        refuted = replace(self.decide(within), claim=replace(within, written_eps=claim.written_eps))
-        if refuted.verdict is PrivacyVerdict.NOT_PRIVATE:
-            return refuted
+        if irrational.outside is not None and self._has_forms:
+            laws = self.laws()
+            assert isinstance(laws, ClosedLaws)
+            with suppress(Undecided):
+                if laws.holds_except(claim, irrational.outside):
+                    return replace(report, verdict=PrivacyVerdict.PRIVATE, counterexample=None, reason=None)
+        if irrational.smaller is None:
+            if claim.ratio != 1 and not self._has_forms:
+                _, high = Real.from_rational(claim.ratio).log().enclosure()
+                more = claim.budget + high / claim.intervals[0].lower
+                stronger = self._decide(replace(claim.on_intervals(claim.intervals), budget=more, ratio=Fraction(1)))
+                report = replace(stronger, claim=claim)
+            if report.counterexample is not None and self._fails_throughout(report.counterexample, claim):
+                return report
+        else:
+            within = self.decide(claim.on_intervals(irrational.smaller))
+            if within.verdict is PrivacyVerdict.NOT_PRIVATE:
+                return replace(within, claim=replace(within.claim, irrational=irrational))
         reason = "whether the claim fails depends on the direction in which the ends of eps are rounded"
+        if report.verdict is PrivacyVerdict.UNDECIDED:
+            return report
         return replace(report, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason)
+
+    def _fails_throughout(self, found: PrivacyCounterexample, claim: PrivacyClaim) -> bool:
+        """Return True if the set of outputs of `found` is proved to refute `claim` at every eps of its intervals."""
+        ours, allowed = found.sides.probability, found.sides.allowed
+        if not isinstance(ours, ClosedForm) or not isinstance(allowed, ClosedForm):
+            return False
+        with suppress(Undecided):
+            return all(
+                isinstance(decide_nonnegative(fraction_of(ours.value - allowed.value)[0], interval), Holds)
+                and not fraction_of(ours.value - allowed.value)[0].is_zero()
+                and not isolate_roots(fraction_of(ours.value - allowed.value)[0], interval, self.program.limits)
+                for interval in claim.intervals
+            )
+        return False
 
     def decide(self, claim: PrivacyClaim) -> PrivacyReport:
         """Decide whether `claim` holds. Raises DiagnosticError for an eps at which a program has no meaning."""
         self.require_meaning(claim.intervals)
-        smaller = claim.on_smaller_intervals
-        if smaller is not None:
-            return self._on_enclosed_intervals(claim, smaller)
+        if claim.irrational is not None:
+            return self._with_irrational_ends(claim, claim.irrational)
         if claim.piecewise is not None:
             return self._piece_by_piece(claim, claim.piecewise)
         report = self._decide(claim)
@@ -378,18 +419,19 @@ class PrivacyQuestion:
     def _between_budgets(self, claim: PrivacyClaim) -> PrivacyReport:
         """Decide a `claim` whose budget contains a logarithm, by claims with a smaller and a greater multiple of eps.
 
-        At a single eps both multiples are within 10^-40 of the budget. For several eps only a smaller one is available.
+        The budget log(r) is at least log(r)/g·eps up to the greatest eps g, and at most log(r)/e·eps at a single eps e.
         """
-        eps = the_one_eps(claim.intervals)
-        less, more = Fraction(0), None
-        if eps is not None:
-            low, high = Real.from_rational(claim.ratio).log().enclosure()
-            less, more = low / eps, high / eps
-        report = self._decide(replace(claim, budget=claim.budget + less, ratio=Fraction(1)))
+        greatest = claim.intervals[-1].upper
+        low, high = Real.from_rational(claim.ratio).log().enclosure()
+        less = Fraction(0) if greatest is None else low / greatest
+        if claim.greatest is not None:
+            less = _exact_multiple(claim.ratio, claim.greatest) or less
+        report = self._decide(replace(claim, budget=claim.budget + less, ratio=Fraction(1), greatest=None))
         if report.verdict is PrivacyVerdict.PRIVATE:
             return replace(report, claim=claim)
-        if more is not None:
-            above = self._decide(replace(claim, budget=claim.budget + more, ratio=Fraction(1)))
+        for eps in () if claim.greatest is not None else _some_points(claim.intervals):
+            at_one = claim.on_intervals((Interval.closed(eps, eps),))
+            above = self._decide(replace(at_one, budget=claim.budget + high / eps, ratio=Fraction(1)))
             if above.verdict is PrivacyVerdict.NOT_PRIVATE:
                 return replace(above, claim=claim)
         reason = "a budget with a logarithm is decided for finitely many outputs or, up to a tie, at one eps"
@@ -508,8 +550,19 @@ class PrivacyQuestion:
         The answer is exact, or a lower and an upper end. If outputs are listed and `digits` is given, both ends agree
         to this many significant digits.
         """
-        intervals = read_claim(self.program, None, None, eps).intervals
+        claim = read_claim(self.program, None, None, eps, enclosed=True)
+        intervals, irrational = claim.intervals, claim.irrational
         self.require_meaning(intervals)
+        ends = self._constant_ends(intervals, digits)
+        if irrational is not None:
+            intervals = irrational.smaller or intervals
+            refuted = self._at_irrational_eps(ends, intervals) if irrational.smaller is None else None
+            within = refuted or self._constant_ends(intervals, digits)
+            ends = replace(within, proved=ends.proved, reason=within.reason or ends.reason)
+        places = ends.proved, ends.refuted_below, ends.at, ends.reason
+        return Constant(*self.asked, claim.eps_text, *places, intervals=intervals)
+
+    def _constant_ends(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:
         ends = ConstantEnds(None, Fraction(0), None)
         try:
             for ends in self._constants(intervals, digits):
@@ -517,8 +570,19 @@ class PrivacyQuestion:
                     break
         except Undecided as undecided:
             ends = ConstantEnds(None, Fraction(0), None, undecided.reason)
-        places = ends.proved, ends.refuted_below, ends.at, ends.reason
-        return Constant(*self.asked, intervals_text(intervals), *places, intervals=intervals)
+        return ends
+
+    def _at_irrational_eps(self, ends: ConstantEnds, intervals: tuple[Interval, ...]) -> ConstantEnds:
+        """Return `ends` with a K that is refuted throughout the `intervals` around an irrational eps."""
+        if ends.at is not None and ends.refuted_below is not None:
+            for less in (Fraction(0), Fraction(1, 10**DIGITS), Fraction(1, 10**_FEW_DIGITS)):
+                constant = ends.refuted_below * (1 - less)
+                excess, _ = fraction_of(ends.at.first - power(constant) * ends.at.second)
+                with suppress(Undecided):
+                    decisions = [decide_nonnegative(excess, each, self.program.limits) for each in intervals]
+                    if all(isinstance(decision, Holds) for decision in decisions):
+                        return replace(ends, refuted_below=constant)
+        return replace(ends, refuted_below=Fraction(0), at=None)
 
     def _constants(self, intervals: tuple[Interval, ...], digits: int | None) -> Iterator[ConstantEnds]:
         """Yield bounds of the least K of K·eps-privacy by each method, the cheapest method first. Raises Undecided."""
@@ -597,6 +661,30 @@ class PrivacyQuestion:
         if self.runs > 1:
             raise OutsideFragment(_SEVERAL)
         return (self._normal or self._shifts).rho(read_claim(self.program, None, None, eps))
+
+
+def _exact_multiple(ratio: Fraction, eps: Real) -> Fraction | None:
+    """Return the rational q with log(`ratio`) = q·`eps`, or None if none is found."""
+    low, high = (Real.from_rational(ratio).log() / eps).enclosure()
+    candidate = simplest_between(low, high, lower_closed=True, upper_closed=True)
+    with suppress(NotReal):
+        if (eps * Real.from_rational(candidate)).exp().rational == ratio:
+            return candidate
+    return None
+
+
+#: An eps at which most budgets that do not grow with eps are refuted.
+_FAR = Fraction(10)
+
+
+def _some_points(intervals: Sequence[Interval]) -> Iterator[Fraction]:
+    """Yield some eps at which a budget with a logarithm may be refuted: ends of the intervals, and eps within."""
+    for interval in reversed(intervals):
+        ends = (interval.upper, interval.lower)
+        yield from (end for end in ends if end and end in interval)
+        yield from (point for point in (interval.inner_point,) if point not in ends)
+        if interval.upper is None:
+            yield max(interval.lower, _FAR) + 1
 
 
 _VERDICTS = {

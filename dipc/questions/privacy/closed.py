@@ -6,11 +6,12 @@ from collections.abc import Generator, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of, total
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import outward
+from dipc.algebra.parametric import Parametric, plus, times
 from dipc.decide.engine import Underway, results_in_order
-from dipc.decide.obligation import Decision, EndPoint, Obligation, Verdict, end_point
+from dipc.decide.obligation import Decision, EndPoint, Obligation, Verdict, end_point, holds_in_cells
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
 from dipc.questions.privacy.adjacency import Pairs
@@ -45,6 +46,7 @@ from dipc.questions.privacy.outcome import (
 from dipc.sign.chart import Holds, RegionEnd, arrange, decide_nonnegative, sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Far, root_cell, supremum
+from dipc.sign.piecewise import PiecewiseForm
 
 if TYPE_CHECKING:
     from dipc.questions.privacy import enclosed
@@ -99,6 +101,9 @@ class Excess:
     pair: tuple[int, int]
     answers: tuple[int, ...]
 
+
+#: The slope of what is added to a delta outside of the intervals of a claim.
+_STEEP = 10**9
 
 _NONE = Excess(ExpPoly.ZERO, (0, 0), ())
 
@@ -227,6 +232,23 @@ class ClosedLaws(TableLaws):
         except Undecided as undecided:
             return undecided.reason
         return reason
+
+    def holds_except(self, claim: PrivacyClaim, outside: PiecewiseForm) -> bool:
+        """Return True if `claim` is proved wherever the function `outside` is 0. Raises LimitReached.
+
+        Elsewhere a large multiple of `outside` is added to delta.
+        """
+        if isinstance(outside.value, ExpPoly | Quotient):
+            return False
+        steep = plus(Parametric.number(1), times(Parametric.number(_STEEP), outside.value))
+        more, limits = PiecewiseForm(steep), self._limits
+        for pair in different_pairs(self.table, self.pairs):
+            excesses = self._excesses(pair, claim)
+            for answers in worst_sets(excesses, claim.intervals, limits):
+                slack = claim.delta.value - total([excesses[answer] for answer in answers])
+                if not all(holds_in_cells(slack, more, interval, limits) for interval in claim.intervals):
+                    return False
+        return True
 
     def _excesses(self, pair: tuple[int, int], claim: PrivacyClaim) -> list[Closed]:
         scale = claim.scale

@@ -16,6 +16,7 @@ from dipc.above import above
 from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import LimitReached
 from dipc.algebra.parametric import Parametric
+from dipc.algebra.reals import Real
 from dipc.algebra.record import Record
 from dipc.claims.claim import (
     GivenEps,
@@ -48,6 +49,19 @@ _EXAMPLE = "write a multiple of eps, such as eps, 3/4*eps or 2*eps"
 
 
 @frozen
+class IrrationalEps:
+    """Intervals of eps with irrational ends, as the user typed them, around which a claim has larger intervals.
+
+    `smaller` are intervals with rational ends inside of them; None for a single irrational eps. `outside` is a function
+    of eps that is 0 on them and positive on the rest of the larger intervals; None if none is known.
+    """
+
+    text: str
+    smaller: tuple[Interval, ...] | None
+    outside: PiecewiseForm | None
+
+
+@frozen
 class PrivacyClaim:
     """The claim that a program is (budget·eps, delta)-private for every eps of the intervals; the budget is at least 0.
 
@@ -67,17 +81,15 @@ class PrivacyClaim:
     pieces: tuple[PrivacyClaim, ...] = ()
     #: The budget is budget·eps + log(ratio), with `ratio` >= 1.
     ratio: Fraction = Fraction(1)
-    #: The text of the intervals and smaller ones, if rationals replace irrational ends in `intervals`.
-    written_eps: tuple[str, tuple[Interval, ...]] | None = None
+    #: The claim's own intervals, if rationals replace irrational ends in `intervals`.
+    irrational: IrrationalEps | None = None
+    #: The greatest eps of the claim, if it is irrational.
+    greatest: Real | None = None
 
-    @property
-    def on_smaller_intervals(self) -> PrivacyClaim | None:
-        """The claim on intervals within those of the claim, if some of their ends are irrational; else None."""
-        if self.written_eps is None:
-            return None
-        _, smaller = self.written_eps
-        pieces = tuple(replace(piece, intervals=smaller) for piece in self.pieces)
-        return replace(self, intervals=smaller, pieces=pieces, written_eps=None)
+    def on_intervals(self, intervals: tuple[Interval, ...]) -> PrivacyClaim:
+        """The claim on `intervals` with rational ends."""
+        pieces = tuple(replace(piece, intervals=intervals) for piece in self.pieces)
+        return replace(self, intervals=intervals, pieces=pieces, irrational=None, greatest=None)
 
     @property
     def scale(self) -> ExpPoly:
@@ -135,7 +147,7 @@ class PrivacyClaim:
     @property
     def eps_text(self) -> str:
         """The intervals of eps as text, for example `(0, inf)`."""
-        return intervals_text(self.intervals) if self.written_eps is None else self.written_eps[0]
+        return intervals_text(self.intervals) if self.irrational is None else self.irrational.text
 
 
 def multiple_of_eps(factor: Fraction) -> ExpPoly:
@@ -161,19 +173,24 @@ def read_claim(
 
     None for `budget` is eps, None for `delta` is 0. None for `eps` is the interval of the program's claim block, or all
     eps > 0. `option` is the name of the option that gave the budget. With `enclosed`, ends of intervals may be
-    irrational: the claim is then about larger intervals, and `written_eps` has smaller ones.
+    irrational: the claim is then about larger intervals, and its `irrational` describes its own.
 
     Raises DiagnosticError for a budget that is not a multiple of eps, and for a delta that is negative or has no exact
     value; TypeError for inexact numbers.
     """
     ranges = transcendental.enclosed_intervals(program.core, eps) if enclosed else None
-    # A single irrational eps is refused below.
-    if ranges is not None and ranges.smaller is not None:
+    if ranges is not None:
         claim = read_claim(program, budget, delta, ranges.larger, option)
         if len(claim.pieces) > 1:
             message = "with min, max or abs in delta, the ends of eps have to be rational"
             raise bad_input("E0615", message, "round them to rationals")
-        return replace(claim, written_eps=(ranges.written, claimed_intervals(program.core, ranges.smaller)))
+        smaller = None if ranges.smaller is None else claimed_intervals(program.core, ranges.smaller)
+        outside = None
+        if ranges.outside is not None:
+            expression = ClaimExpression("eps", program.core.source, ranges.outside)
+            value = expression.value(constant_values(program.core), claim.intervals)
+            outside = None if isinstance(value, Parametric) else PiecewiseForm(value)
+        return replace(claim, irrational=IrrationalEps(ranges.written, smaller, outside), greatest=ranges.greatest)
     intervals = claimed_intervals(program.core, eps)
     factor, ratio = Fraction(1), Fraction(1)
     if budget is not None:
