@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +15,10 @@ import jsonschema
 import pytest
 
 from dipc.algebra.record import Record
-from dipc.auditing import Audit
 from dipc.cli.main import COMMANDS, run
-from dipc.inverse.question import AlphaSolution, BetaSolution, EpsSolution, GammaSolution
-from dipc.inverse.solve import Intervals
-from dipc.inverse.solve_constant import ConstantSolution
-from dipc.inverse.tune import Tuned
-from dipc.outcome.program import Outcomes
-from dipc.questions.expected_error import ErrorReport
-from dipc.questions.privacy.outcome import PrivacyReport
-from dipc.questions.report import Report
-from dipc.simulation.compare import ComparedTally
-from dipc.simulation.conform import Conformance
+from dipc.frozen import frozen
 from dipc.verifier import document
+from tests.schemas import generated, names_of, of_record, packaged, text_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = {
@@ -183,32 +175,34 @@ def test_schemas_are_schemas_and_are_printed(capsys: pytest.CaptureFixture[str])
     assert run(["schema", "nothing"]) == 2
 
 
-SOLUTIONS = (EpsSolution, GammaSolution, AlphaSolution, BetaSolution, ConstantSolution)
+@pytest.mark.parametrize("name", generated())
+def test_schemas_are_those_of_the_records(name: str) -> None:
+    assert text_of(generated()[name]) == packaged(name).read_text("utf-8"), "python -m tests.schemas --write"
 
 
-def keys(fields: str) -> set[str]:
-    """The keys of an object with these fields, without those of objects inside."""
-    return {word.partition("=")[0].rstrip("?+-").partition(":")[0] for word in outermost(fields) if word[0] != "*"}
+def test_a_schema_follows_the_fields() -> None:
+    @frozen
+    class Part(Record):
+        FIELDS = "low ends?"
+        low: Fraction
+        ends: tuple[Fraction, Fraction] | None
 
+    @frozen
+    class Whole(Record):
+        FIELDS = "count parts first=parts(low) more(ok) word:limit"
+        count: int
+        parts: tuple[Part, ...]
+        ok: bool | None
+        word: str | None
 
-def outermost(fields: str) -> list[str]:
-    """The words of the fields outside of brackets; those of `?(…)` belong to the object itself."""
-    flat = re.sub(r"(?<![^\s(])\?\(([^()]*)\)", r"\1", fields)
-    while "(" in flat:
-        flat = re.sub(r"[?+-]?\([^()]*\)", "", flat)
-    return flat.split()
-
-
-@pytest.mark.parametrize(
-    "record",
-    [Report, ErrorReport, PrivacyReport, Tuned, Intervals, ComparedTally, Conformance, Audit, Outcomes, *SOLUTIONS],
-    ids=lambda each: each.__name__,
-)
-def test_the_schema_has_the_fields_of_the_record(record: type[Record]) -> None:
-    """A field without a line in the schema, and a required key that no field gives, are mistakes of one of them."""
-    stated = vars(record).get("schema") or getattr(record, "schema", None)
-    name = stated.removeprefix("dipc.").partition("/")[0] if isinstance(stated, str) else "check"
-    given = keys(record.FIELDS + " " + getattr(record, "DETAILS", ""))
-    schema = SCHEMAS[name]
-    assert given <= schema["properties"].keys()
-    assert set(schema["required"]) <= given
+    names_of(__name__).update(Part=Part)
+    ends = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
+    low = {"type": "object", "properties": {"low": {"type": "string"}}, "required": ["low"]}
+    part = {"type": "object", "properties": {"low": {"type": "string"}, "ends": ends}, "required": ["low"]}
+    assert of_record(Whole)["properties"] == {
+        "count": {"type": "integer"},
+        "parts": {"type": "array", "items": part},
+        "first": {"type": "array", "items": low},
+        "more": {"type": "object", "properties": {"ok": {"type": ["boolean", "null"]}}, "required": ["ok"]},
+        "word": {"type": "string"},
+    }
