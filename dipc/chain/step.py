@@ -311,12 +311,17 @@ def _in_domain(flow: Flow, slot: int, value: Value, span: Span) -> Value:
         return value
     if value not in domain:
         declared = flow.program.slots[slot]
+        accepted = flow.program.source.accepted
+        way_out = None if accepted is None else accepted.inferred.get(declared.name.partition("[")[0])
+        shown = f"the domain of `{declared.name}` is {show_type(declared.type)}"
+        widen = f"{shown}: widen it, or guard the assignment"
+        inferred = f"{shown}, which dipc found from the values assigned to it; {way_out}"
         raise Fault(
             Code.OUTSIDE_DOMAIN,
             f"`{declared.name}` would become {show_value(value)}, which is outside its domain",
             span,
             f"the value is {show_value(value)} on this path",
-            f"the domain of `{declared.name}` is {show_type(declared.type)}: widen it, or guard the assignment",
+            widen if way_out is None else inferred,
         )
     return domain[value]
 

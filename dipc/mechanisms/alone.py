@@ -13,6 +13,7 @@ import builtins
 import copy
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from fractions import Fraction
 from types import CodeType, SimpleNamespace
 from typing import Any, Protocol
@@ -20,6 +21,7 @@ from typing import Any, Protocol
 from dipc.frozen import frozen
 from dipc.mechanisms.module import Module, literal, rational
 from dipc.mechanisms.numbers import Inconclusive, RealBall
+from dipc.text.diagnostic import SourceText
 
 #: Bounds of one run: iterations and calls, bits of a number, elements of a list.
 MOST_STEPS, MOST_BITS, MOST_ELEMENTS = 5_000, 10_000, 10_000
@@ -47,7 +49,9 @@ class Accepted:
 
     `node` is its function in the parsed file, `ideal` the function that gives the right answer. `arguments` maps each
     argument to the name of its input in the program. `parts`, `is_tuple` and `answered` describe how the outputs form
-    the answer of the function.
+    the answer of the function. `inferred` maps each variable of the program that the function does not declare to how
+    to declare it. `reread` reads the function anew for other constants; it is None if no inferred type depends on
+    constants in a way that a program cannot write.
     """
 
     module: Module
@@ -57,6 +61,8 @@ class Accepted:
     parts: tuple[Any, ...]
     is_tuple: bool
     answered: str | None = None
+    inferred: Mapping[str, str] = field(default_factory=dict)
+    reread: Callable[[Mapping[str, Fraction]], SourceText] | None = None
 
 
 class AloneFunction:

@@ -113,9 +113,11 @@ METRIC = "dipc.metric"
 
 
 class _Header:
-    def __init__(self, module: Module, node: python.FunctionDef) -> None:
+    def __init__(self, module: Module, node: python.FunctionDef, given: Mapping[str, Fraction] | None = None) -> None:
         self.module = module
         self.node = node
+        #: Values of constants that replace those of the file.
+        self.given = given or {}
         self.constants: dict[str, Fraction] = {}
         self.written: dict[str, ast.Expr] = {}
         self.constants_written: dict[str, python.expr] = {}
@@ -179,7 +181,7 @@ class _Header:
             raise self.module.wrong(
                 value, f"`{name}` is a word of dipc", "call the constant something else", code=BAD_HEADER
             )
-        self.constants[name] = exact
+        self.constants[name] = self.given.get(name, exact)
         self.constants_written[name] = value
         self.written[name] = number(exact, self.module.span(value))
 
@@ -266,7 +268,15 @@ class _Header:
         tree = with_noiseless_ideal(unmarked(tree), module.source)
         arguments = {arg: each.name for arg, (each, _, _) in zip(self._arguments(), inputs, strict=True)}
         accepted = Accepted(
-            module, node, self.ideal, arguments, tuple(final.parts_of_answer()), statements.is_tuple, final.answered
+            module,
+            node,
+            self.ideal,
+            arguments,
+            tuple(final.parts_of_answer()),
+            statements.is_tuple,
+            final.answered,
+            final.inferred,
+            (lambda given: _Header(module, node, given).reading().source) if final.depends_on_constants else None,
         )
         source = replace(module.source, tree=tree, program_text=print_program(tree), accepted=accepted)
         return Reading(source, arguments, tuple(final.parts_of_answer()), statements.is_tuple, final.answered)
@@ -306,7 +316,7 @@ class _Header:
                         f"write `{argument.arg}: dipc.Const = 0`, or `@dipc.mechanism({argument.arg}=0)`",
                         code=BAD_HEADER,
                     )
-                self.constants[argument.arg] = value
+                self.constants[argument.arg] = self.given.get(argument.arg, value)
                 assert default is not None
                 self.constants_written[argument.arg] = default
                 self.written[argument.arg] = number(value, module.span(argument))
@@ -590,6 +600,7 @@ class _Final:
             written.constants,
             {**known, **{in_place.get(name, name): kind for name, kind in written.annotated.items()}},
             names,
+            {answer.name for answer in self.answers} - set(written.spellings),
         )
         self._inference = inference
         spelling = {in_place.get(name, name): text for name, text in written.spellings.items()}
@@ -600,6 +611,10 @@ class _Final:
             if array.initial is not None
         ]
         self.kinds = inference.kinds((*beginnings, *body), lambda name: spelling.get(name, name))
+        #: How to declare each variable whose kind is found from the values that are assigned to it.
+        self.inferred = {
+            name: inference.way_out(spelling.get(name, name)) for name in self.kinds if name not in inference.known
+        }
         self.lists = {
             in_place.get(array.name, array.name): array
             for array in written.arrays
@@ -674,6 +689,11 @@ class _Final:
         self._check_keys(body, inference)
         self._check_junctions(body)
         self.statements = tuple(self._completed(body))
+
+    @property
+    def depends_on_constants(self) -> bool:
+        """Whether a finite kind holds values for the constants at hand, which other constants may change."""
+        return any(kind.unordered and kind.base in ("range", "listed") for kind in self.kinds.values())
 
     def _check_keys(self, body: Sequence[ast.Statement], inference: Inference) -> None:
         """Raise DiagnosticError if two keys of one choice may be equal, because a dict keeps only the last of them."""

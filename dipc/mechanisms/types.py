@@ -5,7 +5,7 @@ A wrong type never leads to another program, because the type check reports assi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
@@ -223,6 +223,11 @@ def _computed(tree: ast.Expr, values: Mapping[ast.Name | ast.Element, Fraction])
         case ast.Call(function=function, arguments=(value, divisor)) if function in (FLOOR, REMAINDER):
             one, two = _computed(value, values), _computed(divisor, values)
             return floored(function, one, two) if one is not None and two else None
+        case ast.Call(function="min" | "max" | "abs" as function, arguments=arguments):
+            known = [value for value in (_computed(each, values) for each in arguments) if value is not None]
+            if len(known) < len(arguments):
+                return None
+            return abs(known[0]) if function == "abs" else min(known) if function == "min" else max(known)
     return None
 
 
@@ -413,13 +418,15 @@ _ROUNDS = 12
 class Inference:
     """An analysis that finds the kinds of the variables that some statements assign.
 
-    `known` are the kinds of inputs and annotated variables.
+    `known` are the kinds of inputs and annotated variables. `unwritten` are the outputs that no variable of the
+    function names.
     """
 
     module: Module
     constants: Mapping[str, Fraction]
     known: dict[str, Kind]
     names: set[str]
+    unwritten: Set[str] = frozenset()
     _assigned: list[_Assigned] = field(default_factory=list)
 
     def kinds(self, body: Sequence[ast.Statement], spelling: Callable[[str], str]) -> dict[str, Kind]:
@@ -440,9 +447,22 @@ class Inference:
         else:
             self._grows(before, kinds, spelling)
         for each in self._assigned:
-            if each.name not in kinds:
+            if each.name not in kinds or not self._is_found(each, kinds):
                 self._ask(each.span, spelling(each.name))
         return kinds
+
+    def _is_found(self, assigned: _Assigned, kinds: Mapping[str, Kind]) -> bool:
+        """Return True if `kinds` say which values `assigned` gives its variable, or if its variable is declared."""
+        if assigned.name in self.known or isinstance(assigned.value, Kind):
+            return True
+        if isinstance(assigned.value, ast.Name) and assigned.value.name == BLANK:
+            return True
+        step = _step(assigned.name, assigned.value)
+        ranges = {variable: Kind("range", low, high) for variable, low, high in assigned.loops if variable}
+        return any(
+            self._kind_of_tree(tree, kinds, ranges) is not None
+            for tree in (assigned.value, *((step[0],) if step is not None else ()))
+        )
 
     def _grows(self, before: Mapping[str, Kind], kinds: Mapping[str, Kind], spelling: Callable[[str], str]) -> None:
         for each in self._assigned:
@@ -453,9 +473,16 @@ class Inference:
         raise self.module.wrong(
             span,
             f"the values that `{name}` may have are not known",
-            f"say it where it is first assigned: `{name}: dipc.Finite[0:5] = 0` holds 0 to 4, and "
-            f"`{name}: dipc.Finite[0, 1/2, 1] = 0` these three numbers",
+            self.way_out(name),
             code=UNKNOWN_TYPE,
+        )
+
+    def way_out(self, name: str) -> str:
+        """Return the help that says how to declare the variable `name`."""
+        where = "return a variable declared so" if name in self.unwritten else "say it where it is first assigned"
+        return (
+            f"{where}: `{name}: dipc.Finite[0:5] = 0` holds 0 to 4, and `{name}: dipc.Finite[0, 1/2, 1] = 0` "
+            "these three numbers"
         )
 
     def _collected(
@@ -599,12 +626,42 @@ class Inference:
             case ast.Binary(op=BinaryOp.AND | BinaryOp.OR):
                 return BOOL
             case ast.Unary(operand=operand):
-                return _mapped([self._kind_of_tree(operand, kinds, loops)], lambda low, high: (-high[0], -low[0]))
+                kind = _mapped([self._kind_of_tree(operand, kinds, loops)], lambda low, high: (-high[0], -low[0]))
             case ast.Call(function=function, arguments=arguments):
-                return _called(function, [self._kind_of_tree(each, kinds, loops) for each in arguments])
+                kind = _called(function, [self._kind_of_tree(each, kinds, loops) for each in arguments])
             case ast.Binary(op=op, left=left, right=right):
-                return _combined(op, self._kind_of_tree(left, kinds, loops), self._kind_of_tree(right, kinds, loops))
-        return None
+                kind = _combined(op, self._kind_of_tree(left, kinds, loops), self._kind_of_tree(right, kinds, loops))
+            case _:
+                return None
+        if kind is None or kind.base == "listed":
+            return self._kind_of_values(tree, kinds, loops) or kind
+        return kind
+
+    def _kind_of_values(self, tree: ast.Expr, kinds: Mapping[str, Kind], loops: Mapping[str, Kind]) -> Kind | None:
+        """Return the kind with exactly the values of `tree` for all values of its finite variables.
+
+        None if a variable is not finite, or if there are too many combinations to compute.
+        """
+        choices: dict[ast.Name | ast.Element, Sequence[Fraction]] = {}
+        unordered = False
+        for each in _variables(tree):
+            bound = bound_of(each, self.constants)
+            kind = single(bound) if bound is not None else loops.get(each.name) or kinds.get(each.name)
+            if kind is None or kind.none or kind.base not in ("range", "listed"):
+                return None
+            ends = kind.ends if kind.base == "range" else ()
+            unordered |= kind.unordered or any(end.terms for end in ends)
+            try:
+                choices[each] = _listed(kind)
+            except Mixed:
+                return None
+            if prod(map(len, choices.values())) > _MOST_COMBINATIONS:
+                return None
+        results = [_computed(tree, dict(zip(choices, values, strict=True))) for values in product(*choices.values())]
+        known = [value for value in results if value is not None]
+        if len(known) < len(results):
+            return None
+        return replace(_of_values(known), unordered=unordered)
 
 
 def _kind_text(kind: Kind) -> str:

@@ -704,6 +704,8 @@ SEPARATOR = "::"
 
 def load_source(source: SourceText, constants: Mapping[str, Fraction], eps: GivenEps = None) -> Program:
     """Return the program in `source`, for questions about `eps`; see `load`."""
+    if constants and source.accepted is not None and source.accepted.reread is not None:
+        source = source.accepted.reread(constants)
     tree = parse(source)
     ranges = asked_ranges(tree, source, constants, None if eps is None else given_text(eps))
     point = the_one_eps(ranges)
