@@ -302,7 +302,7 @@ MOST_CANDIDATES = 64
 
 
 class Operator(StrEnum):
-    """An operation on functions of eps; the values of min, max and abs are SymPy's names."""
+    """An operation on functions of eps. The members MIN, MAX and ABS have SymPy's names as values."""
 
     MIN = "Min"
     MAX = "Max"
@@ -430,8 +430,8 @@ Signs = Callable[[ExpPoly], int]
 def select(operator: Operator, arguments: Sequence[Selected], far: Signs | None = None) -> Selected:
     """The minimum, maximum or absolute value of `arguments`, without arguments that are never selected.
 
-    Without `far` this holds for all values of the unknowns. With `far`, the signs of functions of eps, it holds for a
-    large enough unknown.
+    Without `far`, they are selected for no values of the unknowns. With `far`, the signs of functions of eps, they
+    are not selected if the unknown is large enough.
     """
     if operator is Operator.ABS:
         (value,) = arguments

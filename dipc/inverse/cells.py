@@ -302,7 +302,10 @@ def _sum(terms: Sequence[tuple[flint.arb, int, flint.arb]], eps: flint.arb) -> f
 
 
 def round_to(value: Fraction) -> Fraction:
-    """A number with few digits, slightly less than `value`."""
+    """A number with few digits that is at most `value`.
+
+    It is less by at most the greater of value/10^7 and 10^-30.
+    """
     unit = Fraction(1)
     while unit > value / 10**7 and unit > Fraction(1, 10**30):
         unit /= 16

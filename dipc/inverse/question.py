@@ -134,9 +134,9 @@ class Question:
 
     @property
     def touching(self) -> Question | None:
-        """The question with a beta that is greater where `outside` is positive; None for no such function.
+        """The question with a beta that is greater where the expression `outside` is positive; None if it has no `outside`.
 
-        It proves claims that hold with equality at an irrational end of the intervals of eps.
+        With this beta, claims are proved that hold with equality at an irrational end of the intervals of eps.
         """
         beta = claim_expression(self.program.core, "beta", self.options.beta)
         if beta is None or self.outside is None or (self.table is not None and "beta" in self.table.columns):

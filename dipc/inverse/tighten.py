@@ -604,10 +604,11 @@ def _by_check(
     most: _Greatest,
     upper: _Greatest | None,
 ) -> tuple[Cell | None, list[UnknownCases], _Greatest | None]:
-    """Return (upper bound of the factor or None, cases still unknown, bounds still not exact) after a check.
+    """Return (upper bound of the factor or None, cases still unknown, bounds that still count) after two checks.
 
-    A case that is unknown, or has only bounds, needs at most the factor of `most` if a check proves its claim with
-    this factor, and at most 1 if a check proves the claim itself.
+    If a check proves the claim of the open cases with the factor of `most`, none of them needs a greater factor. If a
+    check proves the claim itself, none of them needs a factor greater than 1. Open cases are those in `unknown`, and
+    those of `known` that have only bounds, whose greatest factor is `upper`.
     """
     open_cases = {number for cases in unknown for number in cases.rows}
     open_cases |= {number for claimed in known if upper is not None and not claimed.exact for number in claimed.rows}

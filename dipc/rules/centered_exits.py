@@ -140,7 +140,10 @@ class ExitFinder:
 
     @cached_property
     def series(self) -> tuple[Series, ...] | None:
-        """The series of the program for each of its answers; None if there are no series, or if near answers count."""
+        """The series of the program for each of its answers.
+
+        None if it has no series, or if answers near det's count as right.
+        """
         return None if self._runs is None else self._runs.series()
 
     @cached_property
@@ -216,18 +219,18 @@ class ExitFinder:
     ) -> tuple[Sequence[ExitState], Mapping[int, Value | Affine | None], Sequence[int]]:
         """Return (all exits as states, the region's answer by slot, the sides of the balls around it).
 
-        A side is 1 for the lower end of a ball, -1 for the upper end. There are no exits if answers are near by more
-        than gamma, or if there are too many.
+        A side is 1 for the lower end of a ball, -1 for the upper end. There are no exits if answers near det's in
+        another distance than gamma count as right, or if there are too many.
         """
         answer = dict(zip(self._program.core.outputs, region.answer, strict=True))
         explored = None if self._near is not None else self._everything(finite)
         return () if explored is None else tuple(explored.states), answer, signs_of_balls(self._program.core)
 
     def states(self, finite: Mapping[int, Value], region: Region) -> Sequence[ExitState] | None:
-        """Return all exits to the region's answer as states, which no choice leads to.
+        """Return all exits to the region's answer as states of the chain, for a program without choices.
 
-        The result is None if some output is not finite, if the program makes choices, if answers are near by more than
-        gamma, or if there are too many exits to all answers.
+        The result is None if some output is not finite, if the program makes choices, if answers near det's count as
+        right, or if there are too many exits to all answers.
         """
         core = self._program.core
         if self._near is not None or self._program.flow.chooses:

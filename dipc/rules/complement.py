@@ -22,7 +22,7 @@ _ONE = ExpPoly.ONE
 
 
 def complement(instance: Instance) -> Bounds | None:
-    """Return the bound 1 - Σ weight·Pr over the exits to other answers, each slack at its greatest.
+    """Return the bound 1 - Σ weight·Pr over the exits to other answers, with each slack at an upper bound.
 
     The result is None if these exits are not known, or if a distance is open and a weight depends on eps alone.
     """

@@ -262,7 +262,7 @@ def simple_proofs(goal: Goal) -> Iterator[Proof]:
 def united_proofs(goal: Goal) -> Iterator[Proof]:
     """Yield the proofs by the rules for united exits. Raises Undecided.
 
-    They are at the required distances, and at others for which a proof implies the goal.
+    Besides the required distances, others are tried for which a proof implies the goal.
     """
     setting = goal.setting
     claim, inputs = setting.claim, goal.convex.inputs

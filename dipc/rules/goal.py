@@ -88,7 +88,7 @@ def at_zero(claim: ClassClaim) -> Requirement:
 def without_distance(claim: ClassClaim) -> Requirement | None:
     """Return the claim at the open distance 0 if it implies the claim at every distance, else None.
 
-    It does if beta does not depend on the distance, since the probability never falls as gamma grows.
+    It is returned if beta does not depend on the distance, since the probability never falls as gamma grows.
     """
     fixed = claim.whatever_distance()
     return None if fixed is None else fixed_requirement(fixed)
@@ -121,8 +121,8 @@ def restatements(
 ) -> Iterator[Requirement]:
     """Yield the requirement `required`, and then other requirements that imply it.
 
-    The others are the one for dd = 0, if the answer moves with the inputs, and the one without the open distance, if
-    beta does not depend on the distance.
+    They are the requirement for dd = 0, if the answer moves with the inputs, and the requirement without the open
+    distance, if beta does not depend on the distance.
     """
     yield required
     # In the discrete distance another answer is at 1 even where the answer moves.
@@ -260,9 +260,9 @@ class Goal:
 
     @property
     def empty(self) -> EmptyClass | None:
-        """The proof that the claim is about no input of the class, as all are too near to other answers.
+        """The proof that the claim is about no input of the class, since all are too near to other answers.
 
-        None without one.
+        None without a proof.
         """
         claim, alpha = self.setting.claim, self.required.distances.alpha or _ZERO
         if not claim.at_distance and claim.is_near(alpha):

@@ -266,7 +266,7 @@ def corner(
     """Return an input behind all facets at which every facet of `tight` is an equality: form = alpha·step.
 
     With a number `alpha` the equalities hold at that alpha, and the slope is 0. With None they hold at every alpha >=
-    0. The result is None if no such input is found. With a number there is then none; with None there can still be one
+    0. The result is None if no input is found. Then none exists for a number `alpha`; for None there may still be one
     that is not linear in alpha.
     """
     met = sorted(set(tight))

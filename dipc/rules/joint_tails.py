@@ -64,7 +64,7 @@ JOINT_TAILS = Rule("tails of other answers together", joint_tails, of_others=Tru
 
 
 def is_tail(component: NoiseComponent) -> bool:
-    """Return True if the component compares one noise, in its tail wherever the component's slack is not positive."""
+    """Return True if the component compares one noise, which is in its tail wherever the slack is at most 0."""
     if len(component.noises) != 1 or len(component.halfspaces) != 1 or not component.noises[0].law.exponential_tails:
         return False
     (half,) = component.halfspaces

@@ -187,7 +187,7 @@ def slack_bound(
     radius: int = 0,
     bounding: Bounding = best_bound,
 ) -> SlackBound | None:
-    """Return the bound of form + `radius`·gamma behind the facets, at the claimed distances.
+    """Return the best lower bound of form + `radius`·gamma behind the facets, at the claimed distances.
 
     None if there is no bound.
     """
@@ -202,10 +202,10 @@ def slack_of(
     distances: ClaimedDistances,
     whole: frozenset[int] = frozenset(),
 ) -> SlackBound:
-    """Return the bound of form + `radius`·gamma at the claimed distances, from a `bound` of form.
+    """Return the lower bound of form + `radius`·gamma at the claimed distances that `bound`, a bound of form, implies.
 
-    At one alpha, and at integer distances, the bound of a form of `whole` inputs is raised to a value that it can take
-    at integers.
+    At one alpha, and at integer distances, the bound of a form of `whole` inputs is raised to a value that it can
+    take at integers.
     """
     base = bound.at_alpha(distances.alpha_base)
     slope = bound.slope * distances.alpha_rate

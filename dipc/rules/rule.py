@@ -80,7 +80,8 @@ class TheProbability(BoundEvidence):
 class FarLimit(BoundEvidence):
     """The evidence for a limit of probabilities, at inputs with growing distances and falling eps (see `far_away.py`).
 
-    A refutation of the obligation refutes the claim at one of these inputs, but no single input needs as large a beta.
+    If the obligation is refuted, the claim fails at one of these inputs. But no single input needs a beta as large as
+    the limit does.
     """
 
     exact: ClassVar[bool] = True
@@ -207,7 +208,7 @@ class Approached(BoundEvidence):
 
 @frozen
 class Complement(BoundEvidence):
-    """The evidence for the bound 1 - Σ weight·Π Pr[event] over the exits to other answers, slacks at upper bounds.
+    """The evidence for the bound 1 - Σ weight·Π Pr[event] over the exits to other answers, with slacks at upper bounds.
 
     `shares` bounds the negated slacks: -form(u) >= base + distance·slope. A constraint whose slack has no upper bound
     is left out of its event, which makes the event only more probable.

@@ -249,7 +249,7 @@ class ComparedTally(Record):
 
     @property
     def gamma(self) -> Fraction | None:
-        """The distance from the stated outputs; None if no outputs are stated."""
+        """The greatest distance at which an output still counts as a stated one; None if no outputs are stated."""
         return self.tally.gamma if self.tally.events else None
 
     @property

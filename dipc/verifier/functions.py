@@ -42,10 +42,10 @@ def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[t
 
 
 def by_direction(forms: Iterable[Iterable[tuple[int, int]]]) -> dict[Direction, list[tuple[int, int]]]:
-    """Group the variables of several forms by the proportions of their coefficients.
+    """Group the variables of several forms whose coefficients in all forms have one proportion.
 
-    Each variable comes with its first coefficient. Every form contains the variables of one group as a multiple of one
-    sum.
+    Each variable comes with its first coefficient. Every form contains the variables of one group as a multiple of
+    one sum.
     """
     columns: dict[int, list[tuple[int, int]]] = {}
     for number, form in enumerate(forms):

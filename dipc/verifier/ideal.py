@@ -145,7 +145,7 @@ class Path:
 class _Symbolic(Execution):
     """A run of a deterministic program whose real and int inputs are unknowns, numbered by their slots.
 
-    The constraints of a state are about inputs.
+    The constraints of its states are about inputs, not about noises.
     """
 
     def has_ties(self, form: Affine) -> bool:

@@ -56,7 +56,10 @@ def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
 
 
 def drift(tree: Tree, accuracy: int) -> Fraction:
-    """Return an upper bound of the growth of relative errors at complex eps, for a center without ends (lemma N1)."""
+    """Return a c such that, for |Im eps| <= ν, the relative error grows by at most e^{c·ν} (lemma N1).
+
+    The center has no ends.
+    """
     root, total = tree.root, _ZERO
     for leaf, count in root.leaves:
         a, d = (max(abs(form[place]) for form in leaf.forms) for place in (0, 2))

@@ -146,7 +146,7 @@ def star_order(star: Hub) -> tuple[int, Any]:
 
 @dataclass(frozen=True)
 class Enclosed:
-    """The sum Σ weight·Π Pr[star] over events over connected noises (stars): a probability, or a bound of one.
+    """The sum Σ weight·Π Pr[star], where a star is an event over connected noises: a probability, or a bound of one.
 
     Only enclosures of its values are known.
     """
@@ -285,10 +285,10 @@ class Cell(Expansion):
         return result, away
 
     def disks(self, total: Enclosed) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Yield (ratio, radius of a disk, bound) for several disks around the middle of the cell.
+        """Yield (ratio, radius, bound) for several disks around the middle of the cell.
 
-        The radius is that of the cell over the ratio. The bound is one of the absolute value of the sum over nodes on
-        the disk.
+        The radius of the disk is that of the cell divided by the ratio. On the disk, the sum over nodes is at most
+        the bound in absolute value.
         """
         for larger in _DISKS:
             ratio = Fraction(1, 1 << larger)
@@ -412,9 +412,9 @@ def at_zero(total: Enclosed) -> Fraction | None:
 
 
 def next_to_zero(total: Enclosed) -> Enclosed | None:
-    """Return a lower bound of the sum with normal noises in place of discrete ones.
+    """Return a lower bound of the sum, with normal noises in place of discrete ones.
 
-    Return None if the sum has no discrete noises, or if a weight has no sign.
+    None if the sum has no discrete noises, or if a weight has terms of both signs.
     """
     result = Sum()
     if not any(isinstance(star, Summed) for stars in total.terms for star in stars):

@@ -263,8 +263,8 @@ Costs = Mapping[tuple[Fraction, ...], Fraction]
 class Followed:
     """A question about a path: how to shift its noises from each of `costs`, if inputs move by at most `radius`.
 
-    The changes `slacks` must not become negative, and `outputs` must stay 0. No cost may exceed `most`. The noises
-    `carried` are carried on.
+    The changes `slacks` must not become negative, and `outputs` must stay 0. No cost may exceed `most`. `carried` are
+    the noises that later paths read.
     """
 
     costs: Costs

@@ -130,7 +130,7 @@ class Surroundings:
     def equal_numbers(self, other: Path) -> list[tuple[Affine | Fraction, ...]] | None:
         """Return the pairs of numbers that must be equal for `other` to have the answer of `self.path`.
 
-        None if `other` never has this answer.
+        None if `other` cannot have this answer.
         """
         numbers: list[tuple[Affine | Fraction, ...]] = []
         for one, two in zip(*(self.ideal.decisive_outputs(path.answer) for path in (self.path, other)), strict=True):

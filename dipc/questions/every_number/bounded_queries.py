@@ -32,7 +32,10 @@ _BELOW = (CompareOp.LE, CompareOp.LT)
 
 
 def require_bounds(program: Program, parameter: str) -> None:
-    """Raise NotUniform unless the program's `requires` has the form of the module's lemma; `gaps` checks more."""
+    """Raise NotUniform unless the text of the program's `requires` has the form of the module's lemma.
+
+    Whether its bounds form one box of real inputs is checked in `gaps`.
+    """
     if program.core.requires is None:
         return
     tree = parse(program.core.source)

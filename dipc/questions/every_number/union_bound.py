@@ -433,8 +433,8 @@ class Unit:
     def refusal(self, sums: Iterable[Sum], start: int, parameter: str) -> str:
         """Return why rates that suffice for m = `start` are not proved to suffice for greater m.
 
-        The reason compares how the rates in `sums` and the exponents of beta grow with m, the exponents like 1/scale. m
-        is the constant `parameter`.
+        The reason compares how the rates in `sums` grow with m, and how the exponents of beta do, which grow like
+        1/scale. m is the constant `parameter`.
         """
         used = {noise.rate for total in sums for term in total.terms for noise in term.event.noises}
         falling = [
