@@ -359,7 +359,7 @@ class SumOfIncrements:
     def __init__(self, factors: Mapping[Factor, int], limits: Limits) -> None:
         """Multiply out the distributions in `factors`, each given with its multiplicity.
 
-        Raises LimitReached if there are too many different ones.
+        Raises LimitReached if there are too many different distributions.
         """
         self._arithmetic = Arithmetic(Meter(limits))
         self._denominator = ExpPoly.ONE

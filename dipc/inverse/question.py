@@ -134,7 +134,7 @@ class Question:
 
     @property
     def touching(self) -> Question | None:
-        """The question with a beta that is greater where the expression `outside` is positive; None if it has no `outside`.
+        """The question with a beta that is greater where `outside` is positive; None without the expression `outside`.
 
         With this beta, claims are proved that hold with equality at an irrational end of the intervals of eps.
         """

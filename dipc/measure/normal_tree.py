@@ -395,9 +395,9 @@ def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[F
 
 
 def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
-    """Return the w of all nodes k·h + w·eps of `center`, if its parent's nodes are moved by `above`·eps.
+    """Return all offsets w of nodes k·h + w·eps of `center`, if its parent's nodes have the offset `above`.
 
-    There is one w for each end, or one for the mean if the center has no ends.
+    There is one offset for each end, or one for the mean if the center has no ends.
     """
     return [*ends.still, *(above - u for u in ends.moving)] or [center.slope * above]
 

@@ -503,10 +503,10 @@ EPS = Unit(ONE)
 
 @frozen
 class CoefficientInequality(BoundEvidence):
-    """The inequality between the coefficients of (m - `start`)^`power` in beta and in the bound of the error.
+    """An inequality between two coefficients of (m - `start`)^`power`: that of beta is at least that of the error's bound.
 
-    Beta's coefficient is at least that of the probability that a term of `total` fails. If all these inequalities hold,
-    so does the claim for every m >= start.
+    The bound is the probability that a term of `total` fails. If the inequalities hold for all powers, the claim
+    holds for every m >= start.
     """
 
     start: int
