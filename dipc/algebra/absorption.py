@@ -210,9 +210,10 @@ def absorption_weights(
 class _Row(Generic[S]):
     """The equation pivot·x = Σ out[t]·x[t] of a state, or of the source, after the elimination of some states.
 
-    Here x is the weight of the paths from the state to the exit, and x[t] that of the paths from t. The coefficients
-    are minors of I - P bordered by this row, over the union of `blocks`. A block is a set of eliminated states that
-    the row has passed through; it is named by its last eliminated state.
+    Here x is the weight of the paths from the state to the exit, and x[t] that of the paths from t. Let P be the
+    matrix of the weights of single steps. The coefficients are minors of I - P bordered by this row, over the union
+    of `blocks`. A block is a set of eliminated states that the row has passed through; it is named by its last
+    eliminated state.
     """
 
     pivot: ExpPoly
@@ -237,15 +238,15 @@ class _Row(Generic[S]):
 
 @dataclass(slots=True)
 class _Blocks(Generic[S]):
-    """The eliminated states in disjoint blocks, with the determinant of I - P over each block.
+    """The eliminated states in disjoint blocks, with the determinant of I - P over each; P has the weights of steps.
 
     Lemma: the determinant over a union of blocks is the product of their determinants. Before a state was eliminated,
-    its row passed through states of its own block only. So its pivot, divided by the determinants of the blocks passed
-    through, is its pivot in any union of blocks; and the determinant of a union is the product of such pivots.
+    its row passed through states of its own block only. So its pivot, divided by the determinants of the blocks
+    passed through, is its pivot in any union of blocks; and the determinant of a union is the product of such pivots.
 
     Consequence: an entry of a row, divided by the determinant of the row's blocks, is a Schur complement. The entry
-    times that determinant is a minor, in the ring. All entries of a row have the same factor, so the solution does not
-    depend on the choice of blocks.
+    times that determinant is a minor, which is an exponential polynomial. All entries of a row have the same factor,
+    so the solution does not depend on the choice of blocks.
     """
 
     arithmetic: Arithmetic

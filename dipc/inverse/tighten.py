@@ -425,10 +425,10 @@ def _in_places(answer: Tightest, around: Interval) -> Tightest:
 
 
 def _at_irrational_eps(answer: Tightest, around: Interval) -> Tightest:
-    """Return the factor at the irrational eps inside of `around` from `answer`, the factor for all of this interval.
+    """Return the factor at the irrational eps inside of `around`, from `answer`, the factor for the whole interval.
 
-    The upper end of the factor suffices throughout, and so at the eps. The lower end of the result is needed at each
-    value of the interval. The factor is only bounded if no such lower end is proved.
+    The upper end of `answer` is enough on the whole interval, and so at this eps. The result has a lower end that is
+    proved to be needed everywhere on the interval; if none is proved, the factor is only bounded.
     """
     answer = _in_places(answer, around)
     if answer.factor is None or answer.is_zero:

@@ -122,7 +122,8 @@ class _Passing(Generic[_Function]):
     def measure(self) -> Closed:
         """Return the measure of the graph, computed backwards from its end.
 
-        At a node without a live noise the function is a number, and the computation starts anew there.
+        At a node without a live noise the probability of all later steps is a number, and the computation starts
+        anew.
         """
         end = len(self._live) - 1
         reached: dict[int, list[Closed]] = {end: [ExpPoly.ONE]}

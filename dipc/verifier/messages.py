@@ -332,7 +332,10 @@ class _Sum:
         return range(first, last + 1)
 
     def _message(self, number: int, above: Fraction, u: Fraction) -> list[Series]:
-        """Return the message of center `number` for x = u·eps, at the nodes of its parent with the offset `above`."""
+        """Return the message of center `number` at the nodes of its parent, which have the offset `above`.
+
+        The message is one formula only around x = u·eps, a value x of the parent; this formula is evaluated.
+        """
         key = number, above, u
         if key in self._known:
             return self._known[key]

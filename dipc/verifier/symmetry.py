@@ -405,7 +405,7 @@ class _Table:
     # --- other names ------------------------------------------------------------------------------
 
     def renamed(self, node: Node, names: Names, known: dict[Node, Node]) -> Node:
-        """Return the expression with the inputs and draws `names` in place of others; `known` has earlier results."""
+        """Return the expression with its inputs and draws renamed by `names`; `known` has the results so far."""
         if self.leaves[node].isdisjoint(names):
             return node
         result = known.get(node)

@@ -200,7 +200,10 @@ class LoopRuns(Generic[N, S]):
         return name if bracket and name in self._arrays else None
 
     def _is_at(self, slot: int, iteration: int | None) -> bool:
-        """Return True if the slot is an array element at the index of `iteration`; -1 is the index before the first one."""
+        """Return True if the slot is an array element at the index of `iteration`.
+
+        The iteration -1 stands for the index before the first one.
+        """
         array = self._array_of(slot)
         index = None if iteration is None else iteration + self.low
         return array is not None and self._core.slots[slot].name == f"{array}[{index}]"

@@ -503,7 +503,7 @@ EPS = Unit(ONE)
 
 @frozen
 class CoefficientInequality(BoundEvidence):
-    """An inequality between two coefficients of (m - `start`)^`power`: that of beta is at least that of the error's bound.
+    """The inequality that the coefficient of (m - `start`)^`power` in beta is at least that in the error's bound.
 
     The bound is the probability that a term of `total` fails. If the inequalities hold for all powers, the claim
     holds for every m >= start.
