@@ -230,7 +230,7 @@ def _row(
     """Return the theorem `name` about the probability of a row's right answer, which uses the row's obligation.
 
     If this obligation states only that 1 - beta <= 0, the theorem states the value of the probability. Raises
-    NotStatedError or NotDerived, for one that is not in `known`, too.
+    NotStatedError, also for an obligation that is not in `known`, and NotDerived.
     """
     obligation = known.get(row["obligation"])
     if obligation is None:

@@ -608,9 +608,9 @@ def counterexample(probability: Closed, required: Closed | tuple[ExpPoly, ExpPol
 
 
 class _Evaluated:
-    """The value of a closed form at one eps, as narrow as requested.
+    """A closed form at one eps, whose value is enclosed as narrowly as requested.
 
-    Raises LimitReached if it is too large or too small to be written out.
+    Raises LimitReached if the value is too large or too small to be written out.
     """
 
     def __init__(self, value: Closed | tuple[ExpPoly, ExpPoly], eps: Fraction) -> None:

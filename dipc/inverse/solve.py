@@ -290,8 +290,9 @@ _MOST_INTERVALS = 1_000
 def _may_hold_below(question: Question, low: Fraction) -> str | None:
     """The reason why a claim that fails with alpha = `low` may hold with a smaller alpha; None if it cannot.
 
-    It cannot if beta does not depend on alpha, since a smaller alpha claims as much of more inputs. Otherwise beta
-    never grows with alpha: if dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha from a to b.
+    It cannot if beta does not depend on alpha: with a smaller alpha the claim says the same about more inputs.
+    Otherwise beta never grows with alpha. If dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha
+    from a to b.
     """
     beta = question.with_claim(alpha="dd").claim().beta
     if beta is None or not mentions(beta.tree, "alpha"):
@@ -402,7 +403,7 @@ def _answer(
 
 
 def _at_its_eps(claims: Claims, digits: int) -> EpsSolution:
-    """The eps of a claim about a single irrational eps if the claim holds there; else no eps."""
+    """The solution of a claim about a single irrational eps: this eps if the claim holds there, else no eps."""
     around = claims.question.around
     assert around is not None
     assert around.upper is not None

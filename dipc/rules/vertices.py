@@ -102,7 +102,7 @@ def _complement(component: NoiseComponent) -> NoiseComponent | None:
 def _ends(component: NoiseComponent, instance: Instance) -> list[Level | Certain]:
     """Return the least and the greatest probability of the comparison `component` over the class.
 
-    Each is the slack's level at which the probability is attained, or certain.
+    Each is given by the level of the slack at which the comparison has this probability, or as certain.
     """
     (half,) = component.halfspaces
     distances = instance.distances

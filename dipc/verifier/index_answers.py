@@ -40,7 +40,7 @@ from dipc.verifier.syntax import (
 
 
 class _NotAnIndex(Exception):
-    """Raised if an output does not hold an index in the sense of the module."""
+    """Raised if an output does not satisfy the module's conditions for an output that holds an index."""
 
 
 def offset_of(end: object, parameter: str) -> int | None:

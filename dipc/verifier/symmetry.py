@@ -118,7 +118,7 @@ class _Table:
     _numbers: dict[tuple[object, ...], Node] = field(default_factory=dict)
 
     def node(self, form: tuple[object, ...], kind: _Kind, leaves: Iterable[Node]) -> Node:
-        """Return the index of an expression with this form, whose kind and leaves are those of the first such form."""
+        """Return the index of the expression `form`; a new expression is stored with its `kind` and `leaves`."""
         self.budget.spend(20 + 4 * len(form))
         number = self._numbers.get(form)
         if number is None:

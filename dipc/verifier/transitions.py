@@ -97,7 +97,7 @@ class _Segments(Execution):
         return [(self._key(each), self._number(weight)) for weight, _, each in after]
 
     def _key(self, state: State) -> Key:
-        """Return the state past jumps, without the variables that are not read later."""
+        """Return the key of a state: with jumps followed, and without values that are not read later."""
         code, label = self.machine.code, state.at
         instruction = code[label]
         while isinstance(instruction, Jump):

@@ -380,7 +380,7 @@ def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: C
 
 
 def _loses(challenger: tuple[Law, Fraction], selected: tuple[Law, Fraction], margin: Fraction) -> Term:
-    """Return the term of a selected value that is greater by `margin` than the challenger if there is no noise."""
+    """Return the term whose event is that the selected value, greater by `margin` without noise, is not overtaken."""
     noises = tuple([Noise(law, rate, Fraction(0)) for law, rate in (selected, challenger)])
     return Term(Event(noises, (Halfspace(((0, Fraction(1)), (1, Fraction(-1))), margin),)))
 
