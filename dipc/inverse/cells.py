@@ -416,7 +416,7 @@ class Objective:
         return best
 
     def _constants(self, far: Sequence[Rates], near: Sequence[Rates], center: Rates) -> list[list[Fraction]]:
-        """Lower bounds of the privacy constant: for each recorded pair of inputs u and u', one for each corner of a cell.
+        """Lower bounds of the privacy constant: for each recorded pair of inputs u, u', one for each corner of a cell.
 
         A bound is the cost of the output at u' with the corner's rates (`far`), less the cost of the noises at u with
         its rates in `near`. The noises are those that cost the least with the rates `center`, or with a member of

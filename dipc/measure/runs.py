@@ -135,7 +135,7 @@ class _Passing(Generic[_Function]):
         return total(reached.get(0, []))
 
     def _measures_to(self, end: int) -> Mapping[int, Closed]:
-        """Return, for each node without live noise, the probability of the paths to `end` that pass no other such node."""
+        """Return, for each node without live noise, the probability of the paths to `end` past no other such node."""
         names: dict[int, int] = {}
         numbers: dict[int, Closed] = {}
         for node in range(end - 1, -1, -1):
