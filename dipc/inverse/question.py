@@ -56,7 +56,7 @@ from dipc.questions.every_number.all_numbers import MOST_TRIED, AllNumbers
 from dipc.questions.every_number.union_bound import CoefficientInequality
 from dipc.questions.question import about_errors, inputs_meant, left_open, prepared
 from dipc.questions.question import question as about_table
-from dipc.questions.report import RowResult
+from dipc.questions.report import Report, RowResult
 from dipc.questions.source import Case, Source
 from dipc.rules.goal import Proof
 from dipc.rules.rule import BetaSummand, FarLimit, ProofStep, Variable
@@ -391,6 +391,8 @@ class Claims:
                 says = claim_scope(beta, claimed.intervals, self.question.program.limits)
                 by_variable.setdefault(str(claimed.variable), []).append(says)
         joined = {variable: join_scopes(all_of) for variable, all_of in by_variable.items()}
+        if self.unknown and not joined:
+            joined[str(Variable.EPS)] = ClaimScope((), self.unknown[0].reason)
         return with_typed_scopes(joined, self.question.ends)
 
     def _scope_of(self, summand: BetaSummand, factor: Fraction) -> ClaimScope:
@@ -590,12 +592,17 @@ def proved_by_check(claims: Claims, numbers: Sequence[int], factor: Fraction) ->
             return False
         stated = question.source().stated["beta"]
         scaled = question if factor == 1 else question.with_claim(beta=f"({stated})*({factor})")
-        source = scaled.source()
-        rows, steps = source.begin(question.engine)
-        for _ in steps:
-            pass
-        return source.report(rows, question.engine).verdict is Verdict.ACCURATE
+        return checked(scaled).verdict is Verdict.ACCURATE
     return False
+
+
+def checked(question: Question) -> Report:
+    """Return the report of `dipc check` about the question's claim. Raises Undecided and DiagnosticError."""
+    source = question.source()
+    rows, steps = source.begin(question.engine)
+    for _ in steps:
+        pass
+    return source.report(rows, question.engine)
 
 
 # --- the best of all rules ----------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -28,6 +28,7 @@ from dipc.inverse.question import (
     Question,
     Status,
     all_hold,
+    checked,
     claim_scopes,
     claims_of,
     holds,
@@ -35,6 +36,7 @@ from dipc.inverse.question import (
 )
 from dipc.inverse.solve_eps import failures_by_interval, span_between, uncovered_parts
 from dipc.measure.measure import Bound, Share
+from dipc.program.inputs import parse_inputs, table_of
 from dipc.program.nearness import Nearness
 from dipc.program.program import Probabilities
 from dipc.rules.rule import Variable
@@ -45,10 +47,14 @@ from dipc.sign.optimum import Infinite, decimal_hull, limit_at_zero
 from dipc.sign.piecewise import BetaForm
 from dipc.sign.roots import Root
 from dipc.text.core import IntType
+from dipc.text.diagnostic import DiagnosticError
 from dipc.text.program import CoreProgram
 
 #: No gamma above 10^n is tried, for this n.
 GREATEST_POWER = 300
+
+#: A gamma at which inputs are sought that fail with every gamma.
+_LARGE = 1_000
 
 _ZERO = Fraction(0)
 
@@ -105,7 +111,7 @@ class _Search:
         if self._all_hold(Fraction(0)):
             remark = "" if self._open else "every row is vacuous"
             return self.answer(Status.SOLVED, (Fraction(0), Fraction(0)), (), remark)
-        hopeless = self._hopeless()
+        hopeless = self.hopeless()
         if hopeless is not None:
             return hopeless
         low, high = neighboring_powers(self._all_hold, GREATEST_POWER, "gamma")
@@ -195,7 +201,8 @@ class _Search:
 
     # --- where there is none ------------------------------------------------------------------------
 
-    def _hopeless(self) -> GammaSolution | None:
+    def hopeless(self) -> GammaSolution | None:
+        """Return the answer that no gamma is enough, if a row is found that fails with every gamma; else None."""
         for claimed in self._open:
             largest = largest_distance(self._probabilities, claimed.row)
             if not self._holds(claimed, largest):
@@ -377,6 +384,9 @@ class _Everywhere:
         scaled = self._in_products()
         if scaled is not None:
             return scaled
+        hopeless = self._hopeless_input()
+        if hopeless is not None:
+            return hopeless
         if self._at_zero.at_one_eps:
             return self._at_numbers(rows, Fraction(0) if known is Verdict.INACCURATE else None)
         wanted = "give one eps, such as --eps 1: the least gamma is then found as a number"
@@ -419,6 +429,24 @@ class _Everywhere:
         elif first.lower and not first.lower_closed:
             value = None
         return self._answer(Status.SOLVED, rows, "", value, k)
+
+    # --- where there is none --------------------------------------------------------------------------------------
+
+    def _hopeless_input(self) -> GammaSolution | None:
+        """The answer that no gamma is enough, if all fail at an input that refutes a large one; else None."""
+        question, program = self._question, self._question.program
+        if question.parameter is not None:
+            return None
+        with suppress(Undecided, DiagnosticError):
+            for row in checked(question.with_claim(gamma=_LARGE)).rows:
+                if row.verdict is Verdict.INACCURATE and row.input:
+                    texts = [f"{name} = {value}" for name, value in row.input.items()]
+                    table = table_of(program, parse_inputs(texts, program), None)
+                    alone = replace(question, table=table)
+                    found = _Search(alone, table, alone.with_claim(gamma=0).claim(), self._digits).hopeless()
+                    if found is not None:
+                        return self._answer(Status.NONE, (row.row,), f"{found.remark}, at {', '.join(texts)}")
+        return None
 
     # --- numbers -------------------------------------------------------------------------------------------------
 
@@ -624,6 +652,8 @@ class LeastNumber:
     refuted: Fraction | None
     ints: bool = False
     greatest: int = GREATEST_EVERYWHERE
+    #: The last number that was tried.
+    tried: Fraction = _ZERO
 
     def enclose(self, digits: int) -> tuple[Status, tuple[int, ...], str, Enclosure | None]:
         """Return (status, cases that fail last, reason why no more is known, enclosure of the least number).
@@ -639,7 +669,10 @@ class LeastNumber:
             else:
                 low, high = narrow(self._holds, low, high, digits)
         except Undecided as undecided:
-            return Status.UNDECIDED, self.blamed, undecided.reason, None
+            if self.refuted is not None and self.refuted == self.tried:
+                return Status.UNDECIDED, self.blamed, undecided.reason, None
+            fails = "" if self.refuted is None else f"; it fails with {self.name} = {self.refuted}"
+            return Status.UNDECIDED, self.blamed, f"no {self.name} is proved to be enough{fails}", None
         if self.refuted == low:
             return Status.SOLVED, self.blamed, "", (high if self.ints else low, high)
         if self.refuted is None:
@@ -652,7 +685,12 @@ class LeastNumber:
     def _holds(self, number: Fraction) -> bool:
         # Integers at a distance of at most gamma are at a distance of at most the greatest integer below gamma.
         number = Fraction(number // 1) if self.ints else number
-        known, failing, _ = all_hold(self.claims(number))
+        self.tried = number
+        claims = self.claims(number)
+        known, failing, _ = all_hold(claims)
+        if known is Verdict.UNDECIDED:
+            with suppress(Undecided, DiagnosticError):
+                known = checked(claims.question).verdict
         if known is not Verdict.ACCURATE:
             self.blamed = failing
         if known is Verdict.INACCURATE:

@@ -163,6 +163,9 @@ def closed_form(summands: Summands) -> Quotient:
 #: The highest degree of a denominator; beyond it, constraints are measured by elimination, which expands none.
 MOST_DEGREE = 20_000
 
+#: A quotient of at most this degree in e^eps is computed, however many terms it has.
+_MOST_DENSE = 5_000_000
+
 #: A piece with at most this many values for each power of x is summed value by value.
 _FEW_VALUES = 4
 
@@ -259,7 +262,7 @@ class LatticePiecewise:
         """Return the sum of this function and `other`."""
         poles = {d: max(self.poles.get(d, 0), other.poles.get(d, 0)) for d in {*self.poles, *other.poles}}
         left, right = (_times(f.numerator, _cofactor(poles, f.poles), meter) for f in (self, other))
-        return _reduced(left.minus(_times(right, flint.fmpz_poly([-1]), meter)), poles)
+        return _reduced(left.minus(_times(right, flint.fmpz_poly([-1]), meter)), poles, meter)
 
     def reflected(self) -> LatticePiecewise:
         """Return the function x -> f(-x), where f is this function."""
@@ -283,7 +286,7 @@ class LatticePiecewise:
         mass = flint.fmpz_poly([-1, *[0] * (rate - 1), 1])  # y^a - 1, over y^a + 1 = (y^2a - 1)/(y^a - 1)
         both = upward.plus(downward, meter)
         poles = _added(both.poles, {d: 1 for d in _divisors(2 * rate) if rate % d})
-        return _reduced(_times(both.numerator, mass, meter), poles)
+        return _reduced(_times(both.numerator, mass, meter), poles, meter)
 
     def weighed_below(self, rate: int, high: int, meter: Meter) -> LatticePiecewise:
         """Return the function x -> Σ f(c)·e^{-rate·eps·(x - c)} over c <= x + `high`, where f is this function."""
@@ -310,7 +313,7 @@ class LatticePiecewise:
         below = Piecewise(self.numerator.breaks, tuple(sums))
         upper = Piecewise((), (_numerator_over(more, total, meter),)) if high is None else _shifted(below, high)
         numerator = upper if low is None else upper.minus(_shifted(below, low - 1))
-        return _reduced(numerator, _added(self.poles, more))
+        return _reduced(numerator, _added(self.poles, more), meter)
 
     def integral(self, meter: Meter) -> Quotient:
         """Return the sum over all integers of this function, which must decay at both ends.
@@ -319,7 +322,7 @@ class LatticePiecewise:
         """
         total = self._sum_of_all()
         more = _poles_of([total])
-        piecewise = _reduced(Piecewise((), (_numerator_over(more, total, meter),)), _added(self.poles, more))
+        piecewise = _reduced(Piecewise((), (_numerator_over(more, total, meter),)), _added(self.poles, more), meter)
         terms = piecewise.numerator.pieces[0].terms()
         above = ExpPoly.from_integer_exponents({(0, q): c for (_, q, _, _), c in terms.items()})
         below = ExpPoly.from_integer_exponents({(0, q): c for q, c in _coefficients(_product(piecewise.poles)).items()})
@@ -473,11 +476,18 @@ def _shifted(function: Piecewise, offset: int) -> Piecewise:
     return Piecewise(tuple([b - offset for b in function.breaks]), tuple(pieces))
 
 
-def _reduced(numerator: Piecewise, poles: Powers) -> LatticePiecewise:
+def _reduced(numerator: Piecewise, poles: Powers, meter: Meter) -> LatticePiecewise:
+    """Return `numerator` over the product of the `poles`, without common factors. Raises LimitReached."""
     pieces, left = numerator.pieces, dict[int, int]()
     for d, m in poles.items():
         divisor = _in_y(_cyclotomic(d))
         while m:
+            longest = max(pieces, key=lambda piece: piece.degrees[1])
+            if longest.degrees[1] > _MOST_DENSE:
+                if not longest.folded(d).is_multiple(divisor):
+                    break
+                # Usually no coefficient of such a quotient is 0.
+                meter.room(longest.degrees[1])
             try:
                 pieces = tuple([piece.exact_quotient(divisor) for piece in pieces])
             except DomainError:

@@ -19,6 +19,7 @@ from math import comb, lcm, prod
 from typing import Any, NamedTuple, TypeVar
 
 import flint
+from flint.utils.flint_exceptions import DomainError
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Meter, weight
@@ -388,6 +389,22 @@ class Piece:
     def exact_quotient(self, divisor: Piece) -> Piece:
         """Return the function g for which g·divisor is this function; raise DomainError if no g exists."""
         return Piece(self.poly / divisor.poly, self.low_y - divisor.low_y, self.low_X - divisor.low_X, self.bits)
+
+    def folded(self, modulus: int) -> Piece:
+        """Return the remainder of y^q times this function modulo y^`modulus` - 1, for some q."""
+        terms: Terms = {}
+        for (k, q, n, l), c in self.terms().items():
+            key = (k, q % modulus, n, l)
+            terms[key] = terms.get(key, 0) + c
+        return Piece.of_terms(terms)
+
+    def is_multiple(self, divisor: Piece) -> bool:
+        """Return True if `exact_quotient` has a result."""
+        try:
+            self.exact_quotient(divisor)
+        except DomainError:
+            return False
+        return True
 
     def _shifted(self, low_y: int, low_x: int) -> flint.fmpq_mpoly:
         if (low_y, low_x) == (self.low_y, self.low_X):

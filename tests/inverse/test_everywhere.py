@@ -233,8 +233,8 @@ def test_the_least_gamma_of_an_int_output(beta: str, eps: str, least: int) -> No
     assert least == next(g for g in range(9) if 2 * r ** (g + 1) / (1 + r) <= allowed)
 
 
-def test_what_is_not_refuted_is_no_least_number() -> None:
-    """The bound of two sums does not suffice at gamma = 0, and no bound of this kind is a refutation."""
+def test_what_only_a_check_refutes_is_less_than_the_least_gamma() -> None:
+    """The bound of two sums does not suffice at gamma = 0; a check finds an input that refutes it."""
     program = dipc.load(
         "program p; input n, m : int; output o : int; var x, y : int;"
         "ideal { if n >= 0 and m >= 0 then o <- 1 else o <- 0 end }"
@@ -243,9 +243,9 @@ def test_what_is_not_refuted_is_no_least_number() -> None:
     claim = {"alpha": 1, "beta": "1/2"}
     found = solve(program, inputs="all", wanted="gamma", eps="1", **claim)
     assert isinstance(found, GammaSolution)
-    assert dipc.check(program, inputs="all", gamma=1, eps="[1, 1]", **claim).verdict is dipc.Verdict.ACCURATE
-    assert (found.status, found.value) == (Status.UNDECIDED, (0, 1))
-    assert "no smaller value is refuted" in found.remark
+    verdicts = [dipc.check(program, inputs="all", gamma=g, eps="[1, 1]", **claim).verdict for g in (0, 1)]
+    assert verdicts == [dipc.Verdict.INACCURATE, dipc.Verdict.ACCURATE]
+    assert (found.status, found.value) == (Status.SOLVED, (1, 1))
 
 
 def test_every_m_is_enclosed_between_exact_small_ones_and_the_union_bound() -> None:

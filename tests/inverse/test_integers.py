@@ -7,11 +7,13 @@ import random
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import dipc
 from dipc.decide.obligation import Verdict
+from dipc.inverse import solve_gamma
 from dipc.inverse.question import AlphaSolution, BetaSolution, EpsSolution, Status
 from tests.questions.test_int_inputs import random_program
 
@@ -213,3 +215,63 @@ def test_a_bounded_class_is_examined_at_all_of_its_distances() -> None:
     assert found.factor is not None
     assert float(found.factor[0]) == pytest.approx(needed, rel=1e-6)
     assert needed <= float(found.factor[1])
+
+
+CELL = """program cell; input count : int; output given : bool = false; output out : int = 0; var x : int;
+claim { alpha: dd } ideal { noiseless } x <- DLap(eps, count); if x >= 10 then given <- true; out <- x end"""
+REAL_CELL = CELL.replace(": int", ": real").replace("DLap", "Lap")
+
+
+@pytest.mark.parametrize(("beta", "least"), [("1/20", 3), ("1/50", 4), ("1/5", 1), ("1/1000", 7)])
+def test_the_least_gamma_of_a_released_count_at_every_distance(beta: str, least: int) -> None:
+    """Far above the threshold only the noise matters; Pr[|N| > g] is twice the tail beyond g."""
+    assert 2 * at_least(least + 1, 1.0) <= float(F(beta)) < 2 * at_least(least, 1.0)
+    found = dipc.solve(dipc.load(CELL), wanted="gamma", inputs="count >= 20", beta=beta, eps=1)
+    assert (found.status, found.value) == (Status.SOLVED, (F(least), F(least)))
+    assert "vacuous" not in str(found)
+
+
+def test_the_least_gamma_of_a_released_real_count() -> None:
+    found = dipc.solve(dipc.load(REAL_CELL), wanted="gamma", inputs="count >= 20", beta="1/10", eps=1, digits=6)
+    assert found.status is Status.SOLVED
+    assert found.value[0] <= F(math.log(10)) <= found.value[1]
+
+
+@pytest.mark.parametrize("program", [CELL, REAL_CELL])
+@pytest.mark.parametrize("options", [{"eps": 1}, {}, {"alpha": 0, "eps": 1}])
+def test_no_gamma_where_an_input_fails_with_every_gamma(program: str, options: dict[str, object]) -> None:
+    """Below the threshold a count is given with probability 1/(1 + e), whatever the tolerance."""
+    found = dipc.solve(dipc.load(program), wanted="gamma", inputs="all", beta="1/20", **options)
+    assert found.status is Status.NONE
+
+
+def test_a_large_gamma_ends_at_a_limit() -> None:
+    """(1 - y^n)/(1 - y) has n terms, which are not computed."""
+    report = dipc.check(dipc.load(CELL), inputs="all", alpha=0, gamma=10**12, beta="1/20", eps=1)
+    assert report.verdict is Verdict.INACCURATE
+    assert [row.reason for row in report.rows if row.verdict is Verdict.UNDECIDED] in (
+        [],
+        ["the closed form has more than 1500000 terms; its expansion was stopped (limit `terms`)"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "remark"),
+    [
+        (lambda _: Verdict.INACCURATE, "the least gamma, if there is one, is greater than 10^3"),
+        (lambda _: Verdict.UNDECIDED, "no gamma is proved to be enough"),
+        (
+            lambda gamma: Verdict.INACCURATE if gamma <= 10 else Verdict.UNDECIDED,
+            "no gamma is proved to be enough; it fails with gamma = 10",
+        ),
+    ],
+)
+def test_a_search_states_only_what_is_refuted(
+    verdicts: Callable[[Fraction], Verdict], remark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(solve_gamma, "all_hold", lambda claims: (verdicts(claims.gamma), (1,), "unknown"))
+    monkeypatch.setattr(solve_gamma, "checked", lambda _: SimpleNamespace(verdict=Verdict.UNDECIDED))
+    search = solve_gamma.LeastNumber(
+        "gamma", lambda gamma: SimpleNamespace(question=None, gamma=gamma), (), None, greatest=3
+    )
+    assert search.enclose(5)[2] == remark
