@@ -73,11 +73,14 @@ class NoiseHalfspace:
     @staticmethod
     def from_terms(terms: Mapping[int, Fraction], constant: Fraction, whole: bool) -> NoiseHalfspace:
         """Return Σ terms + constant >= 0 with coprime integer coefficients. At least one term must not be 0."""
-        unit = lcm(*(c.denominator for c in terms.values()))
-        common = gcd(*(c.numerator * (unit // c.denominator) for c in terms.values()))
-        scale = Fraction(unit, common)
-        form = tuple(sorted((i, int(c * scale)) for i, c in terms.items() if c))
-        return NoiseHalfspace(form, plain(floor(constant * scale) if whole else constant * scale), whole)
+        unit = lcm(*[c.denominator for c in terms.values()])
+        whole_terms = [(i, c.numerator * (unit // c.denominator)) for i, c in terms.items() if c]
+        common = gcd(*[c for _, c in whole_terms])
+        if common != 1:
+            whole_terms = [(i, c // common) for i, c in whole_terms]
+        if unit != common:
+            constant *= Fraction(unit, common)
+        return NoiseHalfspace(tuple(sorted(whole_terms)), plain(floor(constant) if whole else constant), whole)
 
     def opposite(self) -> NoiseHalfspace:
         """Return the half-space that holds where this one fails, except for an event of probability 0."""

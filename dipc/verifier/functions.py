@@ -346,7 +346,11 @@ def read_ring(data: object) -> Ring:
     spread = Spread()
     read_term = read.tuple_of(read.up_to(MOST_POWER), read.rational, read.rational)
     for number, term in enumerate(read.items(data, MOST_TERMS), start=1):
-        k, q, c = read_term(term)
+        if type(term) is list and len(term) == 3 and type(term[0]) is int and not term[0]:
+            # Most terms have no power of eps, and a document has many terms.
+            k, q, c = 0, read.rational(term[1]), read.rational(term[2])
+        else:
+            k, q, c = read_term(term)
         if is_long(q):
             spread.check((k, q))
         if not c:

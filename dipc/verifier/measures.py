@@ -147,7 +147,9 @@ def _measured(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budg
     numerators: dict[_Poles, Ring] = {}
     for (k, q, scaled), c in elimination.integral(used, rows).items():
         poles = tuple([(d * unit, m) for d, m in scaled])
-        numerators.setdefault(poles, {})[k, q * unit] = c * unit**k if k else c
+        # A new fraction is faster than a product with one.
+        rate = Fraction(q, unit.denominator) if isinstance(q, int) else q * unit
+        numerators.setdefault(poles, {})[k, rate] = c * unit**k if k else c
     above, below = _closed(numerators, [rate for _, rate in used.values()] if whole else [], budget)
     for family, rate in used.values():
         if isinstance(family, Bounded):
@@ -645,15 +647,15 @@ def _length(f: _Terms) -> int:
 
 
 def _rationals(factor: _Factor) -> int:
-    return max(
-        (
-            sum(type(l) is not int for _, _, l in monomial)
-            + max((type(q) is not int) + sum(type(d) is not int for d, _ in poles) for _, q, poles in coefficient)
-            for f in factor.pieces.values()
-            for monomial, coefficient in f.items()
-        ),
-        default=0,
-    )
+    most = 0
+    for f in factor.pieces.values():
+        for monomial, coefficient in f.items():
+            slopes = sum([type(l) is not int for _, _, l in monomial])
+            for _, q, poles in coefficient:
+                own = slopes + (type(q) is not int) + (sum([type(d) is not int for d, _ in poles]) if poles else 0)
+                if own > most:
+                    most = own
+    return most
 
 
 def _bits(factor: _Factor) -> int:

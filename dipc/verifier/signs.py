@@ -267,8 +267,8 @@ def _height(x: Fraction) -> int:
 
 # === expansion =================================================================================
 
-#: The bits added to the stated precision, one attempt after the other.
-_MORE_BITS = (16, 64, 256)
+#: The bits added to the stated precision, one attempt after the other. Mostly a few bits of the value suffice.
+_MORE_BITS = (-20, 16, 64, 256)
 #: The greatest precision that a certificate may state.
 MOST_BITS = 100_000
 _MOST_TERMS = 20_000
@@ -306,7 +306,7 @@ def expansion(curve: Curve, lower: Fraction, upper: Fraction, bits: int, budget:
     m, r = int(middle * whole), int(radius * whole)
     degree = curve.degree
     budget.spend(degree * degree + 1, degree * (m.bit_length() + whole.bit_length()))
-    need = bits + len(curve.terms).bit_length() + 8
+    need = max(1, bits + len(curve.terms).bit_length() + 8)
     longest = need + max(_log2(max(abs(c) for _, c in row) * upper**k) for k, row in curve.rows)
     # Terms with e^{-j·lower} < 2^-longest are only bounded; the others grow by at most e^{j·r} on the way.
     exponents = [j for j, _ in curve.columns]
@@ -441,7 +441,9 @@ def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
         for n in range(k, last + 1):
             result[n] += sum(values)
             # n!/(n-k)! grows by (n+1)/(n+1-k)
-            values = [value * step * (n + 1) // (n + 1 - k) for value, step in zip(values, steps, strict=True)]
+            values = [value * step for value, step in zip(values, steps, strict=True)]
+            if k:
+                values = [value * (n + 1) // (n + 1 - k) for value in values]
     return result
 
 

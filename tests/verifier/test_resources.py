@@ -7,14 +7,16 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dipc
 from dipc.cli.main import run
-from dipc.verifier import command, document
+from dipc.verifier import command, document, signs
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import STEPS, Budget, Exhausted
 from tests.patience import SECONDS
@@ -166,3 +168,25 @@ def test_a_row_of_noisy_max_takes_steps_for_its_terms(m: int, most: int) -> None
     budget = Budget()
     assert check_text(dipc.certify(report), budget).complete
     assert STEPS - budget.left < most
+
+
+@pytest.mark.parametrize(("m", "most"), [(5, 4_000), (10, 60_000)])
+def test_signs_are_proved_with_few_bits_first(m: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few bits of the value prove most signs; 16 bits after the point took 5 600 and 89 000 terms."""
+    terms = 0
+    series = signs._exponential_series
+
+    def counted(row: Sequence[tuple[int, int]], *rest: Any) -> Any:
+        nonlocal terms
+        found = series(row, *rest)
+        terms += len(row) * len(found)
+        return found
+
+    monkeypatch.setattr(signs, "_exponential_series", counted)
+    generator = random.Random(m)
+    means = generator.sample(range(1000), m)
+    row = {f"q[{i}]": Fraction(mean, 100) for i, mean in enumerate(means, start=1)}
+    program = dipc.load(ROOT / "benchmarks" / "noisy_max.dip", m=m)
+    report = dipc.check(program, [{**row, "out": 1 + means.index(max(means))}], keep_proofs=True)
+    assert check_text(dipc.certify(report)).complete
+    assert terms < most
