@@ -19,61 +19,11 @@ from dipc.cli.main import run
 from dipc.cli.options import example_value, parse_definitions
 from dipc.cli.output import PAGE, TOOL
 from dipc.cli.terminal import PROGRESS
-from dipc.frozen import frozen
 from dipc.outcome import html
 from dipc.outcome.outcome import Outcome
 from dipc.program.program import load_source
 from dipc.text.core import NUMERIC, kind_of
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText
-
-
-@frozen
-class File:
-    """A text with the name under which reports show it."""
-
-    name: str
-    text: str
-
-    def write(self) -> None:
-        """Write the text below the current directory."""
-        path = Path(self.name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.text, encoding="utf-8")
-
-
-@frozen
-class PageQuestion:
-    """A question of the page as a command line: `command` with its options, a program and, if there is one, a table."""
-
-    command: str
-    program: File
-    table: File | None
-    options: tuple[str, ...]
-
-    @classmethod
-    def from_json(cls, text: str) -> PageQuestion:
-        """Parse `text`, the JSON that the page sends."""
-        given = json.loads(text)
-        table = given["table"]
-        return cls(
-            given["command"],
-            File(**given["program"]),
-            None if table is None else File(**table),
-            tuple(given["options"]),
-        )
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The arguments and options of the command."""
-        tables = () if self.table is None else (self.table.name,)
-        return (self.program.name, *tables, *self.options)
-
-    def write(self) -> None:
-        """Write the program and the table to the files that the command line names."""
-        self.program.write()
-        if self.table is not None:
-            self.table.write()
-
 
 #: The receiver of messages to the page, as JSON: {"kind": "progress", "done", "total"}; {"kind": "answer", "code",
 #: "text", "errors", "page"} once, where "page" says whether there is a report.
@@ -81,13 +31,19 @@ Tell = Callable[[str], object]
 
 
 def answer(asked: str, tell: Tell) -> Callable[[], str] | None:
-    """Answer `asked`, a PageQuestion in JSON, in the current directory; mistakes of the user do not raise exceptions.
+    """Answer `asked`, a question in JSON, in the current directory; mistakes of the user do not raise exceptions.
 
+    The keys of the question are a `command`, its `options`, a `program` and a `table`, which may be null; each of the
+    two is a file with its `name` and `text`, which is written.
     `tell` receives progress and the answer. The result is a function that draws the report, as drawing curves takes
     longer than deciding. It is None if there is no report.
     """
-    question = PageQuestion.from_json(asked)
-    question.write()
+    question = json.loads(asked)
+    files = [file for file in (question["program"], question["table"]) if file is not None]
+    for file in files:
+        path = Path(file["name"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file["text"], encoding="utf-8")
     out, errors = StringIO(), StringIO()
     context = copy_context()
     report: Callable[[], str] | None = None
@@ -104,8 +60,8 @@ def answer(asked: str, tell: Tell) -> Callable[[], str] | None:
         PAGE.set(answered)
         PROGRESS.set(lambda done, total: _tell(tell, kind="progress", done=done, total=total))
         # Keeping the proofs, as `--html` does, takes longer than most checks.
-        page = () if question.command == "check" else ("--html", "page.html")
-        return run([question.command, *question.words, *page])
+        page = () if question["command"] == "check" else ("--html", "page.html")
+        return run([question["command"], *(file["name"] for file in files), *question["options"], *page])
 
     with redirect_stdout(out), redirect_stderr(errors):
         code = context.run(run_command)

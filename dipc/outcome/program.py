@@ -106,34 +106,27 @@ def build(view: ChainView, weights: Weights, measurer: Measurer | None = None, o
     states.sort(key=lambda state: state.node != view.initial)
     number = {state.node: index for index, state in enumerate(states)}
     steps = tuple(
-        tuple(
-            Transition(
-                number[step.source], number[step.goal], step.outcome, step.certain, step.probability, step.reason
-            )
-            for step in leaving[state.node]
-        )
+        tuple(replace(step, source=number[step.source], goal=number[step.goal]) for step in leaving[state.node])
         for state in states
     )
     return Dtmc(tuple(states), steps)
 
 
 def _transition(edge: EdgeView, weights: Weights, measurer: Measurer, known: dict[Event, Closed]) -> Transition:
+    step = Transition(edge.source, edge.goal, edge.outcome, edge.certain)
     if edge.certain:
-        one = ClosedForm(ExpPoly.ONE)
-        return Transition(edge.source, edge.goal, edge.outcome, True, one)
+        return replace(step, probability=ClosedForm(ExpPoly.ONE))
     if not edge.joint and edge.weight is None:
-        return Transition(edge.source, edge.goal, edge.outcome, False)
+        return step
     try:
         if edge.weight is not None:
-            probability = weights.closed(edge.weight)
-        else:
-            joint, given = (_product(events, measurer, known) for events in (edge.joint, edge.condition))
-            # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
-            quotient = None if given.is_zero() else Quotient.convert(joint).divide_by_positive(Quotient.convert(given))
-            probability = ExpPoly.ZERO if quotient is None else simplest(quotient)
+            return replace(step, probability=ClosedForm(weights.closed(edge.weight)))
+        joint, given = (_product(events, measurer, known) for events in (edge.joint, edge.condition))
     except Undecided as undecided:
-        return Transition(edge.source, edge.goal, edge.outcome, False, None, undecided.reason)
-    return Transition(edge.source, edge.goal, edge.outcome, False, ClosedForm(probability))
+        return replace(step, reason=undecided.reason)
+    # A state that inputs exclude has measure 0: nothing leads there, and nothing is conditioned on it.
+    quotient = None if given.is_zero() else Quotient.convert(joint).divide_by_positive(Quotient.convert(given))
+    return replace(step, probability=ClosedForm(ExpPoly.ZERO if quotient is None else simplest(quotient)))
 
 
 def _product(events: Sequence[Event], measurer: Measurer, known: dict[Event, Closed]) -> Closed:

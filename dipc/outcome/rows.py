@@ -271,7 +271,7 @@ def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
 
 
 def _counterexample(row: RowResult) -> Sequence[Part]:
-    return section(f"{row_name(row)} fails", [*_row_fields(row), *shortfall(row, _SHORT)])
+    return section(f"{row_name(row)} fails", [*row_fields(row), *shortfall(row, _SHORT)])
 
 
 def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[str, str]]:
@@ -300,12 +300,13 @@ def row_text(row: RowResult) -> str:
     if row.counterexample is not None:
         return render_parts([_counterexample(row)])
     return render_parts(
-        section(f"{row_name(row)} is {row.verdict}", [*_row_fields(row), ("reason", row.reason or None)])
+        section(f"{row_name(row)} is {row.verdict}", [*row_fields(row), ("reason", row.reason or None)])
     )
 
 
-def _row_fields(row: RowResult) -> Iterable[tuple[str, str | None]]:
-    yield "input", assignment_text(row.input)
+def row_fields(row: RowResult, remark: str = "") -> Iterable[tuple[str, str | None]]:
+    """Yield the fields with the row's input, followed by the `remark`, its right answer, its alpha and its gamma."""
+    yield "input", assignment_text(row.input) + remark
     others = (row.count or 1) - 1
     alike = f"and {others} more that {'differs' if others == 1 else 'differ'} only in details"
     yield "", alike if others else None
@@ -352,7 +353,7 @@ def _closed_form(row: RowResult, sign: str) -> Sequence[Part]:
     why = "no output is stated" if row.unconstrained else f"dd {sign} alpha" if row.says is None else "beta ≥ 1"
     return section(
         f"{row_name(row)} in closed form: {row.verdict}{f' (vacuously, as {why})' if row.vacuous else ''}",
-        [*_row_fields(row), ("probability", probability), ("beta", language_text(row.beta))],
+        [*row_fields(row), ("probability", probability), ("beta", language_text(row.beta))],
     )
 
 

@@ -14,12 +14,12 @@ from dipc.inverse.question import Question
 from dipc.inverse.tighten import Tightest, TightSpot
 from dipc.outcome.classes import class_fields
 from dipc.outcome.outcome import ExitStatus, Fields, Grid, Line, Outcome, Part, ReportBlock, ShownTable, Tone, section
+from dipc.outcome.rows import row_fields
 from dipc.outcome.words import (
     DIGITS,
     NON_VACUOUS,
     Statement,
     UserQuestion,
-    assignment_text,
     cell_text,
     count,
     exact,
@@ -103,33 +103,20 @@ def _table(members: Sequence[Member]) -> ShownTable:
     columns = (*names, *known, *(["at_most"] if bounded else []))
     rows = []
     for member in members:
-        tightest = member.tightest
-        factor = _cell(tightest.factor)
-        spot = tightest.places[0] if tightest.places else None
-        eps = ["", ""] if spot is None else _cell(spot.place)
-        cells = (
-            *(str(member.constants[name]) for name in names),
-            *factor,
-            member.kappa or "",
-            _truth(tightest.complete),
-            str(spot.claimed.rows[0]) if spot else "",
-            *(["all", "all"] if isinstance(eps, str) else eps),
-            _truth(spot.attained) if spot else "",
-            *([_at_most_word(member)] if bounded else []),
-        )
-        rows.append((_tone(tightest), cells))
+        tightest, upper = member.tightest, member.upper
+        # The first place that needs the factor: its row, the ends of its eps, and whether it is attained there.
+        place = ["", "", "", ""]
+        if tightest.places:
+            spot = tightest.places[0]
+            eps = _cell(spot.place)
+            ends = ["all", "all"] if isinstance(eps, str) else eps
+            place = [str(spot.claimed.rows[0]), *ends, str(spot.attained).lower()]
+        factor, known_factor = _cell(tightest.factor), tightest.complete and tightest.factor is not None
+        bound = upper["at_most"] if upper is not None else factor if known_factor else None
+        complete = str(tightest.complete).lower()
+        cells = [*(str(member.constants[name]) for name in names), *factor, member.kappa or "", complete, *place]
+        rows.append((_tone(tightest), (*cells, *([str(bound[1]) if bound else ""] if bounded else []))))
     return ShownTable("Members" if len(members) > 1 else "", columns, rows, len(rows))
-
-
-def _at_most_word(member: Member) -> str:
-    tightest, upper = member.tightest, member.upper
-    if upper is None:
-        return str(_cell(tightest.factor)[1]) if tightest.complete and tightest.factor is not None else ""
-    return "" if upper["at_most"] is None else str(upper["at_most"][1])
-
-
-def _truth(value: bool) -> str:
-    return "true" if value else "false"
 
 
 # --- text ------------------------------------------------------------------------------------------
@@ -334,55 +321,37 @@ def _place(tightest: Tightest, spot: TightSpot, does: tuple[str, str]) -> Sequen
     return section(heading, [*_place_fields(tightest, spot), place])
 
 
-def _place_fields(tightest: Tightest, spot: TightSpot) -> Iterable[tuple[str, str]]:
+def _place_fields(tightest: Tightest, spot: TightSpot) -> Iterable[tuple[str, str | None]]:
     number = spot.claimed.rows[0]
     row = tightest.claims.undecided_row(number)
     if tightest.word != "row":
-        yield from class_fields(row)
-        return
+        return class_fields(row)
     several = len((tightest.places or tightest.upper_places)[0].claimed.rows) > 1
-    yield "input", assignment_text(row.input) + (f" (row {number})" if several else "")
-    yield "output", assignment_text(row.output) if row.output else "any"
-    yield "alpha", row.alpha
-    if row.gamma != "0":
-        yield "gamma", row.gamma
+    return row_fields(row, f" (row {number})" if several else "")
 
 
 def _eps_text(tightest: Tightest, spot: TightSpot) -> str:
-    name = "eps" if spot.claimed.variable is Variable.EPS else "t"
+    name, infinite = "eps" if spot.claimed.variable is Variable.EPS else "t", tightest.factor is None
     if spot.everywhere:
-        return f"every {name}" if tightest.factor is not None else f"every {name}, as beta is 0"
-    if tightest.factor is None:
-        return _infinite_text(spot, name)
-    if spot.eps is None:
-        return f"in the limit {name} → ∞: each single {name} needs less"
-    if not any(spot.eps):
-        return f"in the limit {name} → 0: each single {name} needs less"
-    typed = single(tightest.eps) if spot.claimed.is_around else None
-    eps = typed or _point_text(*spot.eps)
+        return f"every {name}{', as beta is 0' if infinite else ''}"
+    if spot.eps is None or not any(spot.eps):
+        limit = f"{name} → {'∞' if spot.eps is None else '0'}"
+        unbounded = f"(1 - Pr)/beta grows beyond every bound as {limit}"
+        return unbounded if infinite else f"in the limit {limit}: each single {name} needs less"
+    typed = single(tightest.eps) if spot.claimed.is_around and not infinite else None
+    low, high = spot.eps
+    # A long rational, such as one near an irrational end, is cut off.
+    eps = typed or (exact(low) if low == high and len(str(low)) > _LONG_POINT else cell_text(low, high))
+    if infinite:
+        fails = f"{eps}, where Pr < 1 - f*beta for every f > 0"
+        return fails if spot.attained else f"(1 - Pr)/beta grows beyond every bound as {name} → {eps}"
     if spot.by_inputs:
         return f"{eps}; inputs of the class approach the factor, and none is shown to need it"
     return eps if spot.attained else f"approached as {name} → {eps}"
 
 
-def _point_text(low: Fraction, high: Fraction) -> str:
-    """Return the text of a value of eps or t; a long rational, such as one near an irrational end, is cut off."""
-    return exact(low) if low == high and len(str(low)) > _LONG_POINT else cell_text(low, high)
-
-
 #: The characters from which on a rational value of eps is written as a decimal.
 _LONG_POINT = 40
-
-
-def _infinite_text(spot: TightSpot, name: str) -> str:
-    if spot.eps is None:
-        return f"(1 - Pr)/beta grows beyond every bound as {name} → ∞"
-    if not any(spot.eps):
-        return f"(1 - Pr)/beta grows beyond every bound as {name} → 0"
-    eps = _point_text(*spot.eps)
-    if spot.attained:
-        return f"{eps}, where Pr < 1 - f*beta for every f > 0"
-    return f"(1 - Pr)/beta grows beyond every bound as {name} → {eps}"
 
 
 def _family_parts(members: Sequence[Member], beta: str) -> Iterator[ReportBlock]:

@@ -188,7 +188,7 @@ def test_a_schema_follows_the_fields() -> None:
         ends: tuple[Fraction, Fraction] | None
 
     @frozen
-    class Whole(Record):
+    class Composed(Record):
         FIELDS = "count parts first=parts(low) more(ok) word:limit"
         count: int
         parts: tuple[Part, ...]
@@ -199,7 +199,7 @@ def test_a_schema_follows_the_fields() -> None:
     ends = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}
     low = {"type": "object", "properties": {"low": {"type": "string"}}, "required": ["low"]}
     part = {"type": "object", "properties": {"low": {"type": "string"}, "ends": ends}, "required": ["low"]}
-    assert of_record(Whole)["properties"] == {
+    assert of_record(Composed)["properties"] == {
         "count": {"type": "integer"},
         "parts": {"type": "array", "items": part},
         "first": {"type": "array", "items": low},
