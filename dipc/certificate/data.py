@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import flint
 
-from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
+from dipc.algebra.exppoly import Closed, ExpPoly, Quotient, fraction_of
 from dipc.claims.claim import Claim
 from dipc.claims.expression import ClaimExpression
 from dipc.claims.given import Cell
@@ -174,7 +174,7 @@ def closed_data(value: Closed) -> list[list[Any]] | dict[str, list[list[Any]]]:
     """Return a closed form as JSON data: its terms, or for a quotient the terms of numerator and denominator."""
     if isinstance(value, Quotient) and value.denominator != 1:
         return {"numerator": ring_data(value.numerator), "denominator": ring_data(value.denominator)}
-    return ring_data(value.numerator if isinstance(value, Quotient) else value)
+    return ring_data(fraction_of(value)[0])
 
 
 class FunctionData:

@@ -13,8 +13,9 @@ from math import ceil
 from types import MappingProxyType
 from typing import Any
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, OutsideFragment, Undecided
+from dipc.algebra.parametric import coefficient_sign
 from dipc.algebra.reals import Real
 from dipc.certificate.data import NOT_EXPANDED, FunctionData, rational, ring_data
 from dipc.certificate.events import enclosed_data
@@ -283,7 +284,7 @@ def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> li
     All denominators must be positive. Raises LimitReached if no cells are found, such as for functions that change
     signs at the same irrational eps.
     """
-    tops = [f.numerator if isinstance(f, Quotient) else f for f in functions]
+    tops = [fraction_of(f)[0] for f in functions]
     if interval.is_point:
         return [_cell(tops, _nonnegative_at(tops, interval, limits), interval, limits)]
     charts = [None if top.is_zero() else sign_chart(top, interval, limits) for top in tops]
@@ -453,7 +454,7 @@ def cell_data(argument: int, interval: Interval, decision: SignDecision | None) 
 def positive_proof(function: ExpPoly, limits: Limits, intervals: Sequence[Interval]) -> dict[str, Any]:
     """Return the JSON entry of a denominator, with the proof that it is positive for every eps or on `intervals`."""
     data: dict[str, Any] = {"function": ring_data(function)}
-    if all(c > 0 for _, _, c in function.terms()):
+    if coefficient_sign(function) > 0:
         return data | {"proof": "coefficients"}
     try:
         everywhere = _analysis(function, Interval.POSITIVE, limits)

@@ -24,7 +24,7 @@ from fractions import Fraction
 from math import floor
 from typing import Any, Unpack, assert_never
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import round_down
 from dipc.algebra.parametric import FLAT, Compound, Operator, Parametric, TooLarge
@@ -670,7 +670,7 @@ def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limit
 
 def _at_least(first: _Missing, second: _Missing, intervals: tuple[Interval, ...], limits: Limits) -> bool:
     difference = first.value - second.value
-    numerator = difference.numerator if isinstance(difference, Quotient) else difference
+    numerator, _ = fraction_of(difference)
     return all(isinstance(decide_nonnegative(numerator, interval, limits), Holds) for interval in intervals)
 
 

@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from math import prod
 from typing import TYPE_CHECKING
 
-from dipc.algebra.exppoly import Closed, ExpPoly, simplest, total
+from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of, simplest, total
 from dipc.algebra.graph import strongly_connected
 from dipc.algebra.limits import LimitReached, Limits, NotApplicable, OutsideFragment
 from dipc.chain.chain import NOWHERE, Chain, ExitState, Reach, Step, reach
@@ -42,7 +42,7 @@ from dipc.chain.state import (
 from dipc.chain.waiting import Steps
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, Share
-from dipc.program.weights import Choices, Weights, numerator_of
+from dipc.program.weights import Choices, Weights
 from dipc.sign.chart import isolate_roots, place_text
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root
@@ -207,10 +207,9 @@ def _vanishing(zeros: _Zeros, weights: Weights, zero: ChoiceWeight, root: Root) 
     Two functions of the ring share a positive zero only if it is a zero of their common divisor. At a common zero of
     coprime polynomials in eps and e^{eps/n} both would be algebraic, and by Lindemann's theorem they never are.
     """
-    numerator = numerator_of(weights.closed(zero))
-    return frozenset(
-        weight for weight in zeros if weight == zero or _vanishes(numerator_of(weights.closed(weight)), numerator, root)
-    )
+    numerator, _ = fraction_of(weights.closed(zero))
+    tops = {weight: fraction_of(weights.closed(weight))[0] for weight in zeros}
+    return frozenset(weight for weight in zeros if weight == zero or _vanishes(tops[weight], numerator, root))
 
 
 def _vanishes(value: ExpPoly, other: ExpPoly, root: Root) -> bool:

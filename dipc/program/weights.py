@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, simplest, total
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, simplest, total
 from dipc.algebra.limits import Limits, Meter, Undecided
+from dipc.algebra.parametric import coefficient_sign
 from dipc.chain.state import ChoiceWeight, ExponentialWeight, ExpressionWeight, InputValue, NoiseWeight
 from dipc.claims.expression import ClaimExpression
 from dipc.frozen import frozen
@@ -116,7 +117,9 @@ class Weights:
         """
         known = self._zeros.get(weight)
         if known is None:
-            if isinstance(weight, ExponentialWeight) or _one_signed(numerator := numerator_of(self.closed(weight))):
+            if isinstance(weight, ExponentialWeight) or coefficient_sign(
+                numerator := fraction_of(self.closed(weight))[0]
+            ):
                 known = ()
             else:
                 roots = isolate_roots(numerator, Interval.POSITIVE, self._limits)
@@ -129,7 +132,7 @@ class Weights:
 
         Raises Undecided.
         """
-        numerator = numerator_of(value)
+        numerator = fraction_of(value)[0]
         if all(c > 0 for _, _, c in numerator.terms()):
             return None
         for interval in self._intervals_asked:
@@ -178,16 +181,6 @@ class ExponentialWeights:
             above = ExpPoly.term(self._share, 0, self.rate * (score - self._least))
             known = self._weights[score] = simplest(Quotient.coprime(above, self._sum))
         return known
-
-
-def numerator_of(value: Closed) -> ExpPoly:
-    """Return a function with the sign of `value` for every eps > 0."""
-    return value.numerator if isinstance(value, Quotient) else value
-
-
-def _one_signed(value: ExpPoly) -> bool:
-    """Return True if all coefficients have one sign, so that the function has no zero."""
-    return len({c > 0 for _, _, c in value.terms()}) == 1
 
 
 # --- Every `choose` of a program is a distribution for every eps > 0: proved before anything runs, or refused ---------
@@ -324,14 +317,14 @@ def _divided(arms: Sequence[ExpressionWeight], source: SourceText) -> str:
 
 def _refuted(whole: Closed, point: Fraction) -> Fraction:
     """Return the first of point, point + 1, … at which the sum `whole` is not 1; it is 1 at finitely many eps only."""
-    numerator = numerator_of(whole - 1)
+    numerator = fraction_of(whole - 1)[0]
     while numerator.value_is_zero(point):
         point += 1
     return point
 
 
 def _sum_is_one(whole: Closed, limits: Limits) -> list[str]:
-    numerator = numerator_of(whole - 1)
+    numerator = fraction_of(whole - 1)[0]
     try:
         roots = isolate_roots(numerator, Interval.POSITIVE, limits)
         if len(roots) == 1:

@@ -49,6 +49,7 @@ from dipc.rules.log_concave import CORNERS
 from dipc.rules.rule import Bounds, EmptyClass, Instance, JointEvidence, ProofStep, ProvedClass, Rule, SlackBound
 from dipc.rules.vertices import VERTICES
 from dipc.sign.interval import Interval
+from dipc.sign.optimum import Infinite, Limit, limit_at_infinity, limit_at_zero
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import CompareOp
 
@@ -181,21 +182,20 @@ def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values]
     ) or (None,)
     if first is None:
         return None
-    start, end = _at_zero(first), _at_infinity(first)
-    if start is None or end is None or start == end:
+    start, end = _limits(first, limits)
+    if isinstance(start, Infinite) or isinstance(end, Infinite) or start == end:
         return None
-    low, high = min(start, end), max(start, end)
-    if not (_is_positive(first - low, limits) and _is_positive(high - first, limits)):
+    if not (_is_positive(first - min(start, end), limits) and _is_positive(max(start, end) - first, limits)):
         return None
     points: tuple[dict[Closed, Fraction], dict[Closed, Fraction]] = {first: start}, {first: end}
     for other in others:
-        mine = _at_zero(other), _at_infinity(other)
-        if mine[0] is None or mine[1] is None:
+        low, high = _limits(other, limits)
+        if isinstance(low, Infinite) or isinstance(high, Infinite):
             return None
-        slope = (mine[1] - mine[0]) / (end - start)
-        if Quotient.convert(other) != Quotient.convert(first) * slope + (mine[0] - slope * start):
+        slope = (high - low) / (end - start)
+        if Quotient.convert(other) != Quotient.convert(first) * slope + (low - slope * start):
             return None
-        points[0][other], points[1][other] = mine[0], mine[1]
+        points[0][other], points[1][other] = low, high
     return points
 
 
@@ -207,18 +207,9 @@ def _is_positive(value: Closed, limits: Limits) -> bool:
         return False
 
 
-def _at_zero(value: Closed) -> Fraction | None:
-    """Return the limit of `value` as eps -> 0, or None if its denominator tends to 0."""
-    above, below = [sum((c for k, _, c in poly.terms() if k == 0), _ZERO) for poly in fraction_of(value)]
-    return above / below if below else None
-
-
-def _at_infinity(value: Closed) -> Fraction | None:
-    above, below = [{(q, k): c for k, q, c in poly.terms()} for poly in fraction_of(value)]
-    leading = max(below)
-    if not above or max(above) < leading:
-        return _ZERO
-    return above[leading] / below[leading] if max(above) == leading else None
+def _limits(value: Closed, limits: Limits) -> tuple[Limit, Limit]:
+    """Return the limits of `value` as eps -> 0 and as eps -> inf."""
+    return limit_at_zero(*fraction_of(value), limits), limit_at_infinity(*fraction_of(value))
 
 
 #: The rules for a class with its exits as they are. They cost no more than the linear programs of its slacks.

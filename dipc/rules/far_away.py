@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import factorial
 
 from dipc.algebra.exppoly import Closed, ExpPoly, fraction_of
 from dipc.algebra.limits import OutsideFragment
@@ -32,15 +31,13 @@ from dipc.measure.event import Noise
 from dipc.program.metric import Norm
 from dipc.rules.centered_exits import CenteredExit, NoiseComponent
 from dipc.sign.interval import Interval
+from dipc.sign.optimum import Infinite, leading_at_zero, limit_at_zero
 from dipc.sign.piecewise import PiecewiseForm
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 #: The point of an input by slot.
 Point = Mapping[int, Fraction]
-
-#: The most orders in eps in which a denominator may vanish at 0.
-_MOST_ORDERS = 12
 
 
 def growth(form: Affine, direction: Point) -> Fraction:
@@ -152,13 +149,10 @@ def _continuous(noise: Noise) -> Noise:
 def _limit_weight(weight: Closed | None) -> Closed | None:
     if weight is None:
         return None
-    above, below = fraction_of(weight)
-    leading = _leading_order(above), _leading_order(below)
-    if leading[0] is None:
-        return ExpPoly.ZERO
-    if leading[1] is None or leading[0][0] != leading[1][0]:
+    limit = limit_at_zero(*fraction_of(weight))
+    if isinstance(limit, Infinite):
         raise OutsideFragment("a weight has no limit at eps = 0")
-    return ExpPoly.constant(leading[0][1] / leading[1][1])
+    return ExpPoly.constant(limit)
 
 
 def limits_of_beta(beta: Selected, intervals: Sequence[Interval]) -> Iterator[PiecewiseForm]:
@@ -182,9 +176,7 @@ def limits_of_beta(beta: Selected, intervals: Sequence[Interval]) -> Iterator[Pi
 
 
 def _limit(beta: Parametric) -> Closed | None:
-    below = _leading_order(beta.denominator)
-    if below is None:
-        return None
+    below, leading = leading_at_zero(beta.denominator)
     terms: dict[int, list[tuple[int, Fraction, Fraction]]] = {}
     for k, _, factors, c in beta.terms():
         if len(factors) > 1:
@@ -195,15 +187,4 @@ def _limit(beta: Parametric) -> Closed | None:
         return None
     order = min(terms)
     numerator = ExpPoly.from_terms(terms[order])
-    if numerator.is_zero() or order != below[0]:
-        return None
-    return numerator * (_ONE / below[1])
-
-
-def _leading_order(value: ExpPoly) -> tuple[int, Fraction] | None:
-    """Return (n, c) if c·eps^n is the leading term of `value` at eps = 0, or None if it is not found."""
-    for order in range(_MOST_ORDERS):
-        c = sum((c * q ** (order - k) / factorial(order - k) for k, q, c in value.terms() if k <= order), _ZERO)
-        if c:
-            return order, c
-    return None
+    return None if numerator.is_zero() or order != below else numerator * (_ONE / leading)

@@ -13,6 +13,7 @@ import flint
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.algebra.numbers import dyadic, magnitude, round_down, to_fmpq
+from dipc.algebra.parametric import coefficient_sign
 from dipc.frozen import frozen
 from dipc.sign.chart import RegionEnd, isolate_roots, sign_at, sign_chart
 from dipc.sign.interval import Interval, simplest_between
@@ -475,7 +476,7 @@ class _Search:
                     if not denominator.value_is_zero(end.value):
                         yield self._peak(end.value, end.closed)
                 case Root():
-                    if _one_sign(denominator) or not vanishes_at(denominator, end.value, self.limits):
+                    if coefficient_sign(denominator) or not vanishes_at(denominator, end.value, self.limits):
                         yield self._peak(end.value, end.closed)
 
     # --- roots between the ends -------------------------------------------------------------------
@@ -492,7 +493,7 @@ class _Search:
 
         `side` is -1 at the lower end, 1 at the upper end and 0 between them.
         """
-        if _one_sign(f):
+        if coefficient_sign(f):
             return []
         chart = sign_chart(f, self._outer(), self.limits)
         result = []
@@ -539,12 +540,6 @@ def _limit_peak(far: Far, limit: Limit) -> Iterator[Peak]:
             pass
         case Fraction():
             yield Peak(far, False, QuotientValue.rational(limit))
-
-
-def _one_sign(f: ExpPoly) -> bool:
-    """True only if the coefficients of f, which must not be zero, show that it has no root eps > 0."""
-    signs = {c > 0 for _, _, c in f.terms()}
-    return len(signs) == 1
 
 
 def _plain(end: RegionEnd) -> RegionEnd:
