@@ -13,7 +13,7 @@ from dipc.algebra.limits import Undecided
 from dipc.algebra.parametric import Parametric, constant_of
 from dipc.algebra.record import Record
 from dipc.claims.claim import Claim, Key
-from dipc.claims.expression import DISTANCES, ClaimExpression
+from dipc.claims.expression import DISTANCES, ClaimExpression, summands
 from dipc.frozen import frozen
 from dipc.sign.chart import Fails, Holds, decide_nonnegative
 from dipc.sign.interval import Interval
@@ -552,35 +552,6 @@ def below_one(beta: ClaimExpression) -> ClaimExpression:
             left = [argument for argument in arguments if not (isinstance(argument, Number) and argument.value >= 1)]
             return replace(beta, tree=left[0]) if len(left) == 1 else beta
     return beta
-
-
-#: The most summands of a product of sums that is multiplied out.
-_MOST_SUMMANDS = 100
-
-
-def summands(tree: Expr) -> Sequence[Expr]:
-    """Return expressions whose sum is `tree`, for every value of its names.
-
-    Products of sums are multiplied out into at most _MOST_SUMMANDS terms.
-    """
-    match tree:
-        case Binary(BinaryOp.ADD, left, right):
-            return [*summands(left), *summands(right)]
-        case Binary(BinaryOp.SUBTRACT, left, right):
-            return [*summands(left), *(Unary(UnaryOp.NEGATE, term) for term in summands(right))]
-        case Unary(UnaryOp.NEGATE, operand):
-            return [Unary(UnaryOp.NEGATE, term) for term in summands(operand)]
-        case Binary(BinaryOp.MULTIPLY, left, right):
-            pairs = list(product(summands(left), summands(right)))
-            if 1 < len(pairs) <= _MOST_SUMMANDS:
-                return [Binary(BinaryOp.MULTIPLY, one, other) for one, other in pairs]
-        case Binary(BinaryOp.DIVIDE, left, right):
-            terms = summands(left)
-            if len(terms) > 1:
-                return [Binary(BinaryOp.DIVIDE, term, right) for term in terms]
-        case _:
-            pass
-    return [tree]
 
 
 def is_nonnegative(beta: ClaimExpression, term: Expr, names: Mapping[str, Parametric]) -> bool:

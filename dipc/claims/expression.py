@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, assert_never
 
 from dipc.algebra.exppoly import ExpPoly
@@ -109,8 +110,7 @@ def _is_transcendental_node(node: object) -> bool:
         case Call(function="log" | "sqrt"):
             return True
         case Call(function="exp", arguments=(inner,)):
-            terms = filter(is_constant, _summands_of(inner))
-            return any(not isinstance(term, Number) or term.value for term in terms)
+            return any(is_constant(term) and not _is_zero(term) for term in summands(inner))
         case Binary(op=BinaryOp.POWER, right=exponent):
             return any(isinstance(each, Binary) and each.op is BinaryOp.DIVIDE for each in walk(exponent)) or (
                 isinstance(exponent, Number) and exponent.value.denominator > 1
@@ -118,20 +118,42 @@ def _is_transcendental_node(node: object) -> bool:
     return False
 
 
-def _summands_of(tree: Expr) -> Iterator[Expr]:
-    """Yield the summands of `tree`, a sum or a constant times a sum, without their signs and constant factors."""
+def _is_zero(tree: Expr) -> bool:
     match tree:
+        case Number(value=value):
+            return not value
         case Unary(op=UnaryOp.NEGATE, operand=operand):
-            yield from _summands_of(operand)
-        case Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT, left=left, right=right):
-            yield from _summands_of(left)
-            yield from _summands_of(right)
-        case Binary(op=BinaryOp.MULTIPLY, left=left, right=right) if is_constant(left) is not is_constant(right):
-            yield from _summands_of(right if is_constant(left) else left)
-        case Binary(op=BinaryOp.DIVIDE, left=left, right=right) if is_constant(right):
-            yield from _summands_of(left)
+            return _is_zero(operand)
+        case Binary(op=BinaryOp.MULTIPLY | BinaryOp.DIVIDE as op, left=left, right=right):
+            return _is_zero(left) or (op is BinaryOp.MULTIPLY and _is_zero(right))
+    return False
+
+
+#: The most summands of a product of sums that is multiplied out.
+_MOST_SUMMANDS = 100
+
+
+def summands(tree: Expr) -> Sequence[Expr]:
+    """Return expressions whose sum is `tree`, for every value of its names.
+
+    Products of sums are multiplied out into at most _MOST_SUMMANDS terms.
+    """
+    match tree:
+        case Binary(BinaryOp.ADD, left, right):
+            return [*summands(left), *summands(right)]
+        case Binary(BinaryOp.SUBTRACT, left, right):
+            return [*summands(left), *(Unary(UnaryOp.NEGATE, term, term.span) for term in summands(right))]
+        case Unary(UnaryOp.NEGATE, operand):
+            return [replace(tree, operand=term) for term in summands(operand)]
+        case Binary(BinaryOp.MULTIPLY, left, right):
+            pairs = list(product(summands(left), summands(right)))
+            if 1 < len(pairs) <= _MOST_SUMMANDS:
+                return [replace(tree, left=one, right=other) for one, other in pairs]
+        case Binary(BinaryOp.DIVIDE, left, _) if len(terms := summands(left)) > 1:
+            return [replace(tree, left=term) for term in terms]
         case _:
-            yield tree
+            pass
+    return [tree]
 
 
 def is_constant(tree: Expr) -> bool:
@@ -148,40 +170,24 @@ def split_exponent(tree: Expr, constant: Callable[[Expr], Fraction]) -> tuple[Re
     The rest is None if it is 0. `constant` evaluates an expression in which no eps, distance or function occurs; a
     summand for which it raises NoMonomial stays in the rest.
     """
-    if is_constant(tree):
+    number, rest = ZERO, None
+    for term in summands(tree):
         try:
-            return monomial(tree, constant)[0], None
+            if is_constant(term):
+                number = number + monomial(term, constant)[0]
+                continue
         except NoMonomial:
+            pass
+        except NotReal:
             return ZERO, tree
-    match tree:
-        case Unary(op=UnaryOp.NEGATE, operand=operand):
-            number, rest = split_exponent(operand, constant)
-            return -number, None if rest is None else replace(tree, operand=rest)
-        case Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT as op, left=left, right=right):
-            (number, rest), (added, more) = split_exponent(left, constant), split_exponent(right, constant)
-            try:
-                total = number + added if op is BinaryOp.ADD else number - added
-            except NotReal:
-                return ZERO, tree
-            if rest is None:
-                if more is not None and op is BinaryOp.SUBTRACT:
-                    more = Unary(UnaryOp.NEGATE, more, tree.span)
-                return total, more
-            return total, rest if more is None else replace(tree, left=rest, right=more)
-        case Binary(op=BinaryOp.MULTIPLY, left=left, right=right) if is_constant(left) is not is_constant(right):
-            factor, other = (left, right) if is_constant(left) else (right, left)
-            number, rest = split_exponent(other, constant)
-            scale, unknown = split_exponent(factor, constant)
-            if unknown is not None or rest is None:
-                return ZERO, tree
-            return scale * number, replace(tree, left=rest) if other is left else replace(tree, right=rest)
-        case Binary(op=BinaryOp.DIVIDE, left=left, right=right) if is_constant(right):
-            number, rest = split_exponent(left, constant)
-            scale, unknown = split_exponent(right, constant)
-            if unknown is not None or rest is None or not scale.sign:
-                return ZERO, tree
-            return number / scale, replace(tree, left=rest)
-    return ZERO, tree
+        match rest, term:
+            case None, _:
+                rest = term
+            case _, Unary(op=UnaryOp.NEGATE, operand=operand):
+                rest = Binary(BinaryOp.SUBTRACT, rest, operand, tree.span)
+            case _:
+                rest = Binary(BinaryOp.ADD, rest, term, tree.span)
+    return number, rest
 
 
 # --- Claim expressions (alpha, beta, gamma) evaluated exactly, with a diagnostic for all that cannot be ---------------
