@@ -294,7 +294,7 @@ def _guard_places(inputs: Set[int], guards: Sequence[Guard]) -> list[int]:
 
 
 def _of_part(guards: Sequence[Guard], places: Sequence[int]) -> Point | Infeasible:
-    """Return a point of the guards at these places, or the proof that there is none. Raises Undecided."""
+    """Return a point that satisfies the guards at `places`, or the proof that there is none. Raises Undecided."""
     found = _solution(tuple([guards[place] for place in places]))
     if isinstance(found, Infeasible):
         return Infeasible({places[place]: weight for place, weight in found.weights.items()})
@@ -303,9 +303,9 @@ def _of_part(guards: Sequence[Guard], places: Sequence[int]) -> Point | Infeasib
 
 @lru_cache(maxsize=4096)
 def _solution(guards: tuple[Guard, ...]) -> Point | Infeasible:
-    """Return a point that satisfies a few guards, or the proof that there is none. Raises Undecided.
+    """Return a point that satisfies the guards, or the proof that there is none. Raises Undecided.
 
-    Many cells are bounded alike in the inputs of their last guard.
+    The answers are kept, since many cells ask for the same few guards.
     """
     return solution(list(map(halfspace, guards)))
 

@@ -102,9 +102,10 @@ class ComponentTemplate:
 
 @frozen
 class _BoundTemplate:
-    """A bound over noises with mean 0; `slack` is its constant and the part that depends on inputs.
+    """A bound on noises with mean 0: `slack` is the part without noise, a form of the inputs.
 
-    `fixed` is the half-space of a bound without inputs and balls, else None.
+    If `ball` is an output's slot, its ball's radius is added, and its center subtracted `sign` times. `fixed` is the
+    half-space of a bound without inputs and balls, else None.
     """
 
     coefficients: Terms
@@ -243,9 +244,9 @@ def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
 def template(
     program: CoreProgram, exit_state: ExitState, balls: Iterable[int] = (), intervals: Iterable[NoiseWeight] = ()
 ) -> EventTemplate:
-    """Return the event of an exit with the outputs `balls` in balls, as a function of inputs and balls.
+    """Return the event that an exit is taken with every output in `balls` in its ball, by the inputs and the balls.
 
-    Other noise is in `intervals`. An output that was never assigned lies in no ball.
+    An output that was never assigned lies in no ball. `intervals` are further noises that must lie in intervals.
     """
     possible = True
     points: list[AffineBound] = []

@@ -739,7 +739,10 @@ def holds_in_scope(bound: ClosedForm, beta: BetaForm, intervals: tuple[Interval,
 
 
 def _around(failing: FailureInterval, interval: Interval) -> Interval | None:
-    """Return a part of `interval` with a short lower end that contains all of `failing` in it; None if that is none."""
+    """Return a part of `interval` that contains all of `failing` within it, or None if they do not meet.
+
+    Its lower end is rounded down to a short number.
+    """
     low, high = failing.start.low, failing.end.high
     if low > interval.lower:
         exponent = low.numerator.bit_length() - low.denominator.bit_length() - _SCOPE_BITS

@@ -217,7 +217,7 @@ _GREATEST_OF_INTS = 4
 def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
     """The least alpha for every real input: a multiple of 1/eps, from the claim about every distance.
 
-    If the claim about every distance is undecided and about one eps, the result is the least decimal alpha.
+    If the claim names one eps and is undecided at every distance together, the result is the least decimal alpha.
     """
     claims = claims_of(question.with_claim(alpha="dd"))
     solution = _in_products(claims, digits)
@@ -504,10 +504,11 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
 def _without_form(
     inequalities: Sequence[Inequality], intervals: tuple[Interval, ...], variable: Variable, digits: int, engine: Engine
 ) -> _Envelope:
-    """The least beta at single eps of the claim, where some probability has no closed form.
+    """Return the least beta where some probability has no closed form: one number for each eps that the claim names.
 
     If the greatest 1 - Pr is a sum of functions of the normal distribution, the text of the envelope is this function
-    of eps. Raises Undecided.
+    of eps, which then serves whole intervals too. Raises NoClosedForm for an interval without such a text, and
+    Undecided.
     """
     text = ""
     highest = inequalities

@@ -384,7 +384,7 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
 
 
 def _touching_factor(answer: Tightest, stronger: Question) -> Tightest:
-    """Return `answer` with a rational upper end of the factor, if this suffices at the irrational ends of eps.
+    """Return `answer` with a rational upper end of the factor, if that end suffices at the irrational ends of eps.
 
     `stronger` is the claim on larger intervals, from which `answer` has its upper end.
     """

@@ -332,7 +332,7 @@ class Instance:
                         yield half.slack
 
     def united(self, intervals: tuple[Interval, ...], limits: Limits) -> Instance:
-        """Return the instance with the exits united that differ in a single comparison."""
+        """Return the instance after uniting all exits that differ in a single comparison."""
 
         def other_instance_exits() -> Sequence[centered_exits.CenteredExit] | None:
             return (

@@ -136,9 +136,10 @@ class _Piece:
         return size / 2 if self.center.laplace else Fraction(2, 5) * root_around(1 / size, 10)[1]
 
     def steepness(self, u: Fraction | None) -> tuple[Fraction, Fraction]:
-        """Return (Σ (a·u + d)²/v over normal noises, Σ rate·|a·u + d| over Laplace noises), the center included.
+        """Return (Σ (a·u + d)²/v over normal noises, Σ rate·|a·u + d| over Laplace noises), with the center itself.
 
-        Here (a·u + d)·eps is the argument of a factor at the center u·eps. If `u` is None, a replaces a·u + d.
+        Each leaf has its greatest |a·u + d|, where (a·u + d)·eps is the place of its law at the center u·eps. If `u`
+        is None, a stands in place of a·u + d.
         """
         squares = rates = _ZERO
         factors = [(leaf.spread, leaf.forms, leaf.count) for leaf in self.leaves]

@@ -496,7 +496,7 @@ class AllNumbers(ClassSource):
         return Constants.from_tree(tree, self.program.core, QueryNumber(self.parameter, self.varying))
 
     def _beta(self, start: int, unit: Unit) -> dict[int, ExpPoly]:
-        """Return the coefficients of beta by power of (m - `start`), as functions of the unit.
+        """Return the coefficients of beta by power of (m - `start`), as functions of e, where eps = `unit.scale`(m)·e.
 
         If the unit has `lesser`, they belong to a function that is at most beta.
         """

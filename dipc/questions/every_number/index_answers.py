@@ -212,7 +212,7 @@ class _Answer:
     shift: int | None = None
 
     def rewritten(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-        """Return the statements with an assignment to an array element in place of each one of an index to the output.
+        """Return the statements after each assignment of an index to the output became one to an element of the array.
 
         Raises _Refused.
         """

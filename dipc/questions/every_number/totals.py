@@ -429,9 +429,10 @@ class _Finding:
 
 
 def _with_first(first: ast.Statement, after: ast.Statement) -> ast.Statement | None:
-    """Return one assignment of an extremum in place of two: of its first query, and of the extremum with the rest.
+    """Return one assignment of a minimum or maximum over a range that replaces the two statements.
 
-    None if `first` and `after` are other statements.
+    `first` assigns the value of the first query, and `after` the minimum or maximum of that and the rest. None if the
+    statements are not such a pair.
     """
     match first, after:
         case (
