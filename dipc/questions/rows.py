@@ -19,7 +19,7 @@ from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound
-from dipc.program.program import Program
+from dipc.program.program import Probabilities, Program
 from dipc.questions.report import CaseEvidence, DecidedRows, Evidence, Report, RowOutcome, RowResult
 from dipc.questions.source import Settling, TableSource
 from dipc.sign.piecewise import BetaForm
@@ -50,8 +50,10 @@ class TableRows(TableSource):
     #: Whether the weights in bounds of rows are probabilities, and so not negative; `LeastBounds` needs this.
     of_probabilities = True
 
-    def __init__(self, program: Program, table: Table, claim: Claim) -> None:
-        super().__init__(program, table, claim)
+    def __init__(
+        self, program: Program, table: Table, claim: Claim, probabilities: Probabilities | None = None
+    ) -> None:
+        super().__init__(program, table, claim, probabilities)
         self._undecided: dict[str, Decision] = {}
         #: The values of eps with beta < 1, by the claim of a row; equal claims are one object.
         self._says: dict[Terms, ClaimScope] = {}

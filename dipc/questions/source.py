@@ -22,7 +22,7 @@ from dipc.decide.engine import Engine, Underway, results_in_order
 from dipc.decide.obligation import Decision, EndPoint, FailureInterval, Obligation, TypedEnds, Verdict, with_typed_ends
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
-from dipc.program.program import Program, WorkDone
+from dipc.program.program import Probabilities, Program, WorkDone
 from dipc.questions.report import ClassResult, Effort, Method, Report, ReportedRows, RowNames, RowResult
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic
@@ -173,10 +173,13 @@ class TableSource(Source):
 
     table: Table
 
-    def __init__(self, program: Program, table: Table, claim: Claim) -> None:
+    def __init__(
+        self, program: Program, table: Table, claim: Claim, probabilities: Probabilities | None = None
+    ) -> None:
+        """Ask about the rows of `table`; `probabilities` are those of `program`, if another source has some already."""
         super().__init__(program, claim.intervals, claim.texts, table)
         self.claim = claim
-        self.probabilities = program.probabilities()
+        self.probabilities = probabilities or program.probabilities()
         self.names = RowNames(program.inputs, program.outputs, program.core.only_at)
 
     @property

@@ -318,6 +318,9 @@ class Witnesses:
         self._ideal = ideal
         self._distances = distances
         self._options = options
+        self._probabilities = ideal.program.probabilities()
+        #: The case that was posed last, by its input and gamma.
+        self._last: tuple[object, Case] | None = None
 
     def first_refuting(
         self, proposed: Iterator[Mapping[int, Value]], gamma: Fraction | None = None, *, finite: bool = False
@@ -409,11 +412,14 @@ class Witnesses:
             raise
 
     def _case(self, inputs: Mapping[int, Value], gamma: Fraction | None) -> Case:
-        program, options = self._ideal.program, self._options
-        table = read_table([self._row(inputs)], program.core)
-        claim = resolve_claim(program.core, table, options if gamma is None else replace(options, gamma=gamma))
-        (case,) = rows.TableRows(program, table, claim).cases()
-        return case
+        key = tuple(inputs.items()), gamma
+        if self._last is None or self._last[0] != key:
+            program, options = self._ideal.program, self._options
+            table = read_table([self._row(inputs)], program.core)
+            claim = resolve_claim(program.core, table, options if gamma is None else replace(options, gamma=gamma))
+            (case,) = rows.TableRows(program, table, claim, self._probabilities).cases()
+            self._last = key, case
+        return self._last[1]
 
     def _is_allowed(self, inputs: Mapping[int, Value]) -> bool:
         program = self._ideal.program

@@ -7,6 +7,8 @@
    lesser of its values at the ends of any segment.
 3. Where every slack is bounded below behind the facets, no slack falls along a ray there. The probability never falls
    along a ray, and is constant along lines. It is therefore least at a corner: on a minimal face of the polyhedron.
+4. If all slacks of an exit are functions a·f(u) + b of one form f, then its probability is a log-concave function of
+   f(u), and so it is least where f is least or greatest.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from fractions import Fraction
 from itertools import combinations, product
 from math import comb, prod
 
+from dipc.chain.state import Affine
 from dipc.decide.obligation import Bound, Share
 from dipc.linear.halfspace import equation
-from dipc.linear.program import Infeasible, solution
+from dipc.linear.program import Infeasible, Least, minimum, solution
 from dipc.rules.centered_exits import CenteredExit
 from dipc.rules.halfspaces import Moving, best_bound
 from dipc.rules.rule import Bounds, Instance, Rule
@@ -48,10 +51,13 @@ def corners(instance: Instance) -> Bounds | None:
     forms = dict.fromkeys(half.slack for component in joint for half in component.halfspaces)
     if any(best_bound(form, facets, alpha) is None for form in forms):
         return None
-    points = _corners(facets, instance.slots, alpha)
-    if points is None:
-        return None
-    each = [list(dict.fromkeys(_share(centered, u, distances.gamma_base) for u in points)) for centered in exits]
+    every = _tightest(facets, alpha)
+    each: list[list[Share]] = []
+    for centered in exits:
+        points = _ends(centered, every, instance.slots, alpha) or _corners(every, instance.slots, alpha)
+        if points is None:
+            return None
+        each.append(list(dict.fromkeys(_share(centered, u, distances.gamma_base) for u in points)))
     # Different exits to one answer can be least at different corners.
     count = prod(map(len, each))
     if not 0 < count <= _MOST_CORNERS:
@@ -72,9 +78,36 @@ def _share(centered: CenteredExit, point: Point, gamma: Fraction) -> Share:
     return Share(centered.weight, tuple(events))
 
 
+def _tightest(facets: Iterable[Moving], alpha: Fraction) -> list[Moving]:
+    """Return facets with the same half-spaces in common at `alpha`, one for each direction."""
+    known: dict[tuple[tuple[int, Fraction], ...], tuple[Fraction, Moving]] = {}
+    for facet in facets:
+        scale = abs(facet.form.inputs[0][1]) if facet.form.inputs else Fraction(1)
+        direction = tuple([(slot, c / scale) for slot, c in facet.form.inputs])
+        level = facet.at_alpha(alpha).constant / scale
+        if direction not in known or level < known[direction][0]:
+            known[direction] = level, facet
+    return [facet for _, facet in known.values()]
+
+
+def _ends(centered: CenteredExit, facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point]:
+    """Return points behind `facets` at which the only form that the exit's slacks depend on is least and greatest.
+
+    An end is missing if the form has none; the list is empty if the slacks depend on several forms, or on none.
+    """
+    forms = [dict(half.slack.inputs) for component in centered.parts for half in component.halfspaces]
+    span = _basis_of_span(forms)
+    if len(span) != 1:
+        return []
+    form = Affine((), tuple(sorted(span[0].items())), Fraction(0))
+    behind = [facet.at_alpha(alpha) for facet in facets]
+    found = (minimum(Moving(side, Fraction(0)).at_alpha(alpha), behind, slots) for side in (form, -form))
+    return [dict(end.point) for end in found if isinstance(end, Least)]
+
+
 def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point] | None:
     """Return a point of each minimal face of the polyhedron behind `facets` at `alpha`; None for too many faces."""
-    moving = [facet for facet in dict.fromkeys(facets) if facet.form.inputs]
+    moving = [facet for facet in facets if facet.form.inputs]
     rank = len(_basis_of_span([dict(facet.form.inputs) for facet in moving]))
     if comb(len(moving), rank) > _MOST_FACES:
         return None

@@ -90,3 +90,28 @@ def test_where_nothing_is_known() -> None:
     )
     number = ClaimedDistances(F(1), F(0), F(0), F(0))
     assert corners(Instance(whole.convex.piece.exits, whole.convex.facets, number, other.ideal.symbolic_inputs)) is None
+
+
+def clipped_mean(n: int) -> str:
+    places = range(1, n + 1)
+    allowed = " and ".join(f"x[{i}] >= -5 and x[{i}] <= 12" for i in places)
+    clipped = " ".join(f"c[{i}] <- max(min(x[{i}], 10), 0);" for i in places)
+    sums = "(" + " + ".join(f"x[{i}]" for i in places) + f")/{n}"
+    return (
+        f"program mean; input x[1..{n}] : real; requires {allowed}; output out : real; var c[1..{n}] : real;"
+        f" ideal {{ out <- {sums} }} {clipped} out <- Lap({n}*eps/10, {sums.replace('x', 'c')})"
+    )
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(1, "accurate"), (3, "accurate"), (4, "accurate"), (3, "inaccurate")])
+def test_an_error_that_depends_on_one_form(n: int, verdict: str) -> None:
+    """The bias of a clipped mean is at most 5, and Pr[|bias + N| <= 8] is least at its ends, for any number of values.
+
+    At x = (-5, …, -5) the probability is 1 - (e^(-3·n·eps/10) + e^(-13·n·eps/10))/2.
+    """
+    rate = F(n, 10)
+    last = 13 if verdict == "accurate" else 14
+    beta = f"(exp(-{3 * rate}*eps) + exp(-{last * rate}*eps))/2"
+    report = dipc.check(dipc.load(clipped_mean(n)), inputs="all", beta=beta, alpha=0, gamma=8)
+    assert str(report.verdict) == verdict
+    assert len(report.rows) == 3**n
