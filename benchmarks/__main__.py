@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -305,4 +306,4 @@ def measure(kind: str, arguments: tuple[str, ...]) -> None:
 
 
 if __name__ == "__main__":
-    main(prog_name="python -m benchmarks")
+    main(prog_name=os.environ.get("DIPC_BENCH", "python -m benchmarks"))

@@ -78,6 +78,7 @@ ANSWERED_BY = {
     "factor": "dipc.outcome.tighten",
     "privacy": "dipc.outcome.privacy",
     "mechanism": "dipc.mechanisms.reading",
+    "mistake": "dipc.text.diagnostic",
     "reading": "dipc.execution.validation",
     "program": "dipc.program.program",
     "run": "dipc.execution",

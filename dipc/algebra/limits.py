@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 
+from dipc.above import above
 from dipc.frozen import frozen
 
 # --- Limits, and the exceptions for work given up; these are never caught to be replaced by an approximation ----------
@@ -55,7 +56,8 @@ class Limits:
         for name in LIMIT_NAMES:
             value = getattr(self, name)
             if not (isinstance(value, int) and value >= 0):
-                raise ValueError(f"the limit {name} is a natural number, such as 100000, and not {value!r:.40}")
+                message = f"the limit `{name}` is a natural number, and not {value!r:.40}"
+                raise above("mistake").bad_input("E0809", message, f"write for example {name}=100000")
 
 
 #: By the name of each limit, the quantity that it bounds.

@@ -277,8 +277,9 @@ def bench(arguments: tuple[str, ...]) -> int:
         note = "in a checkout of the repository, `python -m benchmarks` or `make bench` runs them"
         raise bad_input("E0807", "the benchmarks are not part of the installed package", note)
     path = os.pathsep.join([str(_CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path, "DIPC_BENCH": "dipc bench"}
     finished = subprocess.run(  # noqa: S603 - this very interpreter with this checkout's own module
-        [sys.executable, "-m", "benchmarks", *arguments], env={**os.environ, "PYTHONPATH": path}, check=False
+        [sys.executable, "-m", "benchmarks", *arguments], env=environment, check=False
     )
     return finished.returncode
 

@@ -240,10 +240,13 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBl
         yield [Fields(_numbers(tightest, tightest.factor))]
     does = ("needs at least that", "need at least that") if tightest.enclosed else ("needs it", "need it")
     # At several integer distances the text of a class can be the same.
-    places = tuple(dict.fromkeys(tuple(_place(tightest, place, does)) for place in tightest.places))
+    by_rows: dict[tuple[int, ...], list[TightSpot]] = {}
+    for spot in tightest.places:
+        by_rows.setdefault(spot.claimed.rows, []).append(spot)
+    places = tuple(dict.fromkeys(tuple(_place(tightest, spots, does)) for spots in by_rows.values()))
     yield from places[:_SHOWN_PLACES]
     bound = "a bound that needs no more than that" if tightest.upper else "no such bound"
-    yield from (_place(tightest, place, (f"has {bound}", f"have {bound}")) for place in tightest.upper_places[:1])
+    yield from (_place(tightest, [place], (f"has {bound}", f"have {bound}")) for place in tightest.upper_places[:1])
     more = len(places) - _SHOWN_PLACES
     if more > 0:
         yield [Line(f"{count(more, 'more place')}; --format json has them all")]
@@ -295,9 +298,10 @@ def _numbers(tightest: Tightest, factor: tuple[Fraction, Fraction]) -> Iterable[
             yield "best 1/κ", f"1/{kappa}: {holds} holds at every {tightest.word}, {more} does not"
         else:
             yield "best 1/κ", f"none: {holds} itself does not hold at every {tightest.word}"
-    if len(tightest.places) > 1:
+    places = len({(spot.claimed.rows, spot.claimed.variable, spot.place) for spot in tightest.places})
+    if places > 1:
         digits = f"they agree to {tightest.digits} digits, but could not be proved to be equal"
-        yield "places", f"{len(tightest.places)} need it: {'proved to be equal' if tightest.proved else digits}"
+        yield "places", f"{places} need it: {'proved to be equal' if tightest.proved else digits}"
 
 
 def _inverse_text(low: Fraction, high: Fraction) -> str:
@@ -312,13 +316,15 @@ def _inverse_text(low: Fraction, high: Fraction) -> str:
     return f"{first[:shared]}…" if "." in first[:shared] else f"between {first} and {second}"
 
 
-def _place(tightest: Tightest, spot: TightSpot, does: tuple[str, str]) -> Sequence[Part]:
-    """Return the block about a row or several; `does` is what one does, and what several do."""
-    rows, variable = spot.claimed.rows, spot.claimed.variable
+def _place(tightest: Tightest, spots: Sequence[TightSpot], does: tuple[str, str]) -> Sequence[Part]:
+    """Return the block about the rows of `spots`; `does` is what one row does, and what several do."""
+    rows = spots[0].claimed.rows
     names = numbered(tightest.word, rows)
     heading = f"none suffices for {names}" if tightest.factor is None else f"{names} {does[len(rows) > 1]}"
-    place = ("eps" if variable is Variable.EPS else f"t = {variable}"), _eps_text(tightest, spot)
-    return section(heading, [*_place_fields(tightest, spot), place])
+    variables = [spot.claimed.variable for spot in spots]
+    letters = ["eps" if variable is Variable.EPS else f"t = {variable}" for variable in variables]
+    values = [_eps_text(tightest, spot) for spot in spots]
+    return section(heading, [*_place_fields(tightest, spots[0]), *dict.fromkeys(zip(letters, values, strict=True))])
 
 
 def _place_fields(tightest: Tightest, spot: TightSpot) -> Iterable[tuple[str, str | None]]:
