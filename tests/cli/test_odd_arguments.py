@@ -113,5 +113,3 @@ def test_a_missing_file_is_called_what_it_should_be(
 ) -> None:
     assert run(words) == 2
     assert wanted in capsys.readouterr().err
-
-
