@@ -75,6 +75,8 @@ __version__ = "0.3.0"
 ANSWERED_BY = {
     "closed form": "dipc.library",
     "shown": "dipc.library",
+    "formula": "dipc.outcome.formats",
+    "page": "dipc.outcome.html",
     "factor": "dipc.outcome.tighten",
     "privacy": "dipc.outcome.privacy",
     "mechanism": "dipc.mechanisms.reading",

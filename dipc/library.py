@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from html import escape
 from importlib import import_module
@@ -22,11 +23,10 @@ from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells, output_cells
 from dipc.decide.obligation import Decision, EndPoint, Verdict, decide
 from dipc.frozen import frozen
-from dipc.outcome import formats as formulas
 from dipc.outcome.classes import class_verdict_line
 from dipc.outcome.classes import findings as class_findings
 from dipc.outcome.curves import draw_row
-from dipc.outcome.html import table, typeset
+from dipc.outcome.html import table
 from dipc.outcome.outcome import Fields, Line, render_parts
 from dipc.outcome.program import Dtmc, chain_at, lines_of, place_text
 from dipc.outcome.rows import findings, verdict_line
@@ -190,17 +190,11 @@ def data_frame(report: Report) -> Any:
 
     Raises ImportError if neither is.
     """
-    library = next((sys.modules[name] for name in _LIBRARIES if name in sys.modules), None) or _installed()
     rows = records(report)
-    return library.DataFrame({name: [row[name] for row in rows] for name in (rows[0] if rows else _OWN)})
-
-
-def _installed() -> Any:
-    for name in _LIBRARIES:
-        try:
-            return import_module(name)
-        except ImportError:
-            continue
+    columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else _OWN)}
+    for name in sorted(_LIBRARIES, key=lambda name: name not in sys.modules):
+        with suppress(ImportError):
+            return import_module(name).DataFrame(columns)
     message = "to_frame needs pandas or polars, and neither is installed; report.records() has the rows as dicts"
     raise ImportError(message)
 
@@ -248,11 +242,6 @@ def _chosen(report: Report, number: int | None) -> RowResult:
 _SHOWN = 20
 
 _COLORS = {Verdict.ACCURATE: "#1a7f37", Verdict.INACCURATE: "#cf222e", Verdict.UNDECIDED: "#9a6700"}
-
-
-def latex(form: ClosedForm) -> str:
-    """Return `form` in LaTeX mathematics."""
-    return formulas.latex(form)
 
 
 def refusal(report: Report) -> str:
@@ -345,11 +334,6 @@ def _row_text(row: RowResult) -> str:
 
 def _word(rows: Sequence[RowResult]) -> str:
     return "class" if rows and (rows[0].count is not None or isinstance(rows[0], ClassResult)) else "row"
-
-
-def form_html(form: ClosedForm) -> str:
-    """Return `form` as HTML mathematics, which browsers typeset."""
-    return typeset(form)
 
 
 def chain_html(dtmc: Dtmc) -> str:

@@ -963,11 +963,11 @@ class ClosedForm:
 
     def latex(self) -> str:
         r"""The function as mathematics in LaTeX, with eps as `\varepsilon`."""
-        text: str = above("shown").latex(self)
+        text: str = above("formula").latex(self)
         return text
 
     def _repr_html_(self) -> str:
-        text: str = above("shown").form_html(self)
+        text: str = above("page").typeset(self)
         return text
 
     def _repr_latex_(self) -> str:

@@ -112,7 +112,9 @@ def check(**given: Any) -> ExitCode:
             write_diagnostics([Diagnostic("W0603", announced, notes=(note,))])
     closed_form, strict = given["closed_form"], given["strict"]
     if options.classes is not None and source.table is None:
-        raise DiagnosticError(_classes_already())
+        note = "leave `--classes` out: it is about finitely many inputs"
+        message = "leave it out: a claim about every real input is decided by classes anyway"
+        raise bad_input("E1205", message, note)
     if closed_form is not None and source.total is not None and closed_form > source.total:
         raise DiagnosticError(_no_row(closed_form, source.total, source))
     progress.stage(f"checking {program.name}")
@@ -218,10 +220,3 @@ def _check_directory(given: Mapping[str, Any]) -> ExitCode:
 def _no_row(number: int, rows: int, source: Source) -> Diagnostic:
     span = "only row 1" if rows == 1 else f"rows 1 to {rows}"
     return Diagnostic("E0808", f"there is no row {number}", notes=(f"`{source.subject}` has {span}",))
-
-
-def _classes_already() -> Diagnostic:
-    note = "leave `--classes` out: it is about finitely many inputs"
-    return Diagnostic(
-        "E1205", "leave it out: a claim about every real input is decided by classes anyway", notes=(note,)
-    )

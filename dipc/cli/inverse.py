@@ -18,7 +18,7 @@ from dipc.inverse.question import DIGITS, Wanted
 from dipc.inverse.question import read_question as question_of
 from dipc.inverse.solve import release_intervals, solve_question
 from dipc.inverse.solve_constant import ConstantGrid, solve_constant
-from dipc.inverse.tighten import Tightest, tightest
+from dipc.inverse.tighten import tightest
 from dipc.inverse.tune import tune_options
 from dipc.outcome import solve as solutions
 from dipc.outcome import tighten as factors
@@ -94,23 +94,17 @@ def _outcome(members: list[Member], asked: UserQuestion, *, ranged: bool) -> Out
 def _member(asked: UserQuestion, work: Work, constants: Mapping[str, Fraction], *, ranged: bool) -> Member:
     """Find the least factor for the program of one member of a family; in a family, errors name the member."""
     try:
-        return Member(constants, _tightest(asked, work, constants))
+        program = work.program(constants)
+        work.progress.stage(f"tightening {program.name}" + (f" with {member_text(constants)}" if constants else ""))
+        path = None if asked.table is None else table_path(asked.table, program.constants)
+        options = replace(asked.options, progress=work.progress)
+        question = question_of(program, path, options, work.engine(program))
+        return Member(constants, tightest(question, options.digits or DIGITS, work.progress))
     except DiagnosticError as error:
         if not ranged:
             raise
         note = f"this is the member with {member_text(constants)}"
-        raise DiagnosticError(
-            *(replace(diagnostic, notes=(*diagnostic.notes, note)) for diagnostic in error.diagnostics)
-        ) from None
-
-
-def _tightest(asked: UserQuestion, work: Work, constants: Mapping[str, Fraction]) -> Tightest:
-    program = work.program(constants)
-    work.progress.stage(f"tightening {program.name}" + (f" with {member_text(constants)}" if constants else ""))
-    path = None if asked.table is None else table_path(asked.table, program.constants)
-    options = replace(asked.options, progress=work.progress)
-    question = question_of(program, path, options, work.engine(program))
-    return tightest(question, options.digits or DIGITS, work.progress)
+        raise DiagnosticError(*(replace(each, notes=(*each.notes, note)) for each in error.diagnostics)) from None
 
 
 _TUNE_EPILOG = """

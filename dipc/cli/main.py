@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from keyword import iskeyword
-from typing import NoReturn, TextIO
+from typing import NoReturn
 
 import click
 
@@ -129,19 +129,8 @@ def run(arguments: Sequence[str]) -> int:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", DipcWarning)
-        warnings.showwarning = _show_warning
+        warnings.showwarning = lambda message, *_, **__: write(sys.stderr, f"warning: {message}\n")
         return guarded(command)
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],  # noqa: ARG001 (the signature is the standard library's)
-    filename: str,  # noqa: ARG001
-    lineno: int,  # noqa: ARG001
-    file: TextIO | None = None,  # noqa: ARG001
-    line: str | None = None,  # noqa: ARG001
-) -> None:
-    write(sys.stderr, f"warning: {message}\n")
 
 
 def collect_rarely() -> None:

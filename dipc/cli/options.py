@@ -116,12 +116,9 @@ def _exact_option(option: str, text: str, reason: str, allowed: Callable[[Fracti
             return value
     except NotExact as error:
         reason = error.reason
-    place = SourceText(f"<{option}>", text).excerpt(Span(0, len(text)))
-    raise bad_input("E0805", f"{_quoted(text.strip())} {reason}", note, place=place)
-
-
-def _quoted(text: str) -> str:
-    return f"`{text}`" if len(text) <= 40 else f"`{text[:37]}...`"
+    place, given = SourceText(f"<{option}>", text).excerpt(Span(0, len(text))), text.strip()
+    shown = given if len(given) <= 40 else f"{given[:37]}..."
+    raise bad_input("E0805", f"`{shown}` {reason}", note, place=place)
 
 
 def parse_limits(texts: Iterable[str]) -> Limits:

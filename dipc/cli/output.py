@@ -240,14 +240,9 @@ def _file(path: Path | None) -> Path | None:
     try:
         if path is not None and not path.exists():
             path = Path(str(path).partition("::")[0])  # the path of a mechanism FILE.py::NAME is FILE.py
-        return None if path is None or (path.exists() and not path.is_file()) else _resolved(path)
+        return None if path is None or (path.exists() and not path.is_file()) else Path(os.path.realpath(path))
     except (OSError, ValueError):  # too long for a path, or with a NUL character
         return None
-
-
-def _resolved(path: Path) -> Path:
-    """Return the path with its links resolved; a link that leads back to itself is unchanged."""
-    return Path(os.path.realpath(path))
 
 
 def _refused(message: str, note: str) -> DiagnosticError:
@@ -274,7 +269,8 @@ def write_result(path: Path | None, writer: Writer) -> None:
             with path.open("w", encoding="utf-8", errors="replace", newline="\n") as stream:
                 writer(stream)
         else:
-            with _replacing(_resolved(path)) as stream:
+            # A link is resolved; one that leads back to itself is unchanged.
+            with _replacing(Path(os.path.realpath(path))) as stream:
                 writer(stream)
     except OSError as error:
         raise DiagnosticError(refused_result(f"`{path}`", error)) from error
@@ -290,17 +286,11 @@ def _replacing(path: Path) -> Iterator[TextIO]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+        os.umask(mask := os.umask(0))  # the mask can be read only by setting it
+        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~mask)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    # The mask can be read only by setting it.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def write_text(path: Path | None, text: str) -> None:

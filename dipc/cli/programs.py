@@ -171,14 +171,12 @@ def examples(name: str | None, target: Path | None) -> ExitCode:
 @click.argument("code", metavar="[CODE]", required=False)
 def explain(code: str | None) -> ExitCode:
     """Show an example that provokes a diagnostic, such as E0602, with its message; without a code, list all."""
-    blocks = _list_of_codes() if code is None else _explanation_parts(explanation(code))
-    write(sys.stdout, render_parts(blocks, look_of(sys.stdout)))
+    by_room = groupby(map(explanation, codes()), key=lambda each: each.about)
+    known = (section(about, [(each.code, each.summary) for each in members]) for about, members in by_room)
+    write(
+        sys.stdout, render_parts(known if code is None else _explanation_parts(explanation(code)), look_of(sys.stdout))
+    )
     return ExitCode.ACCURATE
-
-
-def _list_of_codes() -> Iterator[ReportBlock]:
-    for about, members in groupby(map(explanation, codes()), key=lambda each: each.about):
-        yield section(about, [(each.code, each.summary) for each in members])
 
 
 def _explanation_parts(explanation: Explanation) -> Iterator[ReportBlock]:

@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from enum import IntEnum
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import NoReturn, TextIO
 
 import click
@@ -146,9 +146,11 @@ class ProgressBar:
         self._ticking = False
 
     def __enter__(self) -> ProgressBar:
-        if not self._silent and _alarm_is_free():
+        # The alarm signal can be used if it exists, has no handler, and this is the main thread.
+        in_main = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+        if not self._silent and in_main and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL:
             self._ticking = True
-            signal.signal(signal.SIGALRM, self._tick)
+            signal.signal(signal.SIGALRM, lambda *_: self._show())
             signal.setitimer(signal.ITIMER_REAL, max(_PATIENCE, 0.001), max(_INTERVAL, 0.001))
         return self
 
@@ -182,9 +184,6 @@ class ProgressBar:
         done, total = self._count
         return f"{self._what}, {done}{'' if total is None else f' of {total}'} done"
 
-    def _tick(self, _number: int, _frame: FrameType | None) -> None:
-        self._show()
-
     def _show(self) -> None:
         now = time.monotonic()
         self._next = now + _INTERVAL
@@ -197,15 +196,6 @@ class ProgressBar:
             sys.stderr.flush()
         except (OSError, RuntimeError):  # the terminal is gone, or an alarm came during another write
             self._silent = True
-
-
-def _alarm_is_free() -> bool:
-    """Return True if the alarm signal can be used: it exists, has no handler, and this is the main thread."""
-    return (
-        hasattr(signal, "setitimer")
-        and threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
-    )
 
 
 class ExitCode(IntEnum):
@@ -253,7 +243,9 @@ def guarded(command: Callable[[], int]) -> int:
         drop(sys.stdout)
         return ExitCode.BROKEN_PIPE
     except OSError as error:
-        write_diagnostics([_environment(error)])
+        place = f"`{error.filename}`: " if error.filename else ""
+        message = f"{place}{error.strerror or error}"
+        write_diagnostics([Diagnostic("E0810", message, notes=("no verdict was given",))])
         return ExitCode.BAD_INPUT
     except MemoryError:
         return _internal(
@@ -264,13 +256,6 @@ def guarded(command: Callable[[], int]) -> int:
     except Exception as error:
         text = " ".join(str(error).split())
         return _internal(f"{type(error).__name__}: {text}"[:200] if text else type(error).__name__, *_DEFECT)
-
-
-def _environment(error: OSError) -> Diagnostic:
-    """The diagnostic for a failure of the operating system that no command expected."""
-    place = f"`{error.filename}`: " if error.filename else ""
-    message = f"{place}{error.strerror or error}"
-    return Diagnostic("E0810", message, notes=("no verdict was given",))
 
 
 _DEFECT = (

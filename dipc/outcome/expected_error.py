@@ -34,17 +34,16 @@ def outcome(report: ErrorReport, source: Source | None = None) -> Outcome:
         standing, tone = STANDINGS[report.verdict], TONES[report.verdict]
     else:
         standing, tone = (ExitStatus.HOLDS, Tone.HEAD) if known else (ExitStatus.OPEN, Tone.OPEN)
-    return Outcome(
-        program=report.program,
+    return Outcome.from_record(
+        report,
+        standing,
         line=headline(report),
-        standing=standing,
         tone=tone,
         parts=lambda: _report_parts(report, source),
         record=report.head,
         rows=lambda: (row.as_json() for row in report.rows),
         table=lambda: _table(report),
         interrupted=f"interrupted after {count(len(report.rows), 'row')}\n" if report.interrupted else None,
-        result=report,
         question=source,
     )
 

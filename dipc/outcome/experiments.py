@@ -30,16 +30,14 @@ _STANDINGS = {
 
 def simulation(comparison: ComparedTally) -> Outcome:
     """Return the outcome of comparing the counts of a simulation with the exact probabilities."""
-    tally = comparison.tally
-    return Outcome(
-        program=tally.program.name,
+    name = comparison.tally.program.name
+    return Outcome.from_record(
+        comparison,
+        _STANDINGS[comparison.agreement],
+        program=name,
         line=simulation_line(comparison),
-        heading=f"{tally.program.name}: {count(tally.runs, 'run')}",
-        standing=_STANDINGS[comparison.agreement],
-        tone=_STANDINGS[comparison.agreement].tone,
+        heading=f"{name}: {count(comparison.tally.runs, 'run')}",
         parts=lambda: _simulation_parts(comparison),
-        record=comparison.as_json,
-        result=comparison,
     )
 
 
@@ -162,15 +160,8 @@ def conformance_line(comparison: Conformance) -> str:
 
 def conformance(comparison: Conformance) -> Outcome:
     """Return the outcome of comparing observed outputs with an exact distribution."""
-    return Outcome(
-        program=comparison.program,
-        line=conformance_line(comparison),
-        standing=_STANDINGS[comparison.agreement],
-        tone=_STANDINGS[comparison.agreement].tone,
-        parts=lambda: _conformance_parts(comparison),
-        record=comparison.as_json,
-        result=comparison,
-    )
+    line, standing = conformance_line(comparison), _STANDINGS[comparison.agreement]
+    return Outcome.from_record(comparison, standing, line=line, parts=lambda: _conformance_parts(comparison))
 
 
 def _conformance_parts(comparison: Conformance) -> Iterator[ReportBlock]:
@@ -240,12 +231,4 @@ def audit(result: Audit) -> Outcome:
         ("bounds", f"at least {worst.least:.6g}, and at most {worst.most:.6g}"),
         ("exact loss", result.claimed),
     ]
-    return Outcome(
-        program=result.program,
-        line=audit_line(result),
-        standing=standing,
-        tone=standing.tone,
-        parts=lambda: [[Fields(fields)]],
-        record=result.as_json,
-        result=result,
-    )
+    return Outcome.from_record(result, standing, line=audit_line(result), parts=lambda: [[Fields(fields)]])

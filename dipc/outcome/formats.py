@@ -95,14 +95,14 @@ def latex_assignment(values: Mapping[str, str | None]) -> str:
     formulas = []
     for name, index, elements in groups(values):
         subscript = "" if index is None else f"_{{{index}}}"
-        text = ", ".join(_value(element) for element in elements)
+        numbers = (element.lstrip("-").replace("/", "").isdigit() for element in elements)
+        texts = (
+            text if number else rf"\mathrm{{{escape(text)}}}" for text, number in zip(elements, numbers, strict=True)
+        )
+        text = ", ".join(texts)
         text = text if len(elements) == 1 else f"({text})"
         formulas.append(rf"\mathit{{{escape(name)}}}{subscript} = {text}")
     return r",\; ".join(formulas)
-
-
-def _value(text: str) -> str:
-    return text if text.lstrip("-").replace("/", "").isdigit() else rf"\mathrm{{{escape(text)}}}"
 
 
 def escape(text: str) -> str:

@@ -149,6 +149,21 @@ class Outcome:
     question: Any = None
     engine: Engine | None = None
 
+    @classmethod
+    def from_record(cls, answer: Any, standing: ExitStatus, **more: Any) -> Outcome:
+        """Build the outcome of a record with the name of its program; the tone is that of its standing.
+
+        An answer with a true attribute `interrupted` was cut short. The fields `more` take precedence.
+        """
+        cut = "interrupted\n" if getattr(answer, "interrupted", False) else None
+        known = {
+            "program": getattr(answer, "program", ""),
+            "tone": standing.tone,
+            "record": answer.as_json,
+            "result": answer,
+        }
+        return cls(standing=standing, **{**known, "interrupted": cut, **more})
+
 
 # --- Outcomes as text pages -------------------------------------------------------------------------------------------
 

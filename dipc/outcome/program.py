@@ -374,14 +374,13 @@ def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[in
 
 def outputs(outcomes: Outcomes) -> Outcome:
     """Return the outcome that lists all outputs at one input with their probabilities."""
-    return Outcome(
-        program=outcomes.program,
+    return Outcome.from_record(
+        outcomes,
+        ExitStatus.HOLDS,
         line=f"{outcomes.program}: {count(len(outcomes.outcomes), 'output')}",
-        standing=ExitStatus.HOLDS,
+        tone=Tone.HEAD,
         parts=lambda: _parts_of_outputs(outcomes),
-        record=outcomes.as_json,
         equations=lambda: _equations(outcomes),
-        result=outcomes,
     )
 
 

@@ -62,16 +62,12 @@ _MOST_SPANS = 12
 
 def outcome(solution: Solution, asked: UserQuestion) -> Outcome:
     """Return the outcome of a solution: an answer, a proof that there is none, or undecided."""
-    return Outcome(
-        program=solution.program,
+    return Outcome.from_record(
+        solution,
+        STANDINGS[solution.status],
         line=headline(solution, asked.options.digits),
-        standing=STANDINGS[solution.status],
-        tone=STANDINGS[solution.status].tone,
         parts=lambda: _report_parts(solution, about_question(asked, solution.question)),
-        record=solution.as_json,
         warnings=solution.warnings,
-        interrupted="interrupted\n" if solution.interrupted else None,
-        result=solution,
         question=solution.question,
     )
 
@@ -290,17 +286,8 @@ def _end(end: EndPoint, digits: int | None = None) -> str:
 
 def constant_outcome(constant: ConstantSolution, path: str) -> Outcome:
     """Return the outcome of solving for a constant of the program."""
-    standing = STANDINGS[Status(constant.status)]
-    return Outcome(
-        program=constant.program,
-        line=_constant_headline(constant),
-        standing=standing,
-        tone=standing.tone,
-        parts=lambda: _constant_parts(constant, path),
-        record=constant.as_json,
-        interrupted="interrupted\n" if constant.interrupted else None,
-        result=constant,
-    )
+    line, standing = _constant_headline(constant), STANDINGS[Status(constant.status)]
+    return Outcome.from_record(constant, standing, line=line, parts=lambda: _constant_parts(constant, path))
 
 
 def _constant_headline(constant: ConstantSolution) -> str:
@@ -366,20 +353,18 @@ _TITLES = {
 
 def interval_outcome(intervals: Intervals, asked: UserQuestion) -> Outcome:
     """Return the outcome of `dipc interval`: intervals, none, or undecided."""
-    standing = STANDINGS[intervals.status]
-    first = next(iter(intervals.solutions.values()))
-    return Outcome(
-        program=intervals.program,
+    first, *others = intervals.solutions.values()
+    # A certificate is for one solution, and about the program as it is written.
+    alone = [*intervals.solutions] == [IntervalSide.BOTH]
+    return Outcome.from_record(
+        intervals,
+        STANDINGS[intervals.status],
         line=_interval_headline(intervals),
-        standing=standing,
-        tone=standing.tone,
         parts=lambda: _interval_parts(intervals, asked),
-        record=intervals.as_json,
         warnings=first.warnings,
-        interrupted="interrupted\n" if any(each.interrupted for each in intervals.solutions.values()) else None,
-        # A certificate is for one solution, and about the program as it is written.
-        result=first if [*intervals.solutions] == [IntervalSide.BOTH] else intervals,
-        question=first.question if [*intervals.solutions] == [IntervalSide.BOTH] else None,
+        interrupted="interrupted\n" if any(each.interrupted for each in (first, *others)) else None,
+        result=first if alone else intervals,
+        question=first.question if alone else None,
     )
 
 
@@ -464,16 +449,13 @@ def tuned_outcome(tuned: Tuned, path: str) -> Outcome:
     """
     best = tuned.best
     standing = ExitStatus.OPEN if best is None or not best.exact else ExitStatus.HOLDS
-    return Outcome(
-        program=tuned.program,
+    return Outcome.from_record(
+        tuned,
+        standing,
         line=_tuned_headline(tuned),
-        standing=standing,
         tone=Tone.HEAD if standing is ExitStatus.HOLDS else Tone.OPEN,
         parts=lambda: _tuned_parts(tuned, path),
-        record=tuned.as_json,
         table=lambda: _table(tuned),
-        interrupted="interrupted\n" if tuned.interrupted else None,
-        result=tuned,
     )
 
 

@@ -57,7 +57,9 @@ def enclosed_text(low: Fraction, high: Fraction, digits: int = DIGITS) -> str:
         leading = _common_digits(low, high, count)
         if leading is not None and count > magnitude(leading):
             return f"{decimal_padded(leading, count)}…"
-    middle = _rounded((low + high) / 2, digits)
+    middle = (low + high) / 2
+    # A decimal number of approximately `digits` digits nearest to the middle.
+    middle = truncated(2 * middle - truncated(middle, digits), digits) if middle else middle
     return f"{decimal(middle)} ± {decimal(round_up(max(high - middle, middle - low), 1))}"
 
 
@@ -127,11 +129,6 @@ def decimal_padded(value: Fraction, digits: int) -> str:
         whole = len(text.lstrip("-"))
         return text if whole >= digits else f"{text}.{'0' * (digits - whole)}"
     return text + "0" * (digits - have)
-
-
-def _rounded(value: Fraction, digits: int) -> Fraction:
-    """Return a decimal number of approximately `digits` digits nearest to `value`."""
-    return truncated(value + (value - truncated(value, digits)), digits) if value else value
 
 
 def _common_digits(low: Fraction, high: Fraction, digits: int) -> Fraction | None:

@@ -33,7 +33,8 @@ class ClaimsFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Yield a test for each claim, or for each of its rows."""
         try:
-            claims = read_claims(_short(self.path))
+            here = Path.cwd()
+            claims = read_claims(self.path.relative_to(here) if self.path.is_relative_to(here) else self.path)
         except DiagnosticError as error:
             raise self.CollectError(render(error.diagnostics)) from None
         for claim in claims:
@@ -44,11 +45,6 @@ class ClaimsFile(pytest.File):
             shared = cache(lambda claim=claim: report_of(question_for(claim)))
             for row in range(1, rows + 1):
                 yield RowItem.from_parent(self, name=f"{claim.name}[row {row}]", claim=claim, row=row, report=shared)
-
-
-def _short(path: Path) -> Path:
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _rows(claim: ExpectedClaim) -> int | None:
