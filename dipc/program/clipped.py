@@ -18,8 +18,12 @@ other coordinates as they are.
 alone. Then det, the distance of answers and the probability are those at C(u), and the claim holds at all inputs if it
 holds in the box. With `alpha: dd` this would be false: outside of the box dd grows, and the law stays.
 
-In the box a clamp that is the only one of its input is c*x + b itself, and is replaced. Others stay. `requires` is
-about x and not about its clamp, so the lemma says nothing of a program that has one.
+In the box a clamp that is the only one of its input is c*x + b itself, and is replaced. Others stay.
+
+**Preconditions.** Let `requires` restrict the inputs to a box R that has a point in the box B of the clamps. Then C
+maps R into R and B: if u_i > high for u in R, then high is between u_i and a number of R, and so in the range of R. The
+lemma holds for the pairs in R, with the box of R and B in place of B. Another precondition is not about single inputs,
+and the lemma says nothing of it.
 """
 
 from __future__ import annotations
@@ -91,20 +95,63 @@ class Clipped:
 def clipped(program: Program) -> Clipped | None:
     """Return the program, for questions about privacy, with its clipped inputs restricted to their box.
 
-    The ideal, the metric and the claim are left out. None if no input is clipped, or the program has `requires`.
+    The ideal, the metric, the claim and `requires` are left out. None if no input is clipped, or if `requires` is not
+    about single inputs.
     """
     core = program.core
-    if core.requires is not None or not any(slot.is_symbolic for slot in core.input_slots):
+    if not any(slot.is_symbolic for slot in core.input_slots):
         return None
-    tree = parse(core.source)
-    rewriting = clip(without_accuracy(tree), core.constants, _ints(program))
+    required = _required_box(program)
+    if required is None:
+        return None
+    tree = without_accuracy(parse(core.source))
+    kept = tuple([each for each in tree.declarations if not isinstance(each, ast.RequiresDecl)])
+    rewriting = clip(replace(tree, declarations=kept), core.constants, _ints(program))
     if rewriting is None:
+        return None
+    ranges = [
+        _common_part(rewriting.range_of(slot.name), own) for slot, own in zip(core.input_slots, required, strict=True)
+    ]
+    known = [each for each in ranges if each is not None]
+    if len(known) < len(ranges):
         return None
     try:
         opened = program.with_constants(core.constants, SourceText("<clipped>", print_program(rewriting.tree)))
     except DiagnosticError:
         return None
-    return Clipped(opened, tuple([rewriting.range_of(slot.name) for slot in core.input_slots]))
+    return Clipped(opened, tuple(known))
+
+
+def _required_box(program: Program) -> list[Extent] | None:
+    """Return the range of each input that `requires` allows; None if the allowed inputs are not a closed box."""
+    slots = program.core.input_slots
+    if program.allowed is None:
+        return [EVERYTHING] * len(slots)
+    if not all(slot.is_symbolic for slot in slots):
+        return None
+    sets = program.allowed.sets({})
+    if len(sets) != 1:
+        return None
+    box = dict.fromkeys(program.core.inputs, EVERYTHING)
+    for guard in sets[0]:
+        if guard.strict or len(guard.form.inputs) != 1:
+            return None
+        ((slot, c),) = guard.form.inputs
+        end = -guard.form.constant / c
+        if isinstance(program.core.slots[slot].type, IntType):
+            end = Fraction(ceil(end) if c > 0 else floor(end))
+        part = _common_part(box[slot], Extent(end, None) if c > 0 else Extent(None, end))
+        if part is None:
+            return None
+        box[slot] = part
+    return [box[slot] for slot in program.core.inputs]
+
+
+def _common_part(one: Extent, other: Extent) -> Extent | None:
+    """Return the numbers that are in both ranges; None if there are none."""
+    low = max((end for end in (one.low, other.low) if end is not None), default=None)
+    high = min((end for end in (one.high, other.high) if end is not None), default=None)
+    return None if low is not None and high is not None and low > high else Extent(low, high)
 
 
 def for_every_input(program: Program) -> Program | None:

@@ -195,10 +195,26 @@ def clamped_program(chance: random.Random) -> tuple[str, list[list[int]]]:
     return f"program p; input x[1..{count}] : real; {outputs} var r, t : real; {body}", values
 
 
-def require_right(seed: int) -> tuple[bool, bool]:
+def with_required_box(source: str, values: list[list[int]], chance: random.Random) -> tuple[str, list[list[int]]]:
+    """The program with a random closed range for some inputs, and the values that are allowed, its ends among them."""
+    conditions, allowed = [], []
+    for index, own in enumerate(values, 1):
+        low, high = sorted(chance.sample(range(min(own) - 1, max(own) + 2), 2))
+        ends = {"low": f"x[{index}] >= {low}", "high": f"x[{index}] <= {high}"}
+        kept = [end for end in ends if chance.random() < 2 / 3]
+        conditions += [ends[end] for end in kept]
+        inside = [v for v in own if ("low" not in kept or v >= low) and ("high" not in kept or v <= high)]
+        allowed.append([*inside, *([low] if "low" in kept else []), *([high] if "high" in kept else [])])
+    required = f"requires {' and '.join(conditions)}; output out" if conditions else "output out"
+    return source.replace("output out", required, 1), allowed
+
+
+def require_right(seed: int, *, required: bool = False) -> tuple[bool, bool]:
     """Check one program: no pair of the grid loses more than is proved. Returns whether it is exact, and its kind."""
     chance = random.Random(seed)
     source, values = clamped_program(chance)
+    if required:
+        source, values = with_required_box(source, values, chance)
     adjacent = chance.choice(["linf:1", "linf:2", "l1:1", "l1:3", "hamming:1", "hamming:2"])
     program = dipc.load(source)
     found = constant(program, adjacent)
@@ -211,6 +227,9 @@ def require_right(seed: int) -> tuple[bool, bool]:
         assert at_pairs.refuted_below <= found.proved, (source, adjacent)
     if found.refuted_below is not None and found.proved is not None:
         assert found.refuted_below <= found.proved
+    if found.at is not None and program.allowed is not None:
+        for texts in (found.at.input, found.at.adjacent):
+            assert program.allowed.allows([F(str(value)) for value in texts.values()])
     single = source.count("min") == len(values)
     return found.exact, "out : real" in source and single
 
@@ -226,6 +245,45 @@ def test_no_pair_of_a_grid_loses_more(seed: int) -> None:
 def test_no_pair_of_many_grids_loses_more(seed: int) -> None:
     exact, is_a_sum = require_right(seed)
     assert exact or not is_a_sum
+
+
+@pytest.mark.parametrize("seed", range(2000, 2012))
+def test_no_allowed_pair_of_a_grid_loses_more(seed: int) -> None:
+    require_right(seed, required=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3000, 3300))
+def test_no_allowed_pair_of_many_grids_loses_more(seed: int) -> None:
+    require_right(seed, required=True)
+
+
+@pytest.mark.parametrize(("adjacent", "expected"), [("hamming:1", "1"), ("hamming:2", "2"), ("linf:3", "3/5")])
+@pytest.mark.parametrize("requires", ["x[i] >= -5 and x[i] <= 12", "x[i] >= 0 and x[i] <= 10", "x[i] <= 30"])
+def test_clipped_numbers_that_have_a_range(requires: str, adjacent: str, expected: str) -> None:
+    text = MEAN.replace("n = 4", "n = 2").replace("output", "requires R; output", 1)
+    text = text.replace("requires R", "requires " + " and ".join(requires.replace("[i]", f"[{i}]") for i in (1, 2)))
+    found = constant(dipc.load(text), adjacent)
+    assert found.proved == found.refuted_below == F(expected)
+
+
+@pytest.mark.parametrize(
+    ("requires", "low", "high"),
+    [
+        ("x >= 3", 3, 10),
+        ("x >= -4 and x <= 7", 0, 7),
+        ("x <= 30", 0, 10),
+        ("x > 3", None, None),
+        ("x >= 11", None, None),
+        ("x <= 2 or x >= 3", None, None),
+    ],
+)
+def test_boxes_with_requires(requires: str, low: int | None, high: int | None) -> None:
+    source = f"program p; input x : real; requires {requires}; output y : real; y <- Lap(eps, min(max(x, 0), 10))"
+    box = clipped(dipc.load(source))
+    assert (box is None) is (low is None)
+    if box is not None:
+        assert box.ranges == (Extent(F(str(low)), F(str(high))),)
 
 
 # --- what is not clipped --------------------------------------------------------------------------------------------
@@ -247,8 +305,8 @@ def test_inputs_that_are_read_otherwise_stay(body: str) -> None:
 
 def test_requires_is_about_the_input_and_not_about_its_clamp() -> None:
     source = "program p; input x : real; requires x >= 5; output out : real; out <- Lap(eps, min(max(x, 0), 10))"
-    assert clipped(dipc.load(source)) is None
-    assert constant(dipc.load(source), "hamming:1").proved == 5
+    found = constant(dipc.load(source), "hamming:1")
+    assert found.proved == found.refuted_below == 5
 
 
 @pytest.mark.parametrize(
