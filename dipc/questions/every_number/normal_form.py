@@ -52,6 +52,7 @@ from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, InNumber, RationalFunction, Summands, constant, rate_of
 from dipc.questions.every_number.index_answers import IndexAnswers, last_offset, with_index_answers
 from dipc.questions.every_number.loop_runs import TooFew
+from dipc.questions.every_number.selections import with_plain_selection
 from dipc.questions.every_number.uniform import (
     IndexIsAValue,
     NotUniform,
@@ -355,7 +356,8 @@ class LoopText:
         core = program.core
         own = parse(core.source)
         number = QueryNumber(parameter, computed_from(own.declarations, core.overrides, parameter))
-        answers = with_index_answers(without_claim(own) if privacy else own, parameter)
+        tree = with_plain_selection(without_claim(own) if privacy else own, parameter)
+        answers = with_index_answers(tree, parameter)
         tree = indices_to_the_end(answers.tree, number)
         result = marked(tree, number, Constants.from_tree(own, core, number))
         if result is None:

@@ -14,7 +14,7 @@ Unrolled for a given m, the program is the statements before the loop, its body 
 after it. The bodies are the same except for the elements q[i], out[i] of their own index. No value is computed from the
 number m itself.
 
-**Selection.** One kind of loop that is not uniform keeps the largest of m noisy values:
+**Selection.** One kind of loop that is not uniform keeps the largest, or the least, of m noisy values:
 
     best <- Lap(a*eps, q[1]);                 # out is 1
     for i in 2..m do
@@ -283,8 +283,8 @@ class SelectionLoop:
 
     @property
     def is_plain(self) -> bool:
-        """True if the queries are compared without a factor."""
-        return all(scale == 1 for scale in self.scales)
+        """True if the queries are compared without a factor, for the greatest or for the least."""
+        return set(self.scales) in ({Fraction(1)}, {Fraction(-1)})
 
     def drawn(self, core: CoreProgram) -> tuple[tuple[Law, Fraction], tuple[Law, Fraction]]:
         """Return the (law, rate) of the first value and of the others, in a loop unrolled for at least three values.
@@ -314,12 +314,12 @@ def selected_from_inputs(tree: ast.ProgramTree, number: QueryNumber, *, privacy:
     NotUniform if the program does anything else.
     """
     arrays = parameter_arrays(tree, number)
+    body = _around_means(tree.body)
     if privacy:
-        body = _around_means(tree.body)
         own = selection_of(body[:2], number.parameter)
         _require_apart(replace(tree, body=body), own, number)
     else:
-        own = selection(tree.body, tree.declarations, number.parameter)
+        own = selection(body, tree.declarations, number.parameter)
     inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
     declared = [(declarator.name, declarator.low) for each in inputs for declarator in each.declarators]
     if own.rates is None or own.array not in arrays or (own.array, own.first) not in declared:

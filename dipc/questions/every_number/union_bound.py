@@ -338,7 +338,7 @@ def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoo
         other = selection(ideal.body, tree.declarations, number.parameter)
     except NotUniform:
         return None
-    same = (own.array, own.answer, own.first) == (other.array, other.answer, other.first)
+    same = (own.array, own.answer, own.first, own.scales) == (other.array, other.answer, other.first, other.scales)
     return (own, other) if same and own.is_plain and other.is_plain and other.rates is None else None
 
 
@@ -358,20 +358,21 @@ def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: C
     if metric.apart is not None:
         raise NotUniform("the metric puts some inputs of a selection infinitely far apart")
     first, other = own.drawn(core)
-    difference = Affine.input(slots[1]) - Affine.input(slots[0])
+    sign = own.scales[0]
+    difference = (Affine.input(slots[1]) - Affine.input(slots[0])).scaled(sign)
     region = Region((constraint(difference, ast.CompareOp.GE),), ())
     bounds, outside = gaps(ideal, region.guards)
     sides = facets(Region((*region.guards, *bounds), ()), (), metric, outside, fixed=True)[:1]
     slack = slack_bound(difference, sides, distances, bounding=single_bound)
     assert slack is not None, "the difference is itself the facet"
     margin = slack.slope if distances.is_open else slack.base
-    first_wins = (_loses(other, first, margin),)
+    first_wins = (_loses(other, first, margin, sign),)
     # Two cases: the first index is selected, or another one is, against the first and all others.
     return UnionBound(
         frozenset(
             {
                 Sum((), first_wins, least),
-                Sum((_loses(first, other, margin),), (_loses(other, other, margin),), least + 1),
+                Sum((_loses(first, other, margin, sign),), (_loses(other, other, margin, sign),), least + 1),
             }
         ),
         least,
@@ -379,10 +380,13 @@ def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: C
     )
 
 
-def _loses(challenger: tuple[Law, Fraction], selected: tuple[Law, Fraction], margin: Fraction) -> Term:
-    """Return the term whose event is that the selected value, greater by `margin` without noise, is not overtaken."""
+def _loses(challenger: tuple[Law, Fraction], selected: tuple[Law, Fraction], margin: Fraction, sign: Fraction) -> Term:
+    """Return the term whose event is that the selected value, greater by `margin` without noise, is not overtaken.
+
+    With the `sign` -1 it is less by `margin`.
+    """
     noises = tuple([Noise(law, rate, Fraction(0)) for law, rate in (selected, challenger)])
-    return Term(Event(noises, (Halfspace(((0, Fraction(1)), (1, Fraction(-1))), margin),)))
+    return Term(Event(noises, (Halfspace(((0, sign), (1, -sign)), margin),)))
 
 
 #: The greatest number by which the start of a proof is moved; the numbers before it are decided exactly.
