@@ -144,9 +144,10 @@ def _report_parts(report: Report, statement: Statement) -> Iterator[ReportBlock]
 
 #: The programs that are covered for every number of queries.
 _SHAPES = (
-    "--for-all follows two kinds of loops over all queries, `for i in 1..m do … end`. The first kind compares each "
-    "noisy query with what was drawn before the loop, and may exit, also with the index, or with yes, as the answer. "
-    "The second kind keeps the greatest noisy value and its index"
+    "--for-all follows two kinds of loops over all queries: `for i in 1..m do … end`, or `for x in q` in Python. The "
+    "first kind compares each noisy query with what was drawn before the loop, and may exit, also with the index, or "
+    "with yes, as the answer. The second kind keeps the greatest or the least noisy value and its index, as "
+    "`noisy.index(max(noisy))` does in Python"
 )
 
 

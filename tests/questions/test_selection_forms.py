@@ -191,3 +191,29 @@ def test_an_edited_program_has_the_same_law_in_the_one_form(program: dipc.Progra
         except DiagnosticError:
             continue
     assert changed
+
+
+#: Bodies that are not covered for every m, and the ends of the reasons.
+OTHERS = {
+    "only the index of the greatest or least noisy value may be kept (line 8)": """
+    who = None
+    for i, x in enumerate(q):
+        if dipc.laplace(x, scale=2 / eps) > 0:
+            who = i
+    return who
+""",
+    "the loop uses elements at other indices than its own (line 8)": """
+    for i in range(m - 1):
+        if dipc.laplace(q[i + 1] - q[i], scale=2 / eps) > 0:
+            return True
+    return False
+""",
+}
+
+
+@pytest.mark.parametrize("reason", OTHERS)
+def test_the_reason_speaks_of_the_function(reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "select.py"
+    path.write_text(f"{HEAD}{OTHERS[reason]}", encoding="utf-8")
+    report = dipc.check(f"{path}::select", inputs="all", for_all="m", beta="m*exp(-alpha*eps/8)")
+    assert str(report.rows[-1].reason).endswith(reason)

@@ -387,7 +387,13 @@ class LoopText:
     def explained(self, refused: NotUniform) -> NotUniform:
         """Return `refused` with advice on the form to write, if the reason is that an index is used as a value."""
         if not isinstance(refused, IndexIsAValue):
-            return refused
+            return _unmoved(self.tree, self.number) or refused
+        if self.program.core.source.accepted is not None:
+            return NotUniform(
+                "the index of the loop is used other than to name an element: return it at once, or the index of the "
+                "greatest or least noisy value",
+                refused.span,
+            )
         for name, reason in self.answers.refused.items():
             return NotUniform(f"{refused.reason}: `{name}` holds an index, but {reason}", refused.span)
         variable = refused.variable
@@ -404,6 +410,42 @@ class LoopText:
             return self.program.with_constants({self.number.parameter: Fraction(number)}, self.source)
         except DiagnosticError:
             raise NotUniform(f"the program is not valid for {self.number.parameter} = {number}") from None
+
+
+def _unmoved(tree: ast.ProgramTree, number: QueryNumber) -> NotUniform | None:
+    """Return why loops that end at m - 1, or m + c for another c, are not moved to end at m; None if they end there."""
+    loops = [node for node in walk(tree.body) if isinstance(node, ast.For) and mentions(node.high, number.parameter)]
+    if all(is_name(loop.high, number.parameter) for loop in loops):
+        return None
+    arrays = {
+        node.name for node in walk(tree) if isinstance(node, ast.Declarator) and mentions(node.high, number.parameter)
+    }
+    for loop in loops:
+        others = [
+            node
+            for node in walk(loop.body)
+            if isinstance(node, ast.Element) and node.name in arrays and not is_name(node.index, loop.variable)
+        ]
+        if others:
+            return NotUniform("the loop uses elements at other indices than its own", others[0].span)
+        as_value = [node.value for node in walk(loop.body) if isinstance(node, ast.Assign)]
+        if any(is_name(value, loop.variable) for value in as_value):
+            reason = "the loop keeps its index, and goes on"
+            return NotUniform(f"{reason}: only the index of the greatest or least noisy value may be kept", loop.span)
+        if mentions(tree.body, loop.variable):
+            uses = [node for node in walk(loop.body) if is_name(node, loop.variable)]
+            indices = [node.index for node in walk(loop.body) if isinstance(node, ast.Element)]
+            values = [node for node in uses if all(node is not index for index in indices)]
+            if values:
+                return NotUniform("the loop uses its index other than to name an element", values[0].span)
+    outside = [
+        node
+        for statement in tree.body
+        if statement not in loops
+        for node in walk(statement)
+        if isinstance(node, ast.Element) and node.name in arrays
+    ]
+    return NotUniform("an element is used outside of the loop", outside[0].span) if outside else None
 
 
 def without_claim(tree: ast.ProgramTree) -> ast.ProgramTree:

@@ -46,7 +46,7 @@ from dipc.text.ast import is_name, mentions, rewritten, walk
 Block = tuple[ast.Statement, ...]
 
 
-class _Other(Exception):
+class _NoSelection(Exception):
     """Raised if statements are not a selection."""
 
 
@@ -59,7 +59,7 @@ def with_plain_selection(tree: ast.ProgramTree, parameter: str) -> ast.ProgramTr
         output = _output(tree, parameter)
         name, best = output.declarators[0].name, _fresh(tree)
         forms = [_Form(body, name, output.initial, best, parameter).statements() for body in _bodies(tree)]
-    except (_Other, NotUniform):
+    except (_NoSelection, NotUniform):
         return tree
     own, ideal = forms[0], forms[-1]
     if tuple(forms) == _bodies(tree):
@@ -104,7 +104,7 @@ def _output(tree: ast.ProgramTree, parameter: str) -> ast.VariableDecl:
         case [ast.VariableDecl(declarators=(ast.Declarator(high=None),), type=ast.RangeDomain(high=high)) as output]:
             if last_offset(high, parameter) is not None:
                 return output
-    raise _Other
+    raise _NoSelection
 
 
 def _declared(declaration: ast.VariableDecl, used: Block) -> list[ast.VariableDecl]:
@@ -131,10 +131,10 @@ class _Form:
     parameter: str
 
     def statements(self) -> Block:
-        """Return the selection in the one form. Raises _Other or NotUniform."""
+        """Return the selection in the one form. Raises _NoSelection or NotUniform."""
         *before, loop = _with_answer(_around_queries(self.body), self.output)
         if not isinstance(loop, ast.For) or last_offset(loop.high, self.parameter) is None:
-            raise _Other
+            raise _NoSelection
         before, loop = _unlisted(before, loop, self.output, self.best)
         before, loop = _from_second(before, loop, self.output)
         first = _literal(loop.low) - 1
@@ -143,19 +143,19 @@ class _Form:
         if not starts and isinstance(self.body[-1], ast.For):
             starts = [self.initial]
         if len(starts) != 1 or starts[0] is None or _literal(starts[0]) != first:
-            raise _Other
+            raise _NoSelection
         before = [each for each in before if each not in own]
         # The form is the same wherever the loop ends.
         found = selection_of((*before, replace(loop, high=ast.Name(self.parameter))), self.parameter)
         if found.answer != self.output:
-            raise _Other
+            raise _NoSelection
         return (*_printable(before), replace(loop, body=_printable(loop.body)))
 
 
 def _literal(value: ast.Expr) -> int:
     if isinstance(value, ast.Number) and value.value.denominator == 1:
         return int(value.value)
-    raise _Other
+    raise _NoSelection
 
 
 def _with_answer(body: Block, output: str) -> Block:
@@ -163,11 +163,11 @@ def _with_answer(body: Block, output: str) -> Block:
     match body:
         case (*rest, ast.Assign(target=target, value=ast.Name(name=name))) if is_name(target, output) and rest:
             if mentions(tuple(rest), output):
-                raise _Other
+                raise _NoSelection
             return rewritten(tuple(rest), lambda node: replace(node, name=output) if is_name(node, name) else None)
         case (_, *_):
             return body
-    raise _Other
+    raise _NoSelection
 
 
 # --- noise around a query -------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def _around_queries(body: Block) -> Block:
     drawn: set[str] = set()
     result = _merged(body, drawn)
     if any(mentions(result, name) for name in drawn):
-        raise _Other
+        raise _NoSelection
     return result
 
 
@@ -252,9 +252,9 @@ def _unlisted(
         ):
             pass
         case _:
-            raise _Other
+            raise _NoSelection
     if not isinstance(value.target, ast.Element) or not is_name(value.target.index, index):
-        raise _Other
+        raise _NoSelection
     name, first = value.target.name, _literal(low)
 
     def drawn(target: str, at: ast.Expr) -> ast.Statement:
@@ -268,7 +268,7 @@ def _unlisted(
         match each:
             case ast.Assign(target=ast.Name(name=own), value=ast.Element(name=array, index=place)) if array == name:
                 if is_drawn or _literal(place) != first:
-                    raise _Other
+                    raise _NoSelection
                 is_drawn = True
                 heads.append(drawn(own, place))
             case _:
@@ -304,9 +304,9 @@ def _unlisted(
         # The first value is not compared with itself.
         loop = replace(loop, low=ast.Number(Fraction(first + 1), str(first + 1), loop.span))
     elif start != first + is_drawn:
-        raise _Other
+        raise _NoSelection
     if any(isinstance(node, ast.Element) and node.name == name for node in walk((tuple(heads), body))):
-        raise _Other
+        raise _NoSelection
     return heads, replace(loop, body=body)
 
 
@@ -315,7 +315,7 @@ def _value_at(element: ast.Element, name: str, variable: str, answer: str, best:
         return ast.Name(name, element.span)
     if element.name == name and is_name(element.index, answer):
         return ast.Name(best, element.span)
-    raise _Other
+    raise _NoSelection
 
 
 # --- the first value in the loop ------------------------------------------------------------------------------
@@ -338,34 +338,34 @@ def _from_second(before: list[ast.Statement], loop: ast.For, output: str) -> tup
             pass
         case ast.Compare(op=ast.CompareOp.EQ, left=left, right=right) if is_name(left, loop.variable):
             if _literal(right) != first:
-                raise _Other
+                raise _NoSelection
         case _:
-            raise _Other
+            raise _NoSelection
     then = [each for each in decision.then if given is None or not _sets(each, given, value=True)]
     if len(then) + (given is not None) != len(decision.then):
-        raise _Other
+        raise _NoSelection
     chosen = {each.target.name: each for each in then if isinstance(each, ast.Assign)}
     for each in before:
         if not isinstance(each, ast.Assign) or not isinstance(each.target, ast.Name):
-            raise _Other
+            raise _NoSelection
         if each.target.name not in chosen and (given is None or not _sets(each, given, value=False)):
-            raise _Other
+            raise _NoSelection
     if given is not None and (
         not any(_sets(each, given, value=False) for each in before) or mentions(condition, given)
     ):
-        raise _Other
+        raise _NoSelection
     bests = [each for name, each in chosen.items() if name != output]
     if len(bests) != 1 or len(chosen) != len(then) or len(draws) > 1:
-        raise _Other
+        raise _NoSelection
     (best,) = bests
     index = ast.Number(Fraction(first), str(first), loop.span)
     value: ast.Statement = best
     if draws:
         (draw,) = draws
         if not isinstance(draw, ast.Assign | ast.Sample) or not isinstance(draw.target, ast.Name):
-            raise _Other
+            raise _NoSelection
         if not isinstance(best.value, ast.Name) or best.value.name != draw.target.name:
-            raise _Other
+            raise _NoSelection
         value = replace(draw, target=best.target)
     value = rewritten(value, lambda node: index if is_name(node, loop.variable) else None)
     low = ast.Number(Fraction(first + 1), str(first + 1), loop.span)

@@ -221,8 +221,9 @@ def _union_of(text: LoopText, distances: ClaimedDistances) -> UnionBound:
     if apart is not None:
         left, right = (_union_of(text.with_tree(program), distances) for program in apart)
         return _sum_of_bounds(left, right)
-    single = text.with_one_loop()
+    single = text
     try:
+        single = text.with_one_loop()
         return _of_one_loop(single, distances)
     except NotUniform as refused:
         explained = single.explained(refused)
