@@ -127,6 +127,9 @@ _UNPROVED = "the lower bound of the class's probabilities does not prove the cla
 #: The most classes decided one by one although some may be alike, without and with a certificate.
 _FEW, _FEW_PROVED = 64, 512
 
+#: If these many classes are all different apart from names, later ones are not compared.
+_FIRST_PATTERNS = 64
+
 #: The greatest number of inputs tried in one class, and the least number in each of its parts.
 _MOST_POINTS, _LEAST_POINTS = 400, 30
 
@@ -250,6 +253,8 @@ class EveryInput(ClassSource):
             except Undecided as undecided:
                 yield Unsorted(self, number + 1, undecided.reason)
                 return
+            if number == _FIRST_PATTERNS:
+                renaming = renaming and self._renamed
             pattern = self._pattern(input_class) if renaming else None
             proved = None if pattern is None else self._proved.get(pattern.key)
             if pattern is not None and proved is not None:

@@ -1,9 +1,9 @@
 """Classes of inputs that differ only in the names of inputs and noises, so that only one of them is decided.
 
-**Lemma.** Let det give the answer a exactly on the inputs A, and the answer b exactly on B. Let σ permute inputs, so
-that ints stay ints and d(σu, σu') = d(u, u') (as for every norm here), and map A onto B. Let ν rename noises, so that
-each exit to a becomes one to b. Let the noises of the latter have the laws and the rates of the noises of the former,
-and their means with σ applied. Then for u in A
+**Lemma.** Let det give the answer a exactly on the inputs A, and the answer b exactly on B. Let σ permute inputs and
+map A onto B, so that ints stay ints, and d(σu, σu') = d(u, u') as for every norm here. Let ν rename the noises of each
+exit to a, so that with σ the exits to a become those to b. Let the noises of the latter have the laws, the rates and
+the means of the former, with σ applied to the means. Then for u in A
 
 1. dd(σu) = dd(u): σ maps the inputs outside A onto those outside B, and keeps distances;
 2. Pr[b] at σu equals Pr[a] at u: the indicators of an exit are equal at (σu, νX) and (u, X), the laws of νX and X are
@@ -69,7 +69,7 @@ class Pattern:
             for mine, slots in zip(groups, other.inputs[key], strict=True)
             for own, theirs in zip(mine, slots, strict=True)
         }
-        return Corner(_with_new_names(corner.base, names), _with_new_names(corner.slope, names))
+        return Corner(_with_names(corner.base, names), _with_names(corner.slope, names))
 
 
 def _independent(items: _Items, noises: Mapping[_Noise, NoiseVar]) -> list[_Items]:
@@ -129,7 +129,7 @@ def _number(value: Fraction) -> int | Fraction:
     return value.numerator if value.denominator == 1 else value
 
 
-def _with_new_names(values: Mapping[int, Fraction], names: Mapping[int, int]) -> dict[int, Fraction]:
+def _with_names(values: Mapping[int, Fraction], names: Mapping[int, int]) -> dict[int, Fraction]:
     """Return the values with new names; an input without a new name is 0 in both classes."""
     moved = dict.fromkeys(values, Fraction(0))
     moved.update((names[slot], value) for slot, value in values.items() if slot in names)

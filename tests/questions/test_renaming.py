@@ -21,7 +21,7 @@ _CUTS = (("0",), ("0", "1"), ("0", "0", "-2"))
 
 
 def _sparse(chance: random.Random) -> str:
-    """Sparse with up to two answers `top`; noises, thresholds and claim vary, so that few classes or many are alike."""
+    """Sparse with up to two answers top; noises, thresholds and claim vary, so that few classes or many are alike."""
     m = chance.randint(3, 4)
     noises, cuts = chance.choice(_NOISES), chance.choice(_CUTS)
     kind, law = chance.choice((("real", "Lap"), ("real", "Lap"), ("int", "DLap")))
@@ -68,7 +68,7 @@ def test_classes_that_differ_in_names_have_the_results_of_their_own(seed: int) -
 
 
 def _cases(m: int, c: int) -> list[object]:
-    """The cases of Sparse with m queries and up to c answers `top`, each decided before the next is built."""
+    """The cases of Sparse with m queries and up to c answers top, each decided before the next is built."""
     program = dipc.load(MECHANISMS["sparse"].path, m=m, c=c)
     source = question_of(program, None, Options(inputs="all"))
     assert isinstance(source, EveryInput)
@@ -82,7 +82,7 @@ def _cases(m: int, c: int) -> list[object]:
 
 @pytest.mark.parametrize(("m", "c"), [(9, 2), (9, 3)])
 def test_each_kind_of_class_is_decided_once(m: int, c: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between two answers `top` only the number of queries matters, and not which of these numbers comes first."""
+    """The numbers of queries between answers top decide, in whatever order they come."""
     monkeypatch.setattr(every_input, "_FEW", 0)
     seen = _cases(m, c)
     kinds = set()
