@@ -65,7 +65,7 @@ from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, has_static_facets
 from dipc.rules.halfspaces import Ceiling, Corner, Moving
 from dipc.rules.input_classes import InputClass, Section, classes, finite_cases, near_answers, same_answers
 from dipc.rules.least_slacks import Lower
-from dipc.rules.renaming import Pattern
+from dipc.rules.renaming import Pattern, PatternFinder
 from dipc.rules.rule import (
     Approached,
     BetaSummand,
@@ -176,6 +176,7 @@ class EveryInput(ClassSource):
             like.exits if like is not None and like.near == self.near else ExitFinder(program, self.near)
         )
         self._known_sides: dict[Section, Sequence[tuple[Constraint, Moving]]] = {}
+        self._patterns = PatternFinder(frozenset(self.ideal.whole_inputs))
         #: By the key of a pattern, a class that was proved.
         self._proved: dict[object, _Proved] = {}
         #: Whether the result of a class was taken from one that differs in names only, without a proof of its own.
@@ -282,7 +283,7 @@ class EveryInput(ClassSource):
         if len(inputs.rivals) < _FEW or self.exits.stays_apart(inputs.finite, inputs.region):
             return None
         states = self.exits.states(inputs.finite, inputs.region)
-        return None if states is None else Pattern.from_exits(inputs.region, states, inputs.whole)
+        return None if states is None else self._patterns.pattern(inputs.region, states)
 
     def remember(self, pattern: Pattern, result: ClassResult) -> None:
         """Remember the `result` of a class for the classes that differ from it in names only, if it is proved."""

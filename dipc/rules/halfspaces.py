@@ -256,8 +256,14 @@ class Corner:
     def at_alpha(self, alpha: Fraction) -> dict[int, Fraction]:
         if not alpha:
             return dict(self.base)
-        moved = {slot: alpha * rise for slot, rise in self.slope.items() if rise}
-        return {slot: value + moved[slot] if slot in moved else value for slot, value in self.base.items()}
+        once = alpha == 1
+        moved = {slot: rise if once else alpha * rise for slot, rise in self.slope.items() if rise}
+        if not moved:
+            return dict(self.base)
+        return {
+            slot: (value + moved[slot] if value else moved[slot]) if slot in moved else value
+            for slot, value in self.base.items()
+        }
 
 
 def corner(

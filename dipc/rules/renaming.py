@@ -46,21 +46,6 @@ class Pattern:
     key: object
     inputs: Mapping[object, Sequence[Sequence[int]]]
 
-    @staticmethod
-    def from_exits(region: Region, states: Sequence[ExitState], whole: frozenset[int]) -> Pattern:
-        """Return the pattern of `region` with all exits to its answer; `whole` are the slots of int inputs."""
-        noises = {(number, noise.id): noise for number, state in enumerate(states) for noise in state.noises}
-        items = [(_GUARD, guard) for guard in region.guards]
-        for number, state in enumerate(states):
-            items += [(number, item) for item in (*state.constraints.items, *state.guards.items)]
-        # The constraints of different exits belong together, as exits to the other class correspond to them as wholes.
-        groups = _independent(items, noises) if len(states) == 1 else [items]
-        inputs: dict[object, list[Sequence[int]]] = {}
-        for group in groups:
-            key, slots = _without_names(group, noises, whole)
-            inputs.setdefault(key, []).append(slots)
-        return Pattern((len(states), frozenset([(key, len(alike)) for key, alike in inputs.items()])), inputs)
-
     def corner_of(self, other: Pattern, corner: Corner) -> Corner:
         """Return the corner of this class that the lemma maps the `corner` of the `other` class to."""
         names = {
@@ -70,6 +55,78 @@ class Pattern:
             for own, theirs in zip(mine, slots, strict=True)
         }
         return Corner(_with_names(corner.base, names), _with_names(corner.slope, names))
+
+
+class PatternFinder:
+    """A source of the patterns of classes; `whole` are the slots of int inputs.
+
+    Many exits begin with the same comparisons. Therefore groups of the same constraints are looked up.
+    """
+
+    def __init__(self, whole: frozenset[int]) -> None:
+        self._whole = whole
+        #: By the ids of the constraints and noises of a group: these objects, and the group without names.
+        self._known: dict[tuple[int, ...], tuple[object, object, Sequence[int]]] = {}
+
+    def pattern(self, region: Region, states: Sequence[ExitState]) -> Pattern:
+        """Return the pattern of `region`, where `states` are all exits to its answer."""
+        noises = {(number, noise.id): noise for number, state in enumerate(states) for noise in state.noises}
+        items = [(_GUARD, guard) for guard in region.guards]
+        for number, state in enumerate(states):
+            items += [(number, item) for item in (*state.constraints.items, *state.guards.items)]
+        # The constraints of different exits belong together, as exits to the other class correspond to them as wholes.
+        groups = _independent(items, noises) if len(states) == 1 else [items]
+        inputs: dict[object, list[Sequence[int]]] = {}
+        for group in groups:
+            key, slots = self._without_names(group, noises)
+            inputs.setdefault(key, []).append(slots)
+        return Pattern((len(states), frozenset([(key, len(alike)) for key, alike in inputs.items()])), inputs)
+
+    def _without_names(self, items: _Items, noises: Mapping[_Noise, NoiseVar]) -> tuple[object, Sequence[int]]:
+        """Return the constraints `items` with numbers for names, and the inputs in the order of their numbers."""
+        drawn: dict[_Noise, int] = {}
+        for part, item in items:
+            for noise, _ in item.form.noises:
+                drawn.setdefault((part, noise), len(drawn))
+        used = [noises[noise] for noise in drawn]
+        ids = (*[part for part, _ in items], *[id(item) for _, item in items], *map(id, used))
+        known = self._known.get(ids)
+        if known is None:
+            key, slots = _written(items, drawn, used, self._whole)
+            known = self._known[ids] = (items, used), _Key(key), slots
+        return known[1], known[2]
+
+
+class _Key:
+    """A hashable value whose hash is computed once."""
+
+    __slots__ = ("_hash", "_value")
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+        self._hash = hash(value)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, _Key) and self._hash == other._hash and self._value == other._value)
+
+
+def _written(
+    items: _Items, drawn: Mapping[_Noise, int], noises: Iterable[NoiseVar], whole: frozenset[int]
+) -> tuple[object, Sequence[int]]:
+    """Return the constraints with the numbers `drawn` for noises and new numbers for inputs, and the inputs in order.
+
+    `noises` are the noises in the order of their numbers.
+    """
+    slots: dict[int, int] = {}
+    written: list[object] = []
+    for part, item in items:
+        coefficients = tuple([(drawn[part, noise], _number(c)) for noise, c in item.form.noises])
+        written.append((part, item.strict, item.whole, coefficients, _form(item.form, slots)))
+    written += [(noise.law, noise.rate, _form(noise.mean, slots)) for noise in noises]
+    return (tuple(written), tuple([slot in whole for slot in slots])), tuple(slots)
 
 
 def _independent(items: _Items, noises: Mapping[_Noise, NoiseVar]) -> list[_Items]:
@@ -100,22 +157,6 @@ def _independent(items: _Items, noises: Mapping[_Noise, NoiseVar]) -> list[_Item
         own[1].extend(new)
         groups.update(dict.fromkeys(new, own))
     return list({id(group): group[0] for group in groups.values()}.values())
-
-
-def _without_names(
-    items: Iterable[tuple[int, Constraint]], noises: Mapping[_Noise, NoiseVar], whole: frozenset[int]
-) -> tuple[object, Sequence[int]]:
-    """Return the constraints `items` with numbers for names, and the inputs in the order of their numbers."""
-    slots: dict[int, int] = {}
-    drawn: dict[_Noise, int] = {}
-    written: list[object] = []
-    for part, item in items:
-        coefficients = tuple([(drawn.setdefault((part, n), len(drawn)), _number(c)) for n, c in item.form.noises])
-        written.append((part, item.strict, item.whole, coefficients, _form(item.form, slots)))
-    for noise in drawn:
-        law = noises[noise]
-        written.append((law.law, law.rate, _form(law.mean, slots)))
-    return (tuple(written), tuple([slot in whole for slot in slots])), tuple(slots)
 
 
 def _form(form: Affine, slots: dict[int, int]) -> object:
