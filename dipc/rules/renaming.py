@@ -54,7 +54,7 @@ class Pattern:
             for mine, slots in zip(groups, other.inputs[key], strict=True)
             for own, theirs in zip(mine, slots, strict=True)
         }
-        return Corner(_with_names(corner.base, names), _with_names(corner.slope, names))
+        return Corner(_with_new_names(corner.base, names), _with_new_names(corner.slope, names))
 
 
 class PatternFinder:
@@ -170,7 +170,7 @@ def _number(value: Fraction) -> int | Fraction:
     return value.numerator if value.denominator == 1 else value
 
 
-def _with_names(values: Mapping[int, Fraction], names: Mapping[int, int]) -> dict[int, Fraction]:
+def _with_new_names(values: Mapping[int, Fraction], names: Mapping[int, int]) -> dict[int, Fraction]:
     """Return the values with new names; an input without a new name is 0 in both classes."""
     moved = dict.fromkeys(values, Fraction(0))
     moved.update((names[slot], value) for slot, value in values.items() if slot in names)
