@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
+from itertools import product
 from math import floor
 
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
@@ -235,8 +236,8 @@ class ExpectedErrors(Probabilities):
         if any(noise.law.whole for noise in area.noises):
             yield _times(Share(_weighted(exit_.weight, area.of_integers(moment)), rest), _ONE)
             return
-        for weight, event in area.integrals(moment):
-            yield Share(_weighted(exit_.weight, weight), (event, *rest))
+        for weight, events in area.integrals(moment):
+            yield Share(_weighted(exit_.weight, weight), (*events, *rest))
 
 
 @frozen
@@ -278,8 +279,18 @@ class _Area:
         shift = alone + sum((c * drawn[noise].mean.evaluate(reals) for noise, c in form.noises), _ZERO)
         return _Area(tuple(noises), tuple(constraints), coefficients, shift)
 
-    def integrals(self, moment: Moment) -> Iterator[tuple[Closed, Event]]:
-        """Yield pairs (weight, event) with E[moment of Z; constraints] = Σ weight·measure of the event."""
+    def integrals(self, moment: Moment) -> Iterator[tuple[Closed, tuple[Event, ...]]]:
+        """Yield pairs (weight, events) with E[moment of Z; constraints] = Σ weight·(product of the events' measures).
+
+        The expectation of a polynomial in independent noises without constraints is a sum of products of their own
+        moments, each of which is an integral over both sides of 0.
+        """
+        if moment is not Moment.ABSOLUTE and not self.constraints:
+            for factor, powers in self._powers(moment):
+                sides = [self._sides(position, power) for position, power in powers.items()]
+                for events in product(*sides):
+                    yield _over_eps(factor, sum(powers.values())), events
+            return
         means = sum((c * self.noises[position].mean for position, c in self.coefficients), _ZERO)
         for side in (_ONE, -_ONE):
             half = Halfspace(
@@ -292,7 +303,13 @@ class _Area:
                     replace(noise, law=Weighted(noise.law, powers[position])) if position in powers else noise
                     for position, noise in enumerate(self.noises)
                 ]
-                yield _over_eps(sign * factor, degree), Event(tuple(noises), (*self.constraints, half))
+                yield _over_eps(sign * factor, degree), (Event(tuple(noises), (*self.constraints, half)),)
+
+    def _sides(self, position: int, power: int) -> tuple[Event, Event]:
+        """Return two events, whose measures have the sum eps^power·E[N^power], for the noise N at `position`."""
+        noise = self.noises[position]
+        weighted = (replace(noise, law=Weighted(noise.law, power)),)
+        return Event(weighted, (Halfspace(((0, _ONE),), _ZERO),)), Event(weighted, (Halfspace(((0, -_ONE),), _ZERO),))
 
     def _powers(self, moment: Moment) -> Iterator[tuple[Fraction, dict[int, int]]]:
         """Yield the terms of Z or Z² as a polynomial in the noises: (coefficient, power of each noise)."""
@@ -348,7 +365,7 @@ def of_noise(noises: tuple[Noise, ...], factors: Sequence[Fraction], moment: Mom
     if any(noise.law.whole for noise in noises):
         shares = [Share(area.of_integers(moment), ())]
     else:
-        shares = [Share(weight, (event,)) for weight, event in area.integrals(moment)]
+        shares = [Share(weight, events) for weight, events in area.integrals(moment)]
     return Bound(tuple([_times(share, -_ONE) for share in shares]), _ONE)
 
 

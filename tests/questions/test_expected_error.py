@@ -13,9 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dipc
+from dipc.algebra.exppoly import Closed
 from dipc.cli.main import run
 from dipc.inverse.question import EpsSolution
 from dipc.inverse.solve_constant import ConstantSolution
+from dipc.measure import polyhedral
+from dipc.measure.event import Event
 from dipc.questions.expected_error import ErrorReport
 from dipc.text.diagnostic import DiagnosticError
 from tests.patience import examples
@@ -270,3 +273,52 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     low, high = map(Fraction, row["value"])
     assert low <= Fraction("0.8531682928") + Fraction(1, 10**9)
     assert high - low < Fraction(1, 10**10)
+
+
+#: Noises by their text, with their means and variances at eps = 1.
+NOISES = {
+    "Lap(eps, 0)": (0, 2),
+    "Lap(eps/3, 0)": (0, 18),
+    "Expo(eps/2)": (2, 4),
+    "Unif(-1, 5, 0)": (2, 3),
+}
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 7])
+def test_the_second_moment_of_a_sum_of_noises(count: int) -> None:
+    """Variances of independent noises add up, whatever their number."""
+    chosen = [list(NOISES)[k % len(NOISES)] for k in range(count)]
+    factors = [(-1) ** k * (k + 1) for k in range(count)]
+    draws = " ".join(f"r[{k}] <- {noise};" for k, noise in enumerate(chosen, 1))
+    total = " + ".join(f"({factor})*r[{k}]" for k, factor in enumerate(factors, 1))
+    program = dipc.load(
+        f"program p; input q : real; output o : real; var r[1..{count}] : real; ideal {{ o <- q }} {draws}"
+        f" o <- q + {total} - 1/2"
+    )
+    bias = sum(factor * NOISES[noise][0] for factor, noise in zip(factors, chosen, strict=True)) - Fraction(1, 2)
+    variance = sum(factor**2 * NOISES[noise][1] for factor, noise in zip(factors, chosen, strict=True))
+    assert middle(dipc.expected_error(program, inputs="q = 3", moment=2, at=1)) == float(variance + bias**2)
+
+
+def test_second_moments_are_measured_noise_by_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+    measure = polyhedral.general_measure
+
+    def counted(event: Event, limits: dipc.Limits) -> Closed:
+        calls.append(event)
+        return measure(event, limits)
+
+    monkeypatch.setattr(polyhedral, "general_measure", counted)
+    numbers = []
+    for count in (6, 12):
+        calls.clear()
+        program = dipc.load(
+            f"program p; const m = {count}; input q[1..m] : real; output o : real; var r : real; ideal {{ noiseless }}"
+            " o <- 0; for i in 1..m do r <- Lap(eps, q[i]); o <- o + r end"
+        )
+        report = dipc.expected_error(program, inputs={"q": (0,) * count}, moment=2, at=1)
+        assert middle(report) == 2 * count
+        numbers.append(len(calls))
+        assert all(len(event.noises) == 1 for event in calls)
+    # Equal noises have one second moment and one mean, each an integral over either side of 0.
+    assert 0 < numbers[0] == numbers[1] <= 8
