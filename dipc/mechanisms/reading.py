@@ -225,7 +225,13 @@ class _Header:
             statements.taken |= final.kinds.keys() - final.constants.keys()
             statements.taken |= {each.name for each in final.inputs.values() if isinstance(each, Scalar | Array)}
             condition = ConditionReader(self.module, statements, final.inputs).read(self.requires)
-            yield ast.RequiresDecl(condition, self.module.span(self.requires))
+            body = self.requires.body if isinstance(self.requires, python.Lambda) else self.requires.body[-1]
+            inside = body.value if isinstance(body, python.Return) and body.value is not None else body
+            place = self.module.span(inside)
+            written = self.module.source.text[place.start : place.end]
+            # Comments and line breaks of the file are left out.
+            written = python.unparse(inside) if "\n" in written else written
+            yield ast.RequiresDecl(condition, self.module.span(self.requires), written)
 
     # --- the program ------------------------------------------------------------------------------
 

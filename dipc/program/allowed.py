@@ -104,7 +104,7 @@ class AllowedInputs:
         where = f" with {given}" if given else ""
         return Diagnostic(
             ProgramCode.BAD_PRECONDITION.value,
-            f"no input satisfies `requires`{where}: `{self.requires.text}`",
+            f"no input satisfies `requires`{where}: `{self.requires.shown}`",
             self._core.source.excerpt(self.requires.span),
             "nothing satisfies this",
             ("a claim about no input would hold trivially: correct the condition, or a constant in it",),
@@ -113,7 +113,7 @@ class AllowedInputs:
     def _without_value(self, values: Mapping[int, Value]) -> Diagnostic:
         return Diagnostic(
             ProgramCode.BAD_PRECONDITION.value,
-            f"`requires` has no value at an input: `{self.requires.text}`",
+            f"`requires` has no value at an input: `{self.requires.shown}`",
             self._core.source.excerpt(self.requires.span),
             "required here",
             place_notes(self._core, dict(values)),

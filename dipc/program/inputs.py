@@ -80,7 +80,7 @@ def nothing_selected(program: Program) -> DiagnosticError:
         assert selection is not None, "something is not satisfied"
         message, notes = f"no input satisfies `{selection.text}`", ("give another condition",)
         return bad_input("E1116", message, *notes)
-    message = f"none of the inputs satisfies `requires`: `{requires.text}`"
+    message = f"none of the inputs satisfies `requires`: `{requires.shown}`"
     place = program.core.source.excerpt(requires.span)
     return DiagnosticError(Diagnostic("E1116", message, place, "required here", ("give other inputs",)))
 

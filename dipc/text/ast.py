@@ -482,10 +482,14 @@ class MetricDecl:
 
 @frozen
 class RequiresDecl:
-    """The declaration `requires condition;`, which every input of the program satisfies."""
+    """The declaration `requires condition;`, which every input of the program satisfies.
+
+    `written` is the condition as the user wrote it, if that is not the text of a program.
+    """
 
     condition: Expr
     span: Span = _span()
+    written: str | None = None
 
 
 Declaration = ConstDecl | DomainDecl | VariableDecl | RequiresDecl | ClaimDecl | IdealDecl | MetricDecl

@@ -56,14 +56,16 @@ class Precondition:
     """The conjunction of all `requires` of a program.
 
     The condition reads `slots` of its own; `inputs` has the program's input slot for each. `text` is the condition in
-    canonical form, `span` the place of the first `requires`. If `clipped` is not None, every input of that program has
-    the law of some input that satisfies the condition, so that reports are about all inputs.
+    canonical form, `shown` the condition as its author wrote it, and `span` the place of the first `requires`. If
+    `clipped` is not None, every input of that program has the law of some input that satisfies the condition, so that
+    reports are about all inputs.
     """
 
     condition: Condition
     slots: tuple[Slot, ...]
     inputs: tuple[int, ...]
     text: str
+    shown: str
     span: Span
     clipped: ClippedText | None = None
 
@@ -90,9 +92,9 @@ class Precondition:
         try:
             if self.holds(values):
                 return None
-            why = f"the program requires `{self.text}`, which this input violates"
+            why = f"the program requires `{self.shown}`, which this input violates"
         except (ZeroDivisionError, IndexError, ValueTooLarge):
-            why = f"the program requires `{self.text}`, which has no value at this input"
+            why = f"the program requires `{self.shown}`, which has no value at this input"
         notes = ("inputs that violate `requires` are no inputs of the program: leave the input out, or correct it",)
         return Diagnostic("E0514", where + why, source.excerpt(self.span), "required here", notes)
 
@@ -100,7 +102,8 @@ class Precondition:
         """Return the conjunction with another condition about the same program."""
         assert self.inputs == other.inputs, "both read all inputs in their order"
         condition = junction(DomOp.AND, self.condition, other.condition, self.span)
-        return replace(self, condition=condition, text=f"({self.text}) and ({other.text})")
+        text, shown = (f"({one}) and ({two})" for one, two in ((self.text, other.text), (self.shown, other.shown)))
+        return replace(self, condition=condition, text=text, shown=shown)
 
     def unsupported(self, source: SourceText, what: str, *notes: str) -> DiagnosticError:
         """Return the error (E1117) that `what` is not supported because it ignores the condition."""
@@ -176,8 +179,9 @@ def compile_precondition(
     for condition, each in zip(known[1:], required[1:], strict=True):
         whole = junction(DomOp.AND, whole, condition, each.span)
     texts = [print_expression(each.condition) for each in required]
-    text = texts[0] if len(texts) == 1 else " and ".join(f"({each})" for each in texts)
-    return Precondition(whole, tuple(scope.slots), inputs, text, required[0].span)
+    written = [each.written or text for each, text in zip(required, texts, strict=True)]
+    text, shown = (each[0] if len(each) == 1 else " and ".join(f"({one})" for one in each) for each in (texts, written))
+    return Precondition(whole, tuple(scope.slots), inputs, text, shown, required[0].span)
 
 
 def _scope(shared: Scope) -> tuple[Scope, tuple[int, ...]]:

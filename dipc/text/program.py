@@ -317,7 +317,7 @@ class CoreProgram:
     @property
     def required_text(self) -> str | None:
         """The condition that `requires` states; None for a program without one."""
-        return None if self.requires is None or self.requires.stands_for_all else self.requires.text
+        return None if self.requires is None or self.requires.stands_for_all else self.requires.shown
 
     @property
     def every_input(self) -> str:

@@ -112,3 +112,25 @@ def test_a_conditional_expression_is_refused() -> None:
 def test_the_types_are_those_of_a_decorator() -> None:
     made: Any = with_requires.above
     assert made.program.core.requires is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("above", "min(q) >= 0 and max(q) <= 10"),
+        ("named", "all(0 <= x <= 10 for x in q) and m >= 1"),
+        ("counted", "count >= 0"),
+    ],
+)
+def test_reports_show_the_condition_as_it_was_written(name: str, shown: str) -> None:
+    program = dipc.load(f"{FILE}::{name}")
+    assert program.core.required_text == shown
+    report = dipc.check_privacy(program, "linf:1", inputs="all")
+    assert f"that satisfy `{shown}`" in report.about
+
+
+def test_a_condition_over_several_lines_is_shown_on_one() -> None:
+    shown = dipc.load(f"{FILE}::odd").core.required_text
+    assert shown is not None
+    assert "\n" not in shown
+    assert "all((q[i] <= n + 1 for i in range(2)))" in shown

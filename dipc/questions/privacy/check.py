@@ -171,7 +171,7 @@ class PrivacyQuestion:
         if isinstance(self.pairs, Pairs):
             about, count = self.pairs.about, len(self.pairs)
         if requires is not None:
-            about += f" that satisfy `{requires.text}`"
+            about += f" that satisfy `{requires.shown}`"
         #: The first fields of each answer: program, adjacency, inputs, number of pairs.
         self.asked = ", ".join(names), str(self.adjacency), about, count
         self.subject = Subject(self.program, self.asked, engine, progress)

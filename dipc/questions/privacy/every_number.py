@@ -395,7 +395,7 @@ class EveryNumber:
     def _subject(self) -> str:
         """The inputs that the answer is about, in words."""
         requires = self.program.core.requires
-        return every_input(self.program.core) + ("" if requires is None else f" that satisfy `{requires.text}`")
+        return every_input(self.program.core) + ("" if requires is None else f" that satisfy `{requires.shown}`")
 
     @property
     def _is_restricted(self) -> bool:
