@@ -11,7 +11,7 @@ from dipc.frozen import frozen
 
 
 def _limit(most: int, bounds: str) -> int:
-    """A field of `Limits` with the default `most`; the words `bounds` say what is limited."""
+    """Declare a field of `Limits` with the default `most`; the words `bounds` say in messages what it limits."""
     value: int = field(default=most, metadata={"bounds": bounds})
     return value
 

@@ -193,11 +193,11 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
 def _without_proved_far_away(
     claims: Claims, unknown: Sequence[UnknownCases], held: Sequence[Sequence[Stretch]], digits: int
 ) -> list[UnknownCases]:
-    """Return the `unknown` cases that are not proved at every eps in `held`.
+    """Return the `unknown` cases that are not proved on all stretches of eps in `held`.
 
-    `held` has, for each interval of the claim, the stretches of eps where the claim holds for the first integer
-    distances. A case is proved if its claim holds for all other integer distances, on an interval with rational ends
-    around each stretch.
+    `held` has, for each interval of the claim, the stretches of eps where the claim holds at the first integer
+    distances. A case is proved on a stretch if its claim holds at all greater integer distances, on an interval with
+    rational ends around it.
     """
     limits, engine = claims.question.program.limits, claims.question.engine
     spans = [span_between(a, b, digits, limits) for stretches in held for a, b in stretches]

@@ -573,7 +573,7 @@ class _Solved:
         self._beta = print_expression(beta.tree)
 
     def guess(self, rates: Rates) -> Fraction:
-        """The threshold t for `rates`, computed anew. Raises Undecided."""
+        """Return a close lower bound of the threshold t at these `rates`. Raises Undecided."""
         return self.at_least(rates, [(_ONE,)], None)
 
     def learn(self, rates: Rates) -> None:

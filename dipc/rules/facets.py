@@ -344,7 +344,7 @@ def _implies(region: Region, one: Moving, other: Moving) -> bool:
 
 
 def _is_strip(forms: Sequence[Affine]) -> bool:
-    """Return True if the forms bound one form of ints, of which single steps reach every value in between.
+    """Return True if `forms` bound one form of ints, of which small steps of the inputs meet every integer value.
 
     A step changes each int by -1, 0 or 1. All steps together change the form by every integer from -w to w, where w
     is the sum of its absolute coefficients. So k steps change it by every integer from -k·w to k·w.
