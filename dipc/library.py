@@ -207,7 +207,14 @@ def draw(report: Report, number: int | None, axes: Any) -> Any:
 
     Return the axes. Raises ValueError for a row whose probability is not known, ImportError without matplotlib.
     """
-    row = _chosen(report, number)
+    if number is not None:
+        row, why = next((row for row in report.rows if row.row == number), None), f"there is no row {number}"
+    else:
+        row, why = next(report.select(Verdict.INACCURATE), None), "no row has a probability and a non-vacuous claim"
+        row = row or next((row for row in report.rows if not row.vacuous and row.closed_form is not None), None)
+        why += ", so there is nothing to draw"
+    if row is None:
+        raise ValueError(why)
     if row.closed_form is None:
         raise ValueError(f"row {row.row} has no probability in closed form, so there is nothing to draw")
     if axes is None:
@@ -222,19 +229,6 @@ def draw(report: Report, number: int | None, axes: Any) -> Any:
     return axes
 
 
-def _chosen(report: Report, number: int | None) -> RowResult:
-    if number is not None:
-        for row in report.rows:
-            if row.row == number:
-                return row
-        raise ValueError(f"there is no row {number}")
-    result = next(report.select(Verdict.INACCURATE), None)
-    result = result or next((row for row in report.rows if not row.vacuous and row.closed_form is not None), None)
-    if result is None:
-        raise ValueError("no row has a probability and a non-vacuous claim, so there is nothing to draw")
-    return result
-
-
 # --- notebooks and messages ------------------------------------------------------------------------
 
 
@@ -246,56 +240,57 @@ _COLORS = {Verdict.ACCURATE: "#1a7f37", Verdict.INACCURATE: "#cf222e", Verdict.U
 
 def refusal(report: Report) -> str:
     """Return a sentence that says why `report` is not accurate: its first failing row, else the first undecided one."""
-    counts = report.counts
+    counts, word = report.counts, _word(report.rows)
     first = next(report.select(Verdict.INACCURATE), None) or next(report.select(Verdict.UNDECIDED), None)
+    cases = count(counts.rows, word)
     if first is None:
-        return f"{report.program}: the check was interrupted after {count(counts.rows, _word(report.rows))}"
-    name = f"{_word(report.rows)} {first.row}"
-    counterexample = first.counterexample
-    if counterexample is None:
-        others = f" ({counts.undecided} of {count(counts.rows, _word(report.rows))} are undecided)"
-        return f"{report.program} is undecided: {name}, {_row_text(first)}: {first.reason}{others}"
-    digits = agreement(counterexample.probability, counterexample.required)
+        return f"{report.program}: the check was interrupted after {cases}"
+    name, place, found = f"{word} {first.row}", _row_text(first), first.counterexample
+    if found is None:
+        others = f"({counts.undecided} of {cases} are undecided)"
+        return f"{report.program} is undecided: {name}, {place}: {first.reason} {others}"
+    probability, required = _told_apart(found.probability, found.required)
     return (
-        f"{report.program} is inaccurate: {name} fails, {_row_text(first)}: at eps = {rational(counterexample.eps)} "
-        f"the probability is {enclosed_text(*counterexample.probability, digits)}, and 1 - beta = "
-        f"{enclosed_text(*counterexample.required, digits)} is required "
-        f"({counts.inaccurate} of {count(counts.rows, _word(report.rows))} fail)"
+        f"{report.program} is inaccurate: {name} fails, {place}: at eps = {rational(found.eps)} the probability is "
+        f"{probability}, and 1 - beta = {required} is required ({counts.inaccurate} of {cases} fail)"
     )
 
 
 def privacy_refusal(report: PrivacyReport) -> str:
     """Return a sentence that says why `report` is not private: its counterexample, or why it is undecided."""
-    counterexample = report.counterexample
-    if counterexample is None:
+    found = report.counterexample
+    if found is None:
         return f"{report.program} is undecided: {report.reason}"
-    outputs = " or ".join(assignment_text({k: str(v) for k, v in output.items()}) for output in counterexample.outputs)
-    one, two = (
-        assignment_text({k: str(v) for k, v in side.items()})
-        for side in (counterexample.input, counterexample.adjacent)
-    )
-    balls = [
-        f"{name} in [{rational(low)}, {rational(high)}]" for name, (low, high) in (counterexample.balls or {}).items()
-    ]
-    finite = [outputs] if any(counterexample.outputs) or not balls else []
-    outputs = ", ".join([*finite, *balls])
-    digits = agreement(counterexample.probability, counterexample.allowed)
+    balls = [f"{name} in [{rational(low)}, {rational(high)}]" for name, (low, high) in (found.balls or {}).items()]
+    finite = " or ".join(map(assignment_text, found.outputs))
+    outputs = ", ".join([*([finite] if any(found.outputs) or not balls else []), *balls])
+    probability, allowed = _told_apart(found.probability, found.allowed)
     return (
-        f"{report.program} is not private: {outputs} at {one}, which is adjacent to {two}: at eps = "
-        f"{rational(counterexample.eps)} the probability is {enclosed_text(*counterexample.probability, digits)}, and "
-        f"{enclosed_text(*counterexample.allowed, digits)} is allowed"
+        f"{report.program} is not private: {outputs} at {assignment_text(found.input)}, which is adjacent to "
+        f"{assignment_text(found.adjacent)}: at eps = {rational(found.eps)} the probability is {probability}, and "
+        f"{allowed} is allowed"
     )
+
+
+def _told_apart(*sides: tuple[Fraction, Fraction]) -> list[str]:
+    """Return two disjoint enclosures with digits in which they differ."""
+    digits = agreement(*sides)
+    return [enclosed_text(*side, digits) for side in sides]
+
+
+def _claim_fields(report: Report) -> list[tuple[str, str]]:
+    constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())
+    program = report.program + (f" with {constants}" if constants else "")
+    claim = ((name, "each row's own" if text is None else text) for name, text in report.claim.items())
+    return [("program", program), *claim]
 
 
 def report_text(report: Report) -> str:
     """Return the verdict of `report` in a sentence, the claim and the result, as text for Python."""
     classes = [row for row in report.rows if isinstance(row, ClassResult)] if not report.inputs else []
     line = class_verdict_line(report) if classes else verdict_line(report)
-    constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())
-    fields = [("program", report.program + (f" with {constants}" if constants else ""))]
-    fields += [(name, "each row's own" if text is None else text) for name, text in report.claim.items()]
     result = class_findings(classes, product_letter(report.constants)) if classes else findings(report)
-    return render_parts([Line(line), [Fields(fields)], *result]).rstrip("\n")
+    return render_parts([Line(line), [Fields(_claim_fields(report))], *result]).rstrip("\n")
 
 
 def report_html(report: Report) -> str:
@@ -304,24 +299,20 @@ def report_html(report: Report) -> str:
     kinds = ((counts.inaccurate, "fail"), (counts.undecided, "undecided"), (counts.vacuous, "vacuous"))
     tally = ", ".join([count(counts.rows, word), *(f"{number} {kind}" for number, kind in kinds if number)])
     head = f'<b style="color: {_COLORS[report.verdict]}">{report.verdict}</b>: {escape(tally)}'
-    constants = ", ".join(f"{name} = {value}" for name, value in report.constants.items())
-    fields = [f"program {report.program}" + (f" with {constants}" if constants else "")]
-    fields += [f"{name} = {'each row’s own' if text is None else text}" for name, text in report.claim.items()]
+    claim = "; ".join(f"{name} = {text}" for name, text in _claim_fields(report))
     rows = [*report.failures[:_SHOWN], *report.select(Verdict.UNDECIDED), *report.select(Verdict.ACCURATE)][:_SHOWN]
     columns = (word, "input", "answer", "alpha", "beta", "verdict", "eps", "probability", "required")
     rest = counts.rows - len(rows)
     more = f"<p>and {count(rest, f'more {word}')}</p>" if rest > 0 else ""
     shown_rows = table(columns, [(None, _cells(row)) for row in rows])
-    return f"<div><p>{head}</p><p>{escape('; '.join(fields))}</p>{shown_rows}{more}</div>"
+    return f"<div><p>{head}</p><p>{escape(claim)}</p>{shown_rows}{more}</div>"
 
 
 def _cells(row: RowResult) -> tuple[str, ...]:
     found = row.counterexample
     numbers: tuple[str, ...] = ("", "", "")
     if found is not None:
-        digits = agreement(found.probability, found.required)
-        sides = (enclosed_text(*side, digits) for side in (found.probability, found.required))
-        numbers = (rational(found.eps), *sides)
+        numbers = (rational(found.eps), *_told_apart(found.probability, found.required))
     verdict = f"{row.verdict}{', vacuously' if row.vacuous else ''}"
     return (str(row.row), _row_text(row), assignment_text(row.output), row.alpha, row.beta, verdict, *numbers)
 

@@ -19,9 +19,8 @@ from typing import Any, TypedDict, TypeVar, cast
 from dipc.algebra.limits import Limits
 from dipc.algebra.numbers import exact_rational
 from dipc.claims.claim import ClaimOptions, GivenEps, GivenValue
-from dipc.decide.engine import Engine, Executor
+from dipc.decide.engine import Engine, Executor, InTurn, fingerprint
 from dipc.frozen import frozen
-from dipc.measure.measure import Measurer
 from dipc.program.inputs import InputSpec, specifications
 from dipc.program.program import Program, Progress
 from dipc.text.declarations import BadValue, NumberReader
@@ -30,57 +29,6 @@ from dipc.text.parser import parse_lower_bound
 
 #: The greatest number of processes; a larger number is a mistake.
 MOST_JOBS = 1024
-
-
-def open_engine(
-    stack: ExitStack,
-    measurer: Measurer,
-    limits: Limits,
-    *,
-    jobs: int | str = 1,
-    cache: str | os.PathLike[str] | None = None,
-    dask: str | None = None,
-    digits: int | None = None,
-    keep_proofs: bool = False,
-) -> Engine:
-    """Return an engine that decides in `jobs` processes, or on the workers of the Dask scheduler at the address `dask`.
-
-    For `jobs`, 0 and "auto" mean one process per processor. Decisions in the file `cache` are used again. No decision
-    depends on these options. The `stack` closes the engine and ends all processes. Raises DiagnosticError (E13xx) for a
-    cache or a cluster that cannot be used.
-    """
-    count = job_count(jobs)
-    if dask is not None and count > 1:
-        raise bad_input("E1311", "-j and --dask are both given", "give only one of them")
-    if count == 1 and cache is None and dask is None:
-        return Engine(measurer, limits, digits=digits, keep_proofs=keep_proofs)
-    from dipc.decide.shared import SharedEngine
-
-    memory = None
-    if cache is not None:
-        from dipc.decide.engine import fingerprint
-        from dipc.decide.shared import Cache, Memory
-
-        kept = stack.enter_context(Cache(cache, fingerprint()))
-        memory = Memory(kept, measurer.limits, limits, digits)
-        stack.callback(memory.close)
-    executor = _executor(count, dask)
-    stack.callback(executor.close)
-    return SharedEngine(measurer, limits, executor, memory, digits=digits, keep_proofs=keep_proofs)
-
-
-def _executor(jobs: int, dask: str | None) -> Executor:
-    if dask is not None:
-        from dipc.decide.processes import Cluster
-
-        return Cluster(dask)
-    if jobs > 1:
-        from dipc.decide.processes import LateProcesses
-
-        return LateProcesses(jobs)
-    from dipc.decide.engine import InTurn
-
-    return InTurn()
 
 
 def job_count(jobs: int | str) -> int:
@@ -304,17 +252,32 @@ class Options:
         return name, least
 
     def engine(self, stack: ExitStack, program: Program) -> Engine:
-        """Return the engine that decides for `program`, closed by the stack. Raises DiagnosticError (E13xx)."""
-        engine = open_engine(
-            stack,
-            program.measurer,
-            program.limits,
-            jobs=self.jobs,
-            cache=self.cache,
-            dask=self.dask,
-            digits=self.digits,
-            keep_proofs=self.keep_proofs,
-        )
+        """Return the engine that decides for `program`, in `jobs` processes, or on the workers of a Dask scheduler.
+
+        `jobs` of 0 and "auto" mean one process per processor; `dask` is the address of a scheduler. Decisions in the
+        file `cache` are used again. No decision depends on these options. The `stack` closes the engine and ends all
+        processes. Raises DiagnosticError (E13xx) for a cache or a cluster that cannot be used.
+        """
+        count, measurer, limits = job_count(self.jobs), program.measurer, program.limits
+        if self.dask is not None and count > 1:
+            raise bad_input("E1311", "-j and --dask are both given", "give only one of them")
+        engine = Engine(measurer, limits, digits=self.digits, keep_proofs=self.keep_proofs)
+        if count > 1 or self.cache is not None or self.dask is not None:
+            from dipc.decide.shared import Cache, Memory, SharedEngine
+
+            memory = None
+            if self.cache is not None:
+                kept = stack.enter_context(Cache(self.cache, fingerprint()))
+                memory = Memory(kept, measurer.limits, limits, self.digits)
+                stack.callback(memory.close)
+            executor: Executor = InTurn()
+            if self.dask is not None or count > 1:
+                from dipc.decide.processes import Cluster, LateProcesses
+
+                executor = LateProcesses(count) if self.dask is None else Cluster(self.dask)
+            stack.callback(executor.close)
+            proofs = self.keep_proofs
+            engine = SharedEngine(measurer, limits, executor, memory, digits=self.digits, keep_proofs=proofs)
         engine.forms = self.forms or self.keep_proofs
         return engine
 

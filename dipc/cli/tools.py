@@ -81,21 +81,13 @@ def _expected_options(command: Callable[..., ExitCode]) -> Callable[..., ExitCod
 @takes("--program --table -D --steps --coq --expect --inputs~expected")
 @_expected_options
 @takes("--quiet,-q~theorem")
-def verify(
-    certificate_path: Path,
-    program_path: Path | None,
-    table_path: Path | None,
-    definitions: tuple[str, ...],
-    steps: int | None,
-    coq_path: Path | None,
-    quiet: bool,
-    **claim: Any,
-) -> ExitCode:
+def verify(certificate_path: Path, program_path: Path | None, quiet: bool, **given: Any) -> ExitCode:
     """Check a certificate of `dipc check` or `dipc privacy`.
 
     The checker executes the program anew and derives every step again, or names the first wrong one.
     """
-    constants = parse_definitions(definitions)
+    table_path, coq_path, steps = (given.pop(name) for name in ("table_path", "coq_path", "steps"))
+    constants = parse_definitions(given.pop("definitions"))
     if constants and program_path is None:
         note = "give the program, too: `--program PROG.dip`"
         raise bad_input("E0901", "-D sets a constant of a program, but no program is given", note)
@@ -122,7 +114,7 @@ def verify(
                 table=table_path,
                 constants=constants,
                 budget=budget,
-                expected=Expected(claim.pop("expect"), claim.pop("inputs") is not None, **claim),
+                expected=Expected(given.pop("expect"), given.pop("inputs") is not None, **given),
             )
             if isinstance(certificate, str):
                 theorems = later.theorems.write_theorems(read_document(certificate), budget)
