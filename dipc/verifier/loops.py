@@ -34,10 +34,12 @@ from dipc.verifier.syntax import (
     Field,
     For,
     Literal,
+    Mechanism,
     Name,
     Named,
     Program,
     Range,
+    Ranged,
     Variables,
     While,
     names,
@@ -248,9 +250,14 @@ def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
 
 
 def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> None:
-    """Raise NotDerived unless `variable` is only an index of the arrays, and the arrays have no other index."""
+    """Raise NotDerived unless `variable` is only an index of the arrays, and the arrays have no other index.
+
+    No local name hides one of these names.
+    """
     indices = 0
     for node in nodes(tree):
+        if isinstance(node, Mechanism | Ranged) and (node.variable == variable or node.variable in arrays):
+            raise NotDerived(f"the local name `{node.variable}` hides another one")
         if isinstance(node, Element) and node.name.removesuffix("'") in arrays:
             if node.index != Name(variable):
                 raise NotDerived("an iteration uses an element other than its own")

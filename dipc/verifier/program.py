@@ -532,7 +532,7 @@ class _Compiler:
         return before
 
     def _target(self, target: Name | Element) -> Place:
-        if isinstance(target, Name) and target.name in self.locals:
+        if target.name in self.locals:
             raise NotDerived(f"`{target.name}` is assigned, but it is not a variable")
         variable = self.variables.get(target.name)
         if variable is None:
@@ -577,7 +577,8 @@ class _Compiler:
                 raise NotDerived(f"there is no value `{name}`")
             case Element(name, index):
                 variable = self.variables.get(name)
-                if variable is None or variable.low is None:
+                # A local name may hide an array, which then has no elements.
+                if variable is None or variable.low is None or name in self.locals:
                     raise NotDerived(f"`{name}` is not an array")
                 offset = self.resolved(index)
                 if not isinstance(offset, Literal):
@@ -612,6 +613,8 @@ class _Compiler:
 
     def _written_out(self, expr: Ranged) -> Expr:
         self._require_new(expr.variable, ())
+        if any(isinstance(node, Element) and node.name == expr.variable for node in syntax.nodes(expr.body)):
+            raise NotDerived(f"`{expr.variable}` is not an array")
         low, high = self.integer(expr.low), self.integer(expr.high)
         self.budget.spend(50 * max(1, high - low + 1))
         return expr.written_out(low, high)

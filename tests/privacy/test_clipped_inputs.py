@@ -74,6 +74,7 @@ MEANS = {
     "sum(i in 1..2 : v)": 2,
     "sum(v in 1..2 : v)": 0,
     "min(max(x, 0), 1) - sum(v in 1..1 : v)": 1,
+    "0 + Exp(eps, v in {0..1} : v)": 0,
     "3 - v": 1,
 }
 

@@ -266,3 +266,21 @@ def test_the_moves_of_many_inputs_are_counted() -> None:
     budget = Budget(answers=Solved())
     require_private(read_program(source, Budget()), ("m", 1), {"m": F(2)}, ("linf", F(1)), F(1), budget)
     assert budget.steps - budget.left > 2**8 * 2 * 100
+
+
+NOTHING = (
+    "program nothing; const m = 3; input q[1..m] : real; output o[1..m] : real = 0; var s : real;"
+    " for i in 2..m do s <- SUM; o[i] <- Lap(eps, s) end"
+)
+
+
+@pytest.mark.parametrize("other", ["sum(k in 1..2 : q[i])", "sum(q in 1..2 : q[i])", "sum(i in 1..2 : q[i])"])
+@pytest.mark.parametrize("number", ["3", "1"])
+def test_no_query_is_hidden_by_a_variable_of_a_range(other: str, number: str) -> None:
+    """With one query the loop has no iteration, and nothing is read in it."""
+    data = samples.document(certificate(NOTHING.replace("SUM", "sum(k in 1..2 : k)"), "0", "l1:1", 2))
+    data["program"]["constants"]["m"] = number
+    assert samples.is_accepted_whole(data)
+    text = NOTHING.replace("SUM", other)
+    data["program"] |= {"text": text, "sha256": sha256(text.encode()).hexdigest()}
+    assert not samples.is_accepted_whole(data)
