@@ -623,14 +623,19 @@ TableGiven = (
 
 
 def read_table(
-    table: TableGiven, program: CoreProgram, name: str = "<table>", *, claims: Sequence[str] = CLAIM_COLUMNS
+    table: TableGiven,
+    program: CoreProgram,
+    name: str = "<table>",
+    *,
+    claims: Sequence[str] = CLAIM_COLUMNS,
+    pool: CellPool | None = None,
 ) -> Table:
     """Read the whole `table` and check it against `program`.
 
     `table` is the path of a CSV file, a list of dicts, a pair (header, rows), a DataFrame, or a Table, which is
     returned unchanged. A table without a path has this `name` in messages. `claims` are the columns that it can have
-    beside inputs and outputs. Raises DiagnosticError with the mistakes, at most MISTAKE_LIMIT of them, and TypeError
-    for an object that is not a table.
+    beside inputs and outputs. Cells are from `pool` if it is given. Raises DiagnosticError with the mistakes, at most
+    MISTAKE_LIMIT of them, and TypeError for an object that is not a table.
     """
     if isinstance(table, Table):
         if program.requires is not None:
@@ -639,9 +644,9 @@ def read_table(
                 program.requires.require(values, program.source, f"row {row.number}: ")
         return table
     if isinstance(table, str | os.PathLike):
-        return _Reader(CsvSource(Path(table)), program, claims).read()
+        return _Reader(CsvSource(Path(table)), program, claims, pool).read()
     names = [program.slots[slot].name for slot in (*program.inputs, *program.outputs)]
-    return _Reader(PythonSource(table, names, name), program, claims).read()
+    return _Reader(PythonSource(table, names, name), program, claims, pool).read()
 
 
 def read_chunk(source: Records, program: CoreProgram, pool: CellPool) -> Table:

@@ -318,7 +318,7 @@ class Witnesses:
         self._ideal = ideal
         self._distances = distances
         self._options = options
-        self._probabilities = ideal.program.probabilities()
+        self._probabilities, self._pool = ideal.program.probabilities(), CellPool()
         #: The case that was posed last, by its input and gamma.
         self._last: tuple[object, Case] | None = None
 
@@ -415,7 +415,7 @@ class Witnesses:
         key = tuple(inputs.items()), gamma
         if self._last is None or self._last[0] != key:
             program, options = self._ideal.program, self._options
-            table = read_table([self._row(inputs)], program.core)
+            table = read_table([self._row(inputs)], program.core, pool=self._pool)
             claim = resolve_claim(program.core, table, options if gamma is None else replace(options, gamma=gamma))
             (case,) = rows.TableRows(program, table, claim, self._probabilities).cases()
             self._last = key, case

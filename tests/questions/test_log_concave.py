@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import pytest
@@ -9,12 +10,17 @@ import pytest
 import dipc
 from dipc.chain.state import Affine
 from dipc.claims.claim import ClaimOptions
+from dipc.claims.given import Cell, value_of
 from dipc.measure.measure import BoundMeasurer
+from dipc.program.program import Cells, Probabilities
 from dipc.questions.every_input import ClassCase, EveryInput
+from dipc.questions.source import Case
+from dipc.questions.witnesses import Witnesses
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.halfspaces import Moving
 from dipc.rules.log_concave import corners
 from dipc.rules.rule import ClaimedDistances, Instance
+from dipc.text.core import Value
 
 F = Fraction
 
@@ -115,3 +121,26 @@ def test_an_error_that_depends_on_one_form(n: int, verdict: str) -> None:
     report = dipc.check(dipc.load(clipped_mean(n)), inputs="all", beta=beta, alpha=0, gamma=8)
     assert str(report.verdict) == verdict
     assert len(report.rows) == 3**n
+
+
+def test_inputs_that_may_refute_a_claim_share_one_exploration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer of the program is explored once, however many inputs are tried."""
+    plans: list[object] = []
+    make = Probabilities._make_plan
+
+    def counted(self: Probabilities, inputs: Sequence[Cell], outputs: Cells) -> object:
+        plans.append(tuple(map(value_of, outputs)))
+        return make(self, inputs, outputs)
+
+    tried: list[object] = []
+    case = Witnesses._case
+
+    def posed(self: Witnesses, inputs: Mapping[int, Value], gamma: Fraction | None) -> Case:
+        tried.append(tuple(inputs.items()))
+        return case(self, inputs, gamma)
+
+    monkeypatch.setattr(Probabilities, "_make_plan", counted)
+    monkeypatch.setattr(Witnesses, "_case", posed)
+    dipc.check(dipc.load(clipped_mean(2)), inputs="all", alpha=0, gamma="free", beta="exp(-(gamma - 5)*eps/5)")
+    assert len(set(tried)) > 4 * len(plans)
+    assert len(plans) <= 2  # of the claim, and of a weaker one
