@@ -277,7 +277,7 @@ NOTHING = (
 @pytest.mark.parametrize("other", ["sum(k in 1..2 : q[i])", "sum(q in 1..2 : q[i])", "sum(i in 1..2 : q[i])"])
 @pytest.mark.parametrize("number", ["3", "1"])
 def test_no_query_is_hidden_by_a_variable_of_a_range(other: str, number: str) -> None:
-    """With one query the loop has no iteration, and nothing is read in it."""
+    """The loop has no iteration for one query."""
     data = samples.document(certificate(NOTHING.replace("SUM", "sum(k in 1..2 : k)"), "0", "l1:1", 2))
     data["program"]["constants"]["m"] = number
     assert samples.is_accepted_whole(data)
