@@ -224,6 +224,11 @@ def require_known_laws(program: CoreProgram) -> None:
             raise Uncertified(f"the checker does not know {instruction.law.name} noise in a program read at one eps")
 
 
+def has_closed_forms(program: CoreProgram) -> bool:
+    """True if the probabilities of the program have closed forms: no noise of it is normal."""
+    return all(each.law.has_form for each in program.instructions if isinstance(each, SampleNoise))
+
+
 #: The reason for a decision by Taylor polynomials in ball arithmetic, which the checker cannot repeat.
 NOT_EXPANDED = "the closed form of its probability is too long to be written out"
 

@@ -20,6 +20,7 @@ from dipc.certificate.data import (
     Uncertified,
     as_read,
     expression_text,
+    has_closed_forms,
     headed,
     rational,
     ring_data,
@@ -50,7 +51,6 @@ from dipc.rules.rule import (
     Variable,
 )
 from dipc.text.ast import mentions
-from dipc.text.core import SampleNoise
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.classes import Kind, least_decay, required
@@ -92,9 +92,7 @@ class _Writer:
             "gamma": "free" if claim.free_gamma else expression_text(claim.gamma),
             "eps": [str(interval) for interval in claim.intervals],
         }
-        self._is_enclosed = not all(
-            each.law.has_form for each in self._program.core.instructions if isinstance(each, SampleNoise)
-        )
+        self._is_enclosed = not has_closed_forms(self._program.core)
         self._functions = FunctionData()
         self._obligations = ObligationWriter(self._functions, self._program.limits)
         self._bounds: dict[Bound, ClosedForm] = {}

@@ -39,6 +39,7 @@ from dipc.verifier.functions import ONE, Ring, multiply_closed, read_ring
 from dipc.verifier.functions import Closed as ReadClosed
 from dipc.verifier.noise import Family, NoiseFamily, Normal
 from dipc.verifier.normal import (
+    MOST_KEPT,
     Cell,
     Enclosed,
     Hub,
@@ -157,16 +158,26 @@ def _square(unit: Real) -> Number:
     return number * number
 
 
+#: Taylor series on cells, which certificates of the two ends of a least number share.
+_SERIES: dict[object, Any] = {}
+
+
 @lru_cache(maxsize=100)
-def shown_in_cells(totals: tuple[Enclosed, ...], intervals: tuple[Interval, ...]) -> tuple[list[int], list[list[str]]]:
+def shown_in_cells(
+    totals: tuple[Enclosed, ...], intervals: tuple[Interval, ...], *, decided: bool = False
+) -> tuple[list[int], list[list[str]]]:
     """Cut `intervals` of eps into cells on which the checker's enclosures show that each sum in `totals` is positive.
+
+    For speed, sums that are negative at some eps are refused first, unless a decision says that none is (`decided`).
 
     Return ([accuracy, number of Taylor terms] with which the checker computes, the upper ends of the cells of each
     interval). Raises Undecided if no cells are found.
     """
-    budget = Steps()
+    if len(_SERIES) >= MOST_KEPT:
+        _SERIES.clear()
+    budget = Steps(kept=_SERIES)
     left = [total for total in totals if total.terms]
-    if any(_is_negative(total, eps, budget) for total in left for eps in samples(intervals)):
+    if not decided and any(_is_negative(total, eps, budget) for total in left for eps in samples(intervals)):
         raise OutsideFragment(NO_CELLS)
     try:
         for accuracy, terms in _SIZES:
@@ -676,7 +687,8 @@ def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals
         return {"reason": IN_PIECES}
     try:
         if result.verdict is Verdict.ACCURATE:
-            sizes, cells = shown_in_cells(tuple(totals), intervals)
+            # A single sum is that of the decision. Of several, one may be negative where another one suffices.
+            sizes, cells = shown_in_cells(tuple(totals), intervals, decided=len(totals) == 1)
             return {"sizes": sizes, "cells": cells}
         if result.counterexample is not None:
             eps = result.counterexample.eps

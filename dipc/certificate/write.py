@@ -21,6 +21,7 @@ from dipc.certificate.data import (
     as_read,
     claim_data,
     encode,
+    has_closed_forms,
     headed,
     own_cells,
     rational,
@@ -290,7 +291,10 @@ def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
     expression = claim_expression(question.program.core, "beta", question.options.beta)
     assert expression is not None, "it was claimed"
     beta = print_expression(expression.tree)
-    low, high = _bracket_ends(tightest.factor, tightest.digits)
+    if has_closed_forms(question.program.core):
+        low, high = _bracket_ends(tightest.factor, tightest.digits)
+    else:
+        low, high = _wider(tightest.factor, min(tightest.digits, _DIGITS_OF_CELLS))
     return _bracket(
         "factor", question, low, high, lambda factor: {"beta": f"({factor})*({beta})"}, {"beta": beta}, tool
     )
@@ -403,6 +407,16 @@ def _bracket_ends(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fractio
     """
     low, high = cell
     return (low - Fraction(10) ** (magnitude(high) - digits) if low == high != 0 else low), high
+
+
+#: The digits to which the least factor is bracketed over noise without closed forms: cells do not show more.
+_DIGITS_OF_CELLS = 6
+
+
+def _wider(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
+    """Return bounds of a least number in `cell` with so many `digits`, at least a unit of the last digit away."""
+    unit = Fraction(10) ** (magnitude(cell[1]) - digits)
+    return (cell[0] // unit - 1) * unit, (-(-cell[1] // unit) + 1) * unit
 
 
 def _bracket(

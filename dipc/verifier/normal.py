@@ -253,12 +253,28 @@ def _read_star(value: object) -> Hub:
 # === sums over nodes ===========================================================================
 
 
+#: The most series that are kept for later cells.
+MOST_KEPT = 20_000
+
+
 @dataclass(frozen=True)
 class Cell(Expansion):
     """An interval of eps on which integrals, and sums over integers, have an error of at most 2^-accuracy."""
 
     def star(self, star: Hub) -> Series:
-        """Return the first Taylor coefficients in eps of the sum over nodes that replaces the probability of a star."""
+        """Return the first Taylor coefficients in eps of the sum over nodes that replaces the probability of a star.
+
+        The two ends of a least number need the same series, which are computed once.
+        """
+        kept, key = self.budget.kept, (star, self.middle, self.radius, self.terms, self.accuracy)
+        known: Series | None = kept.get(key)
+        if known is None:
+            known = self._series(star)
+            if len(kept) < MOST_KEPT:
+                kept[key] = known
+        return known
+
+    def _series(self, star: Hub) -> Series:
         if star.fixed:
             cell = replace(self, middle=_ONE, radius=_ZERO, terms=1)
             series = star.series(cell) if isinstance(star, Summed) else cell.star(replace(star, fixed=False))

@@ -150,21 +150,29 @@ class Answers:
 class Budget:
     """The work, in steps, that a check may still do, and the `answers` of the certificate that it may use.
 
-    A part of a budget has `whole`, the budget of the run: what the part spends is subtracted from both.
+    A part of a budget has `whole`, the budget of the run: what the part spends is subtracted from both. `kept` has
+    results that a later step of the run may need again.
     """
 
-    __slots__ = ("answers", "left", "steps", "whole")
+    __slots__ = ("answers", "kept", "left", "steps", "whole")
 
-    def __init__(self, steps: int = STEPS, whole: Budget | None = None, answers: Answers | None = None) -> None:
+    def __init__(
+        self,
+        steps: int = STEPS,
+        whole: Budget | None = None,
+        answers: Answers | None = None,
+        kept: dict[object, Any] | None = None,
+    ) -> None:
         self.steps = steps
         self.left = steps
         self.whole = whole
         self.answers = answers or Answers({})
+        self.kept = {} if kept is None else kept
 
     def part(self, share: Fraction) -> Budget:
         """Return a budget with this share of the whole budget's steps; spending it also spends the whole budget."""
         whole = self if self.whole is None else self.whole
-        return Budget(int(whole.steps * share), whole, self.answers)
+        return Budget(int(whole.steps * share), whole, self.answers, self.kept)
 
     def spend(self, operations: int, bits: int = 0) -> None:
         """Subtract the cost of `operations` on numbers of `bits` bits. Raises Exhausted if too little is left."""

@@ -14,13 +14,17 @@ import dipc
 from dipc.certificate.data import Uncertified, sealed
 from dipc.certificate.write import certify_factor, certify_solution
 from dipc.cli.main import run
+from dipc.verifier import messages
 from dipc.verifier.document import check_text
 from dipc.verifier.reading import Rejected, Unreadable
+from dipc.verifier.taylor import Expansion, Series
+from dipc.verifier.trees import Tree
 from tests.verifier.samples import resealed as rewritten
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SPARSE = dipc.load(ROOT / "benchmarks" / "sparse.dip", m=2)
 LAPLACE = dipc.load(ROOT / "benchmarks" / "laplace.dip", m=1)
+NORMAL = dipc.load(ROOT / "benchmarks" / "gaussian_noisy_max.dip", m=3)
 COIN = str(ROOT / "docs" / "programs" / "coin.dip")
 
 Document = dict[str, Any]
@@ -37,10 +41,33 @@ def least(wanted: str, **options: Any) -> str:
     return certify_solution(dipc.solve(program, wanted=wanted, inputs=inputs, **{"digits": 8, **given, **options}))
 
 
+def normal_factor() -> str:
+    rows = [{"q[1]": 3, "q[2]": "29/10", "q[3]": 4, "out": 3}, {"q[1]": 4, "q[2]": 0, "q[3]": "1/2", "out": 1}]
+    return certify_factor(dipc.tighten(NORMAL, rows, beta="exp(-alpha*eps/2)"))
+
+
 def constant(tmp_path: Path, *mode: str) -> str:
     proof = tmp_path / "proof.json"
     assert run(["privacy", COIN, "--adjacent", "hamming:1", *mode, "--certificate", str(proof), "-q"]) == 0
     return proof.read_text(encoding="utf-8")
+
+
+def test_the_ends_of_a_factor_over_normal_noise_share_their_series(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The two ends differ in beta alone. The least factor is bracketed to six digits."""
+    computed: list[object] = []
+    series = messages.series
+
+    def counted(tree: Tree, cell: Expansion) -> Series:
+        computed.append((tree, cell.middle, cell.radius, cell.terms, cell.accuracy))
+        return series(tree, cell)
+
+    document = normal_factor()
+    low, high = map(Fraction, json.loads(document)["enclosed"])
+    assert 0 < high - low < high / 10**4
+    monkeypatch.setattr(messages, "series", counted)
+    assert check_text(document).complete
+    assert computed
+    assert len(computed) == len(set(computed))
 
 
 @pytest.mark.parametrize(
@@ -50,6 +77,7 @@ def constant(tmp_path: Path, *mode: str) -> str:
         (lambda: factor(inputs="all"), "factor"),
         (lambda: factor(beta="exp(-alpha*eps/8) + exp(-alpha*eps/4)"), "factor"),
         (lambda: factor(beta="-(-2*exp(-eps*alpha/8))"), "factor"),
+        (normal_factor, "factor"),
         (lambda: least("eps"), "eps"),
         (lambda: least("eps", eps="(0, 5), [8, 100]"), "eps"),
         (lambda: least("gamma"), "gamma"),
