@@ -239,10 +239,8 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBl
     if tightest.factor is not None and tightest.places:
         yield [Fields(_numbers(tightest, tightest.factor))]
     does = ("needs at least that", "need at least that") if tightest.enclosed else ("needs it", "need it")
+    by_rows = _by_rows(tightest)
     # At several integer distances the text of a class can be the same.
-    by_rows: dict[tuple[int, ...], list[TightSpot]] = {}
-    for spot in tightest.places:
-        by_rows.setdefault(spot.claimed.rows, []).append(spot)
     places = tuple(dict.fromkeys(tuple(_place(tightest, spots, does)) for spots in by_rows.values()))
     yield from places[:_SHOWN_PLACES]
     bound = "a bound that needs no more than that" if tightest.upper else "no such bound"
@@ -250,9 +248,20 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBl
     more = len(places) - _SHOWN_PLACES
     if more > 0:
         yield [Line(f"{count(more, 'more place')}; --format json has them all")]
+    hopeless = {row for rows in by_rows for row in rows} if tightest.factor is None else set[int]()
     for unknown in tightest.unknown:
+        if hopeless.issuperset(unknown.rows):
+            continue
         are = "is" if len(unknown.rows) == 1 else "are"
         yield section(f"{numbered(tightest.word, unknown.rows)} {are} undecided", [("reason", unknown.reason)])
+
+
+def _by_rows(tightest: Tightest) -> dict[tuple[int, ...], list[TightSpot]]:
+    """Return the places of each class or row: those where the factor is attained, or, if it is at none, all of them."""
+    by_rows: dict[tuple[int, ...], list[TightSpot]] = {}
+    for spot in tightest.places:
+        by_rows.setdefault(spot.claimed.rows, []).append(spot)
+    return {rows: [spot for spot in spots if spot.attained] or spots for rows, spots in by_rows.items()}
 
 
 def _scope_text(tightest: Tightest) -> str | None:
@@ -298,7 +307,9 @@ def _numbers(tightest: Tightest, factor: tuple[Fraction, Fraction]) -> Iterable[
             yield "best 1/κ", f"1/{kappa}: {holds} holds at every {tightest.word}, {more} does not"
         else:
             yield "best 1/κ", f"none: {holds} itself does not hold at every {tightest.word}"
-    places = len({(spot.claimed.rows, spot.claimed.variable, spot.place) for spot in tightest.places})
+    places = len(
+        {(s.claimed.rows, s.claimed.variable, s.place) for spots in _by_rows(tightest).values() for s in spots}
+    )
     if places > 1:
         digits = f"they agree to {tightest.digits} digits, but could not be proved to be equal"
         yield "places", f"{places} need it: {'proved to be equal' if tightest.proved else digits}"

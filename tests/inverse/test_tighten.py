@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import mpmath
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.limits import Undecided
+from dipc.cli.main import run
 from dipc.inverse.tighten import Tightest
 
 LAPLACE = "program l; input q : real; output o : real; o <- Lap(eps, q);"
@@ -288,3 +290,20 @@ def test_the_factor_is_the_least(beta: str, gamma: int, eps: str) -> None:
     if found.kappa:
         assert verdict(Fraction(1, found.kappa)) is dipc.Verdict.ACCURATE
     assert verdict(Fraction(1, found.kappa + 1)) is dipc.Verdict.INACCURATE
+
+
+def test_a_class_that_needs_the_factor_at_every_eps_is_not_said_to_need_less(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At x = -5 the error of a clipped value is beta for every eps; at other inputs only in the limit eps → 0."""
+    path = tmp_path / "clip.dip"
+    path.write_text(
+        "program clip; input x : real; requires x >= -5 and x <= 12; output out : real; ideal { out <- x }"
+        "out <- Lap(eps, max(x, 0))"
+    )
+    beta = "exp(-3*eps)/2 + exp(-13*eps)/2"
+    assert run(["tighten", str(path), "--inputs", "all", "--alpha", "0", "--gamma", "8", "--beta", beta]) == 0
+    _, _, last = capsys.readouterr().out.partition("class 2 needs it")
+    assert "every eps" in last
+    assert "needs less" not in last
+    assert "needs it" not in last
