@@ -232,18 +232,13 @@ class Parametric:
             terms.append((j, r, c))
         return ExpPoly.from_terms(terms)
 
-    def powers(self, name: str) -> dict[int, Parametric] | None:
-        """The nonzero coefficients, by power, if the function is a polynomial in the unknown `name`, else None."""
-        result: dict[int, dict[Factors, ExpPoly]] = {}
-        for factors, value in self.numerator.items():
-            power = 0
-            for other, j, r in factors:
-                if other == name:
-                    if r:
-                        return None
-                    power = j
-            result.setdefault(power, {})[tuple(factor for factor in factors if factor[0] != name)] = value
-        return {power: Parametric(numerator, self.denominator) for power, numerator in result.items()}
+    def linear(self, name: str) -> tuple[Fraction, Fraction] | None:
+        """The numbers (base, rate) if the function is base + rate·U, where U is the unknown `name`, else None."""
+        keys: tuple[Factors, Factors] = FLAT, ((name, 1, _NONE),)
+        if self.denominator != _ONE or self.numerator.keys() - {*keys}:
+            return None
+        base, rate = (Parametric.from_exppoly(self.numerator.get(key, _ZERO)).constant() for key in keys)
+        return None if base is None or rate is None else (base, rate)
 
 
 _NONE = Fraction(0)

@@ -445,11 +445,9 @@ def gamma_curve(claim: Claim) -> tuple[Fraction, Fraction] | None:
     if claim.alpha is None or not mentions(claim.alpha.tree, "gamma"):
         return None
     value = claim.alpha.value({**claim.constants, "gamma": Parametric.unknown("gamma")})
-    powers = value.powers("gamma") if isinstance(value, Parametric) else None
-    if powers is not None and powers.keys() <= {0, 1}:
-        slope, base = (powers[power].constant() if power in powers else Fraction(0) for power in (1, 0))
-        if slope is not None and base is not None:
-            return slope, base
+    found = value.linear("gamma") if isinstance(value, Parametric) else None
+    if found is not None:
+        return found[1], found[0]
     raise claim.alpha.error(
         "E1253",
         "the claim is not limit-definable: alpha is not a linear function of gamma",

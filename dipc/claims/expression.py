@@ -559,20 +559,15 @@ _ROUNDED_DIGITS = 20
 
 
 @frozen
-class NormalTerm:
-    """The summand `coefficient`·`call` of a beta, whose call is `erfc`, or `exp` with eps^2 in its argument."""
-
-    coefficient: ClaimExpression
-    call: Call
-
-
-@frozen
 class NormalParts:
-    """A beta (`expression`) as the sum of a `plain` part and of `terms` with functions of the normal distribution."""
+    """A beta (`expression`) as the sum of a `plain` part and of `terms` with functions of the normal distribution.
+
+    A term (coefficient, call) is their product; the call is `erfc`, or `exp` with eps^2 in its argument.
+    """
 
     expression: ClaimExpression
     plain: ClaimExpression
-    terms: tuple[NormalTerm, ...]
+    terms: tuple[tuple[ClaimExpression, Call], ...]
 
     def beta(self, names: Mapping[str, Parametric], value: Callable[[ClaimExpression], BetaForm]) -> BetaForm:
         """Return beta as a function of eps, where `names` has the values of all names in it.
@@ -582,9 +577,9 @@ class NormalParts:
         """
         plain = self._closed(self.plain, value)
         terms: list[tuple[normals.NormalFunction, ExpPoly]] = []
-        for term in self.terms:
-            weight = self._closed(term.coefficient, value)
-            for c, function in self._functions(term.call, names):
+        for coefficient, call in self.terms:
+            weight = self._closed(coefficient, value)
+            for c, function in self._functions(call, names):
                 if function is None:
                     plain = plain + weight * c
                 else:
@@ -639,12 +634,12 @@ def normal_parts(expression: ClaimExpression) -> NormalParts | None:
     if not has_normal(expression.tree):
         return None
     plain: Expr | None = None
-    terms: list[NormalTerm] = []
+    terms: list[tuple[ClaimExpression, Call]] = []
     for coefficient, call in _summands(expression, expression.tree):
         if call is None:
             plain = coefficient if plain is None else Binary(BinaryOp.ADD, plain, coefficient, expression.tree.span)
         else:
-            terms.append(NormalTerm(replace(expression, tree=coefficient), call))
+            terms.append((replace(expression, tree=coefficient), call))
     nothing: Expr = Number(Fraction(0), "0", expression.tree.span)
     return NormalParts(expression, replace(expression, tree=nothing if plain is None else plain), tuple(terms))
 
@@ -694,38 +689,25 @@ def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, C
 def scales(parts: NormalParts, names: Mapping[str, Parametric]) -> bool:
     """Return True if the argument of each normal function in `parts` depends on distance·eps alone.
 
-    A distance is a name whose value in `names` is a multiple of the only unknown. An argument c·distance^a·eps^b is
-    tested by its power of eps: with eps in place of the distance it has to be twice that with 1 in place of it, so that
-    a = b.
+    A distance is a name whose value in `names` is a multiple of the only unknown. The factor of an argument
+    c·distance^a·eps^b at the distance 4 has to be 4^b times that at 1, so that a = b.
     """
-    factors = {name: value for name, value in names.items() if constant_of(value) is None}
-    rates: dict[str, Fraction] = {}
-    for name, value in factors.items():
-        powers = value.powers(*value.unknowns()) if len(value.unknowns()) == 1 else None
-        rate = powers[1].constant() if powers is not None and powers.keys() == {1} else None
-        if rate is None:
-            return False
-        rates[name] = rate
-    at_one = {**names, **{name: Parametric.number(rate) for name, rate in rates.items()}}
-
-    def as_eps(node: Expr) -> Expr | None:
-        if not isinstance(node, Name) or GREEK.get(node.name, node.name) not in rates:
-            return None
-        rate = rates[GREEK.get(node.name, node.name)]
-        above, below = (Number(Fraction(n), str(n), node.span) for n in rate.as_integer_ratio())
-        scaled = Binary(BinaryOp.MULTIPLY, Eps(node.span), above, node.span)
-        return Binary(BinaryOp.DIVIDE, scaled, below, node.span)
-
-    def constant(node: Expr) -> Fraction:
-        return parts.expression.rational(node, at_one)
-
-    for term in parts.terms:
-        (argument,) = term.call.arguments
+    at_one, at_four = dict(names), dict(names)
+    for name, value in names.items():
+        if constant_of(value) is None:
+            found = value.linear(min(value.unknowns(), default=""))
+            if found is None or found[0]:
+                return False
+            at_one[name], at_four[name] = (Parametric.number(factor * found[1]) for factor in (1, 4))
+    for _, call in parts.terms:
+        (argument,) = call.arguments
         try:
-            factor, power = monomial(argument, constant)
-            both = monomial(rewritten(argument, as_eps), constant)
+            factor, power = monomial(argument, lambda node: parts.expression.rational(node, at_one))
+            other, _ = monomial(argument, lambda node: parts.expression.rational(node, at_four))
         except NoMonomial:
             return False
-        if factor.sign and both != (factor, 2 * power):
+        if factor.sign and (
+            (2 * power).denominator > 1 or other != factor * Real.from_rational(2).power(int(2 * power))
+        ):
             return False
     return True

@@ -265,16 +265,10 @@ class ClassClaim:
             return Fraction(0), Fraction(0)
         number = expression.number(names, self._claim.intervals)
         value = expression.value(names) if number is None else Parametric.number(number)
-        powers = value.powers("alpha") if isinstance(value, Parametric) else None
-        if powers is None or not powers.keys() <= {0, 1}:
-            raise self._bad_gamma(expression)
-        base, rate = (powers[power].constant() if power in powers else Fraction(0) for power in (0, 1))
-        if base is None or rate is None or base < 0 or rate < 0:
-            raise self._bad_gamma(expression)
-        return base, rate
-
-    def _bad_gamma(self, expression: ClaimExpression) -> DiagnosticError:
-        return expression.error(
+        found = value.linear("alpha") if isinstance(value, Parametric) else None
+        if found is not None and min(found) >= 0:
+            return found
+        raise expression.error(
             "E1202",
             "for all inputs gamma must be a number or a multiple of alpha",
             expression.tree,
@@ -305,7 +299,7 @@ def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
     """
     normal = normal_parts(beta)
     if normal is not None:
-        rest = (normal.plain, *(term.coefficient for term in normal.terms))
+        rest = (normal.plain, *(coefficient for coefficient, _ in normal.terms))
         return normal_scales(normal, names) and all(_scales(expression, names) for expression in rest)
 
     def function(leaf: Parametric) -> Parametric | None:

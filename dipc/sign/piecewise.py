@@ -112,7 +112,7 @@ class PiecewiseForm:
         if isinstance(self.value, ExpPoly | Quotient):
             return fraction_of(self.value)
         try:
-            form = resolve(self.value, partial(_sign, eps=eps))
+            form = resolve(self.value, partial(sign_at, eps=eps))
             sign = sign_at(form.denominator, eps)
             if sign:
                 return _reduced(form.numerator_flat() * sign, form.denominator * sign)
@@ -172,10 +172,6 @@ class PiecewiseForm:
 
 BetaForm = PiecewiseForm
 """The type of beta at one row."""
-
-
-def _sign(function: ExpPoly, eps: Fraction) -> int:
-    return sign_at(function, eps)
 
 
 def _hull(interval: Interval, lower: RegionEnd, upper: RegionEnd) -> Interval:
@@ -266,7 +262,7 @@ def zero_of(value: Selected, intervals: Sequence[Interval]) -> Fraction | Root |
         arrangement = arrange(functions, interval)
         active: list[ExpPoly] = []
         for sample in arrangement.samples:
-            numerator = resolve(value, partial(_sign, eps=sample)).numerator_flat()
+            numerator = resolve(value, partial(sign_at, eps=sample)).numerator_flat()
             if numerator.is_zero() or numerator.value_is_zero(sample):
                 return sample
             active.append(numerator)

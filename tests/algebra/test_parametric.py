@@ -200,20 +200,18 @@ def test_functions_of_one_product(terms: list[tuple[Fraction, int, Fraction]], e
     assert (f + Parametric.unknown("a") * Parametric.unknown("g")).in_product() is None
 
 
-@given(elements, some_eps, points)
-def test_polynomials_in_one_unknown(f: Parametric, eps: Fraction, at: dict[str, Fraction]) -> None:
-    powers = f.powers("a")
-    if powers is None:
-        assert any(name == "a" and r for factors in f.numerator for name, _, r in factors)
-        return
-    total = Parametric.number(0)
-    for power, coefficient in powers.items():
-        assert "a" not in coefficient.unknowns()
-        assert coefficient.numerator
-        total = total + coefficient * Parametric.unknown("a").power(power)
-    assert same(total, f)
-    with mpmath.workdps(DIGITS):
-        assert is_close(value(total, eps, at), value(f, eps, at))
+@given(elements, small, small)
+def test_linear_functions_of_one_unknown(f: Parametric, base: Fraction, rate: Fraction) -> None:
+    line = Parametric.number(base) + Parametric.number(rate) * Parametric.unknown("a")
+    assert line.linear("a") == (base, rate)
+    assert line.linear("b") == (None if rate else (base, 0))
+    found = f.linear("a")
+    if found is None:
+        assert f.denominator != ExpPoly.ONE or any(
+            k or q or factors not in ((), (("a", 1, 0),)) for k, q, factors, _ in f.terms()
+        )
+    else:
+        assert same(Parametric.number(found[0]) + Parametric.number(found[1]) * Parametric.unknown("a"), f)
 
 
 @given(elements)
