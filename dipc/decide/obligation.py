@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of, terms_at
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, Undecided
 from dipc.algebra.numbers import outward
 from dipc.algebra.record import Record, json_object, json_value
@@ -634,10 +634,7 @@ class _Evaluated:
 
 def _leading(poly: ExpPoly, eps: Fraction) -> Fraction:
     """The largest q for which the coefficient c(eps) of e^{q·eps} in `poly` is nonzero at `eps`; 0 if all are zero."""
-    coefficients: dict[Fraction, Fraction] = {}
-    for k, q, c in poly.terms():
-        coefficients[q] = coefficients.get(q, Fraction(0)) + c * eps**k
-    return max((q for q, c in coefficients.items() if c), default=Fraction(0))
+    return max((q for _, q, _ in terms_at(poly.terms(), eps)), default=Fraction(0))
 
 
 def _unwritable(eps: Fraction) -> LimitReached:

@@ -47,6 +47,7 @@ def larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         two.map(lambda p: f"min({p[0]}, {p[1]})"),
         two.map(lambda p: f"max({p[0]}, {p[1]})"),
         inner.map("(-({}))".format),
+        inner.map("abs({})".format),
         inner.map("({})^2".format),
         st.tuples(NUMBERS, NUMBERS).map(lambda p: f"exp(-log({p[0]} + 2)*eps*{p[1]})"),
         NUMBERS.map("exp(-{})".format),
@@ -66,7 +67,7 @@ def value(text: str, eps: Fraction, gamma: Fraction) -> mpmath.mpf:
         "abs": abs,
         "mpf": mpmath.mpf,
     }
-    python = re.sub(r"(?<![\w.])(\d+(\.\d+)?)", r"mpf('\1')", text.replace("^", "**"))
+    python = re.sub(r"(?<![\w.])(\d+(\.\d+)?(e-?\d+)?)", r"mpf('\1')", text.replace("^", "**"))
     return eval(python, {"__builtins__": {}}, names)
 
 
