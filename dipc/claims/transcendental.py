@@ -502,15 +502,9 @@ class _Enclosure:
         """
         if not is_constant(node) or any(isinstance(each, Call) and each.function == "log" for each in walk(node)):
             return None
-
-        def with_eps(inside: Expr) -> Expr | None:
-            match inside:
-                case Call(function="exp", arguments=(inner,)):
-                    return replace(inside, arguments=(Binary(BinaryOp.MULTIPLY, inner, Eps(inner.span), inner.span),))
-            return None
-
         with suppress(DiagnosticError, Undecided):
-            value = replace(self.expression, tree=rewritten(node, with_eps)).evaluate(self.names)
+            of_one = with_powers_of_eps(replace(self.expression, tree=node), self.names, Fraction(1))
+            value = of_one.evaluate(self.names)
             sign = value.denominator.sign_at_one()
             if sign:
                 form = ClosedForm(simplest(Quotient(value.numerator_flat() * sign, value.denominator * sign)))

@@ -22,6 +22,7 @@ from dipc.algebra.numbers import to_fmpq, to_fraction
 from dipc.algebra.parametric import Factors, Parametric, merged_factors
 from dipc.claims import conditions
 from dipc.claims.expression import DISTANCES, ClaimExpression
+from dipc.claims.expression import summands as summands_of
 from dipc.frozen import frozen
 from dipc.questions.every_number.uniform import NotUniform
 from dipc.sign.interval import Interval
@@ -290,17 +291,14 @@ class InNumber:
         The expression is `tree` without summands that are at least 0 and may need another unit. Raises NotUniform if
         it is not a sum of terms in m and e, and OtherScale if it may be one in another unit.
         """
-        try:
-            return self.value(tree)
-        except OtherScale:
-            match tree:
-                case ast.Binary(op=ast.BinaryOp.ADD, left=left, right=right):
-                    return _plus(self.lesser(left, start), self.lesser(right, start))
-                case ast.Binary(op=ast.BinaryOp.SUBTRACT, left=left, right=right):
-                    return _plus(self.lesser(left, start), _scaled(self.value(right), RationalFunction.constant(-1)))
-                case _ if self._is_proved_nonnegative(tree, start):
-                    return {}
-            raise
+        total: Summands = {}
+        for term in summands_of(tree):
+            try:
+                total = _plus(total, self.value(term))
+            except OtherScale:
+                if not self._is_proved_nonnegative(term, start):
+                    raise
+        return total
 
     def _is_proved_nonnegative(self, tree: ast.Expr, start: int) -> bool:
         names = {name: Parametric.unknown(name) for name in DISTANCES}
