@@ -10,7 +10,7 @@ from itertools import product
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
-from dipc.algebra.parametric import Parametric, constant_of
+from dipc.algebra.parametric import Operator, Parametric, Selected
 from dipc.algebra.record import Record
 from dipc.claims.claim import Claim, Key
 from dipc.claims.expression import DISTANCES, ClaimExpression, summands
@@ -34,6 +34,7 @@ from dipc.text.ast import (
     walk,
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
+from dipc.text.numbers import NoMonomial
 from dipc.text.printer import print_expression
 
 # --- Whether a claim expression falls as a distance grows: decided where it is one closed form, else put together -----
@@ -102,33 +103,41 @@ class _Analysis:
     intervals: Sequence[Interval]
 
     def trend(self, node: Expr) -> Trend:
-        value = self._value(node)
-        if value is not None:
-            return self._exact(value)
+        known: Trend | None = None
+        with suppress(DiagnosticError):
+            value = replace(self.whole, tree=node).value(self.names, self.intervals)
+            known = self._of_value(value)
+            if known is not None and isinstance(value, Parametric) and (known.falls or known.rises or known.growth):
+                return known
+        found = self._of_parts(node)
+        return found if known is None else _either(known, found)
+
+    def _of_value(self, value: Selected) -> Trend | None:
+        """Return the trend read off `value`, or None if it has a part of too many summands."""
+        if isinstance(value, Parametric):
+            return self._exact(value) if sum(map(len, value.numerator.values())) <= MOST_TERMS else None
+        trends = [trend for argument in value.arguments if (trend := self._of_value(argument)) is not None]
+        return _combined(value.operator, trends) if len(trends) == len(value.arguments) else None
+
+    def _of_parts(self, node: Expr) -> Trend:
         match node:
             case Unary(op=UnaryOp.NEGATE, operand=operand):
                 return _negated(self.trend(operand))
-            case Binary(op=op, left=left, right=right):
-                return self._binary(op, self.trend(left), right)
+            case Binary(op=BinaryOp.SUBTRACT, left=left, right=right):
+                return _sum(self.trend(left), _negated(self.trend(right)))
+            case Binary(op=op, left=left, right=right) if op in _OPERATORS:
+                return _combined(_OPERATORS[op], [self.trend(left), self.trend(right)])
+            case Binary(op=BinaryOp.POWER, left=left, right=right):
+                with suppress(NoMonomial):
+                    return _power(self.trend(left), self.whole.rational(right, self.names))
             case Call(function="exp" | "erfc" as function, arguments=(inner,)):
                 trend = self.trend(inner) if function == "exp" else _negated(self.trend(inner))
                 return Trend(trend.falls, trend.rises, True, False, True, trend.continuous)
-            case Call(function="abs", arguments=(inner,)):
-                return _absolute(self.trend(inner))
-            case Call(function="min" | "max" as function, arguments=arguments):
-                return _selected(function, [self.trend(argument) for argument in arguments])
+            case Call(function="min" | "max" | "abs" as function, arguments=arguments):
+                return _combined(Operator(function.capitalize()), [self.trend(argument) for argument in arguments])
         names = {GREEK.get(each.name, each.name) for each in walk(node) if isinstance(each, Name)}
         free = all(self.unknown not in self.names[name].unknowns() for name in names & self.names.keys())
         return Trend(free, free, continuous=False)
-
-    def _value(self, node: Expr) -> Parametric | None:
-        try:
-            value = replace(self.whole, tree=node).value(self.names, self.intervals)
-        except DiagnosticError:
-            return None
-        if not isinstance(value, Parametric) or sum(map(len, value.numerator.values())) > MOST_TERMS:
-            return None
-        return value
 
     def _exact(self, value: Parametric) -> Trend:
         below = sign_throughout(self.intervals)(value.denominator)
@@ -150,22 +159,6 @@ class _Analysis:
             positive,
             growth=falls if isinstance(falls, GrowthWitness) else None,
         )
-
-    def _binary(self, op: BinaryOp, left: Trend, tree: Expr) -> Trend:
-        if op is BinaryOp.POWER:
-            count = self._value(tree)
-            return _power(left, None if count is None else constant_of(count))
-        right = self.trend(tree)
-        match op:
-            case BinaryOp.ADD:
-                return _sum(left, right)
-            case BinaryOp.SUBTRACT:
-                return _sum(left, _negated(right))
-            case BinaryOp.MULTIPLY:
-                return _product(left, right)
-            case BinaryOp.DIVIDE:
-                return _product(left, _inverse(right))
-        return Trend(continuous=False)
 
 
 # --- signs of one function -------------------------------------------------------------------------
@@ -245,6 +238,35 @@ def _holds(function: ExpPoly, interval: Interval) -> bool:
 
 # --- rules -----------------------------------------------------------------------------------------
 
+_OPERATORS = {BinaryOp.ADD: Operator.SUM, BinaryOp.MULTIPLY: Operator.PRODUCT, BinaryOp.DIVIDE: Operator.QUOTIENT}
+
+
+def _combined(operator: Operator, trends: Sequence[Trend]) -> Trend:
+    match operator:
+        case Operator.SUM:
+            return _sum(*trends)
+        case Operator.PRODUCT:
+            return _product(*trends)
+        case Operator.QUOTIENT:
+            left, right = trends
+            return _product(left, _inverse(right))
+        case Operator.ABS:
+            return _absolute(*trends)
+    return _selected(operator, trends)
+
+
+def _either(one: Trend, other: Trend) -> Trend:
+    """Return the trend of an expression for which both trends are proved."""
+    return Trend(
+        one.falls or other.falls,
+        one.rises or other.rises,
+        one.nonnegative or other.nonnegative,
+        one.nonpositive or other.nonpositive,
+        one.positive or other.positive,
+        one.continuous or other.continuous,
+        one.growth or other.growth,
+    )
+
 
 def _negated(it: Trend) -> Trend:
     return Trend(it.rises, it.falls, it.nonpositive, it.nonnegative, False, it.continuous)
@@ -292,8 +314,8 @@ def _inverse(it: Trend) -> Trend:
     return Trend(it.rises, it.falls, True, False, True, it.continuous)
 
 
-def _power(base: Trend, exponent: Fraction | None) -> Trend:
-    if exponent is None or exponent.denominator != 1:
+def _power(base: Trend, exponent: Fraction) -> Trend:
+    if exponent.denominator != 1:
         return Trend(continuous=False)
     result = Trend(True, True, True, False, True, base.continuous)
     for _ in range(abs(int(exponent))):
@@ -309,8 +331,8 @@ def _absolute(it: Trend) -> Trend:
     return Trend(it.constant, it.constant, True, False, False, it.continuous)
 
 
-def _selected(function: str, trends: Sequence[Trend]) -> Trend:
-    some, every = (any, all) if function == "max" else (all, any)
+def _selected(operator: Operator, trends: Sequence[Trend]) -> Trend:
+    some, every = (any, all) if operator is Operator.MAX else (all, any)
     return Trend(
         all(it.falls for it in trends),
         all(it.rises for it in trends),

@@ -40,6 +40,10 @@ def trend_of(text: str, unknown: str = "alpha", **known: int) -> Trend:
     "5",
     "erfc(alpha*eps)",
     "exp(-eps)*erfc(alpha*eps/2) + exp(-alpha^2*eps^2)",
+    "(eps - 1)^2*exp(-alpha*eps)",
+    "sum(i in 1..2 : min(1, exp(-alpha*eps))/i)",
+    "exp(-alpha*eps) - exp(-min(alpha, gamma)*eps)",
+    "min(exp(-alpha*eps), erfc(gamma*eps/sqrt(2)))",
 ])  # fmt: skip
 def test_these_fall(text: str) -> None:
     found = trend_of(text)
