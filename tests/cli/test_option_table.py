@@ -9,9 +9,11 @@ from pathlib import Path
 import click
 import pytest
 
+from dipc import options
 from dipc.cli.main import COMMANDS, cli
 from dipc.cli.option_table import OPTIONS, parameter_of
 from dipc.options import Options
+from dipc.playground import FIELDS
 from dipc.suite.claims import _CLAIM_PARTS, _PRIVACY_PARTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +52,25 @@ def test_every_option_of_the_table_is_used() -> None:
     for name in OPTIONS:
         if name.startswith("-"):
             assert set(name.partition("~")[0].partition("/")[0].split(",")) <= known
+
+
+def test_the_fields_of_the_page_are_those_of_its_messages() -> None:
+    assert dict(re.findall(r'^  "(-[\w-]+)": \["(\w+)", ', PAGE, re.MULTILINE)) == FIELDS
+
+
+#: The keyword arguments of Python alone.
+IN_PYTHON = {"progress", "keep_proofs", "as_given"}
+
+GIVEN = [each for each in vars(options).values() if getattr(each, "__total__", True) is False]
+
+
+@pytest.mark.parametrize("given", GIVEN, ids=lambda each: each.__name__)
+def test_keyword_arguments_are_options(given: type) -> None:
+    """A keyword argument has its default in `Options`, and the name of an option unless it is one of Python alone."""
+    flags = {flag for name in OPTIONS for flag in name.partition("~")[0].partition("/")[0].split(",")}
+    names = {parameter_of(name) for name in OPTIONS} | {flag.lstrip("-") for flag in flags}
+    assert given.__annotations__.keys() <= {field.name for field in fields(Options)}
+    assert given.__annotations__.keys() <= {name.replace("-", "_") for name in names} | IN_PYTHON
 
 
 @pytest.mark.parametrize("name", sorted({*_CLAIM_PARTS, *_PRIVACY_PARTS}))
