@@ -6,7 +6,6 @@ A file is written whole or not at all.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import sys
 import tempfile
@@ -189,7 +188,7 @@ def check_target(path: Path | None, option: str = "-o") -> None:
         raise _refused(f"`{directory}` is not a directory", other) from None
     except (OSError, ValueError) as error:  # too long for a path, or with a NUL character
         raise _refused(f"`{path}` is not a path: {getattr(error, 'strerror', None) or error}", other) from None
-    if path.is_symlink() and not path.exists() and _circular(path):
+    if path.is_symlink() and Path(os.path.realpath(path)).is_symlink():
         raise _refused(f"`{path}` is a symbolic link that points to itself", other)
     if path.is_dir():
         raise _refused(f"`{path}` is a directory", f"give the path of a file to `{option}`")
@@ -197,14 +196,6 @@ def check_target(path: Path | None, option: str = "-o") -> None:
         raise _refused(f"there is no directory `{directory}`", "make it first, or " + other)
     if not os.access(path if path.exists() else directory, os.W_OK):
         raise _refused(f"no permission to write `{path}`", other)
-
-
-def _circular(path: Path) -> bool:
-    try:
-        path.stat()
-    except OSError as error:
-        return error.errno == errno.ELOOP
-    return False
 
 
 def check_table(path: Path | None) -> None:

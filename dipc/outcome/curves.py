@@ -717,9 +717,16 @@ def _draw_factors(axes: Axes, members: Sequence[Member], outcome: Outcome) -> No
 
 
 def _draw_needs(axes: Axes, tightest: Tightest, title: str) -> None:
-    grid = _grid_of_factor(tightest)
+    distinct = tightest.claims.distinct
+    peaks = [spot.eps[0] for spot in tightest.places if spot.eps is not None and any(spot.eps)]
+    if not peaks:
+        rates = [rate for one in distinct for rate in _rates(one.bound)] or [Fraction(1)]
+        peaks = [1 / max(rates), 1 / min(rates)]
+    intervals = tightest.claims.intervals
+    # Rational eps around all eps where the factor is needed.
+    grid = _grid(intervals, _clip(intervals, min(peaks) / 60, max(peaks) * 12), points=_POINTS)
     worst = list({id(spot.claimed): spot.claimed for spot in tightest.places}.values())[: len(COLORS)]
-    others = [one for one in tightest.claims.distinct if one not in worst][:_OTHERS]
+    others = [one for one in distinct if one not in worst][:_OTHERS]
     for number, one in enumerate(others):
         label = f"other {plural(tightest.word)}" if number == 0 else None
         _line(axes, [(eps, _need(one, eps)) for eps in grid], color=GRAY, linewidth=1, label=label)
@@ -734,8 +741,8 @@ def _draw_needs(axes: Axes, tightest: Tightest, title: str) -> None:
         axes.set_ylim(bottom=max(axes.get_ylim()[0], 1e-9))
     else:
         axes.set_ylim(0, 1.12 * axes.get_ylim()[1])
-    distinct = {one.variable for one in tightest.claims.distinct}
-    variables = sorted(f"t = {variable}" if variable.product else str(variable) for variable in distinct)
+    kinds = {one.variable for one in distinct}
+    variables = sorted(f"t = {variable}" if variable.product else str(variable) for variable in kinds)
     _titled(axes, title, " and ".join(variables) or "eps", "(1 − Pr) / beta")
 
 
@@ -758,16 +765,6 @@ def _mark_maximum(
         fontsize=9,
         color=_INK,
     )
-
-
-def _grid_of_factor(tightest: Tightest) -> list[Fraction]:
-    """Return rational eps, evenly spaced by their logarithms, around all eps where `tightest` needs its factor."""
-    peaks = [spot.eps[0] for spot in tightest.places if spot.eps is not None and any(spot.eps)]
-    if not peaks:
-        rates = [rate for one in tightest.claims.distinct for rate in _rates(one.bound)] or [Fraction(1)]
-        peaks = [1 / max(rates), 1 / min(rates)]
-    intervals = tightest.claims.intervals
-    return _grid(intervals, _clip(intervals, min(peaks) / 60, max(peaks) * 12), points=_POINTS)
 
 
 def _need(one: Inequality, eps: Fraction) -> float | None:

@@ -11,7 +11,7 @@ from dipc.auditing import Audit
 from dipc.outcome.outcome import ExitStatus, Fields, Grid, Line, Outcome, ReportBlock, Tone, Verbatim, section
 from dipc.outcome.words import assignment_text, count, enclosed_text, place_of_runs, rational, shown
 from dipc.simulation.compare import Agreement, ComparedRow, ComparedTally, estimates
-from dipc.simulation.conform import ComparedEvent, Conformance, LikelihoodTest
+from dipc.simulation.conform import ComparedEvent, Conformance
 from dipc.simulation.runs import Tally
 
 #: The most rows that a text shows besides mismatches; the JSON output has all.
@@ -191,16 +191,15 @@ def _conformance_parts(comparison: Conformance) -> Iterator[ReportBlock]:
     if len(ranked) > _MOST_CELLS:
         yield Line(f"and {len(ranked) - _MOST_CELLS} more, see --format json", indent=2)
     if comparison.ratios:
-        ratios = ((test.outputs, _ratio(test)) for test in comparison.ratios)
+        ratios = []
+        for test in comparison.ratios:
+            least = f"as far out with probability {min(test.tails):.3g} at most"
+            mark = "MISMATCH" if test.agreement is Agreement.MISMATCH else "ok"
+            ratios.append((test.outputs, f"{mark}: {least}; scales {test.factor:.4g} times as great"))
         yield section("likelihood ratios against other scales of the noises", ratios)
     if comparison.pairs:
         pairs = Verbatim(map(_line, comparison.pairs))
         yield [Line("pairs of samples that fall in one cell", Tone.HEAD), pairs]
-
-
-def _ratio(test: LikelihoodTest) -> str:
-    mark = "MISMATCH" if test.agreement is Agreement.MISMATCH else "ok"
-    return f"{mark}: as far out with probability {min(test.tails):.3g} at most; scales {test.factor:.4g} times as great"
 
 
 def _line(cell: ComparedEvent) -> str:

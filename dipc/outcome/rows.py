@@ -11,7 +11,7 @@ from typing import assert_never
 
 from dipc.claims.claim import UNUSED_GAMMA
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Counterexample, EndPoint, FailureInterval, Verdict
+from dipc.decide.obligation import Counterexample, FailureInterval, Verdict
 from dipc.outcome.outcome import (
     ExitStatus,
     Fields,
@@ -48,6 +48,7 @@ from dipc.outcome.words import (
     s,
     saying_text,
     subject_fields,
+    union_text,
     vacuous_text,
     without_closed_form,
 )
@@ -374,10 +375,7 @@ def _table(rows: Sequence[RowResult], word: str) -> ShownTable:
 
 def failing_text(intervals: Sequence[FailureInterval]) -> str:
     """Return the set of failing eps as a union of intervals, each finite end with its proved digits."""
-    texts = [_interval(interval) for interval in intervals[:_SHOWN_INTERVALS]]
-    if len(intervals) > _SHOWN_INTERVALS:
-        texts.append(f"{len(intervals) - _SHOWN_INTERVALS} more intervals")
-    return " ∪ ".join(texts)
+    return union_text(map(_interval, intervals), _SHOWN_INTERVALS)
 
 
 def worst_texts(intervals: Sequence[FailureInterval]) -> list[str]:
@@ -397,15 +395,13 @@ def _interval(interval: FailureInterval) -> str:
         return f"{{{start.text}}}"
     if start.exact and end.exact and start.low == end.low:
         return f"{{{exact(start.low)}}}"
-    low, high = (_end(point, all_digits=interval.worst is not None) for point in (start, end))
-    return f"{'[' if start.included else '('}{low}, {high}{']' if end.included else ')'}"
-
-
-def _end(point: EndPoint, *, all_digits: bool) -> str:
-    if point.high is None:
-        return "∞"
-    as_number = point.text is None and not point.exact
-    return cell_text(point.low, point.high) if all_digits and as_number else number_text(point)
+    texts = []
+    for point in (start, end):
+        # Where the worst eps was requested, all digits are shown.
+        as_cell = interval.worst is not None and point.text is None and not point.exact
+        digits = cell_text if as_cell else None
+        texts.append("∞" if point.high is None else digits(point.low, point.high) if digits else number_text(point))
+    return f"{'[' if start.included else '('}{', '.join(texts)}{']' if end.included else ')'}"
 
 
 def _row_list(numbers: Sequence[int], rows: int) -> str:

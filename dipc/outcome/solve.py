@@ -46,6 +46,7 @@ from dipc.outcome.words import (
     says_nothing,
     single,
     subject_fields,
+    union_text,
 )
 from dipc.program.expected_error import Erring
 from dipc.rules.rule import Variable
@@ -265,10 +266,7 @@ def _variable_text(piece: EnvelopePiece, before: str) -> str:
 
 
 def _union(spans: Sequence[EpsSpan]) -> str:
-    texts = [_span(span) for span in spans[:_MOST_SPANS]]
-    if len(spans) > _MOST_SPANS:
-        texts.append(f"{len(spans) - _MOST_SPANS} more intervals")
-    return " ∪ ".join(texts)
+    return union_text(map(_span, spans), _MOST_SPANS)
 
 
 def _span(span: EpsSpan) -> str:

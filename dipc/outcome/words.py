@@ -396,6 +396,13 @@ def number_text(point: EndPoint) -> str:
     return str(point.low) if len(str(point.low)) <= 12 else exact(point.low)
 
 
+def union_text(texts: Iterable[str], most: int) -> str:
+    """Return the union of at most `most` intervals, and the number of the others."""
+    listed = list(texts)
+    more = [] if len(listed) <= most else [f"{len(listed) - most} more intervals"]
+    return " ∪ ".join([*listed[:most], *more])
+
+
 def interval_text(eps: str) -> str:
     """Return the intervals with `inf` written as `∞`: `(0, ∞)`."""
     return eps.replace("inf", "∞")
