@@ -1,7 +1,8 @@
-"""Rewritings of programs: values drawn inside expressions, and `ideal { noiseless }`.
+"""Rewritings of programs: values drawn inside expressions, many clamps in one expression, and `ideal { noiseless }`.
 
-A value drawn inside an expression or condition is drawn before the statement instead. `ideal { noiseless }` is replaced
-by the program without its noise.
+A value drawn inside an expression or condition is drawn before the statement instead. Clamps are assigned to variables
+before the statement, where one expression has too many of them. `ideal { noiseless }` is replaced by the program
+without its noise.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def hoisted(program: ast.ProgramTree) -> ast.ProgramTree:
     return replace(program, declarations=(*declarations, *main.variables), body=body)
 
 
-def _fresh_names(program: ast.ProgramTree) -> Iterator[str]:
+def _fresh_names(program: ast.ProgramTree, stem: str = _STEM) -> Iterator[str]:
     used: set[str] = set()
     for node in walk(program):
         match node:
@@ -61,7 +62,7 @@ def _fresh_names(program: ast.ProgramTree) -> Iterator[str]:
                 used.add(name)
             case ast.Name(name) | ast.Element(name) | ast.Declarator(name) | ast.DomainDecl(name):
                 used.add(name)
-    return (name for number in count(1) if (name := f"{_STEM}{number}") not in used)
+    return (name for number in count(1) if (name := f"{stem}{number}") not in used)
 
 
 def _types(declarations: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
@@ -210,6 +211,120 @@ class _Hoisting:
             case _:
                 type_ = self._declared(value)
                 return isinstance(type_, ast.BaseTypeExpr) and type_.base is ast.BaseType.BOOL
+
+
+#: The functions of numbers that have a case for each argument.
+_BY_CASES = ("min", "max", "abs")
+
+
+def with_clamps_assigned(program: ast.ProgramTree) -> ast.ProgramTree:
+    """Return an equivalent program that computes `min`, `max` and `abs` of reals and ints before each statement.
+
+    `y <- q + max(r, 0)` becomes `clamp1 <- max(r, 0); y <- q + clamp1`, and a sum over a range that contains such calls
+    becomes a loop. Calls in weights, scores, rates and claims, and in the ranges of `min`, `max` and `count`, stay in
+    place.
+    """
+    names = _fresh_names(program, "clamp")
+    declarations: list[ast.Declaration] = []
+    for declaration in program.declarations:
+        if isinstance(declaration, ast.IdealDecl):
+            inner = _Clamps(names, _types((*program.declarations, *declaration.declarations)))
+            body = tuple(inner.block(declaration.body))
+            declaration = replace(declaration, declarations=(*declaration.declarations, *inner.variables), body=body)
+        declarations.append(declaration)
+    main = _Clamps(names, _types(program.declarations))
+    body = tuple(main.block(program.body))
+    return replace(program, declarations=(*declarations, *main.variables), body=body)
+
+
+@dataclass
+class _Clamps:
+    """The replacement of calls by `variables` in one body of statements; `types` has the type of each variable."""
+
+    names: Iterator[str]
+    types: dict[str, ast.TypeExpr]
+    variables: list[ast.VariableDecl] = field(default_factory=list)
+
+    def block(self, body: Sequence[ast.Statement]) -> Iterator[ast.Statement]:
+        for statement in body:
+            before: list[ast.Statement] = []
+            changed: ast.Statement = statement
+            match statement:
+                case ast.Assign(value=ast.Call(arguments=arguments) as call):
+                    free = tuple(self._free(each, before) if self._has_range(each) else each for each in arguments)
+                    changed = replace(statement, value=replace(call, arguments=free))
+                case ast.Assign(value=value):
+                    changed = replace(statement, value=self._free(value, before))
+                case ast.Sample(distribution=ast.NoiseExpr(mean=mean) as noise) if mean is not None:
+                    changed = replace(statement, distribution=replace(noise, mean=self._free(mean, before)))
+                case ast.If(condition, then, otherwise):
+                    condition = self._free(condition, before)
+                    then, otherwise = tuple(self.block(then)), tuple(self.block(otherwise))
+                    changed = replace(statement, condition=condition, then=then, otherwise=otherwise)
+                case ast.While(condition, inside):
+                    condition = self._free(condition, before)
+                    changed = replace(statement, condition=condition, body=(*self.block(inside), *before))
+                case ast.For(body=inside):
+                    changed = replace(statement, body=tuple(self.block(inside)))
+            yield from before
+            yield changed
+
+    def _free(self, expr: ast.Expr, before: list[ast.Statement]) -> ast.Expr:
+        """Return the expression with variables for its calls; append what computes them to `before`."""
+
+        def variable(node: ast.Expr) -> ast.Expr | None:
+            base = self._base(node)
+            match node:
+                case ast.Ranged():
+                    inner = [each for each in walk(node.body) if isinstance(each, ast.Ranged)]
+                    clear = all(each.variable != node.variable for each in inner)
+                    if node.function != "sum" or base is None or not clear or not self._has_cases(node.body):
+                        return node
+                    return self._total(node, base, before)
+                case ast.Call(function, arguments) if function in _BY_CASES and base is not None:
+                    if self._has_range(node):
+                        node = replace(node, arguments=tuple(self._free(each, before) for each in arguments))
+                    place = self._declared(base, node.span)
+                    before.append(ast.Assign(place, node, node.span))
+                    return place
+            return None
+
+        return rewritten(expr, variable)
+
+    def _total(self, node: ast.Ranged, base: ast.BaseType, before: list[ast.Statement]) -> ast.Expr:
+        span = node.span
+        total, index = self._declared(base, span), ast.Name(next(self.names), span)
+        body = rewritten(node.body, lambda each: index if ast.is_name(each, node.variable) else None)
+        inside: list[ast.Statement] = []
+        summand = self._free(body, inside)
+        inside.append(ast.Assign(total, ast.Binary(ast.BinaryOp.ADD, total, summand, span), span))
+        before.append(ast.Assign(total, ast.number(0, span), span))
+        before.append(ast.For(index.name, node.low, node.high, tuple(inside), span))
+        return total
+
+    def _declared(self, base: ast.BaseType, span: Span) -> ast.Name:
+        name = next(self.names)
+        type_ = ast.BaseTypeExpr(base, span)
+        self.types[name] = type_
+        declared = (ast.Declarator(name, None, None, span),)
+        self.variables.append(ast.VariableDecl(ast.Role.VAR, declared, type_, None, span))
+        return ast.Name(name, span)
+
+    def _base(self, expr: ast.Expr) -> ast.BaseType | None:
+        """Return the type of the real and int variables in the expression; None if all of its variables are finite."""
+        types = [self.types.get(each.name) for each in walk(expr) if isinstance(each, ast.Name | ast.Element)]
+        bases = {each.base for each in types if isinstance(each, ast.BaseTypeExpr)}
+        return next((base for base in (ast.BaseType.REAL, ast.BaseType.INT) if base in bases), None)
+
+    @staticmethod
+    def _has_range(expr: ast.Expr) -> bool:
+        return any(isinstance(each, ast.Ranged) for each in walk(expr))
+
+    def _has_cases(self, expr: ast.Expr) -> bool:
+        return any(
+            isinstance(each, ast.Call) and each.function in _BY_CASES and self._base(each) is not None
+            for each in walk(expr)
+        )
 
 
 def _listed(distribution: ast.Distribution) -> tuple[ast.Expr, ...]:

@@ -60,10 +60,11 @@ from dipc.text.declarations import (
     declare_variables,
     register,
 )
-from dipc.text.diagnostic import SourceText, Span
+from dipc.text.diagnostic import DiagnosticError, SourceText, Span
 from dipc.text.expressions import Elaborator, Fitting
 from dipc.text.precondition import compile_precondition
 from dipc.text.program import CoreProgram, compile_metric
+from dipc.text.rewriting import with_clamps_assigned
 from dipc.text.sampling import Sampling
 from dipc.text.scope import (
     DeclaredConstant,
@@ -720,6 +721,21 @@ def lower_ideal(
 
 
 def _lowered(
+    program: ast.ProgramTree, source: SourceText, overrides: Mapping[str, Fraction], eps: Fraction | None
+) -> tuple[CoreProgram, CoreProgram | None, Scope]:
+    """Return the typed program, its ideal, and its names; many `min`, `max` and `abs` are assigned to variables."""
+    try:
+        return _as_written(program, source, overrides, eps)
+    except DiagnosticError as error:
+        if all(each.code != ProgramCode.NOT_LINEAR for each in error.diagnostics):
+            raise
+        try:
+            return _as_written(with_clamps_assigned(program), source, overrides, eps)
+        except DiagnosticError:
+            raise error from None
+
+
+def _as_written(
     program: ast.ProgramTree, source: SourceText, overrides: Mapping[str, Fraction], eps: Fraction | None
 ) -> tuple[CoreProgram, CoreProgram | None, Scope]:
     findings = Findings(source)
