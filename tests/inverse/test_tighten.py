@@ -295,7 +295,7 @@ def test_the_factor_is_the_least(beta: str, gamma: int, eps: str) -> None:
 def test_a_class_that_needs_the_factor_at_every_eps_is_not_said_to_need_less(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At x = -5 the error of a clipped value is beta for every eps; at other inputs only in the limit eps → 0."""
+    """The error of a clipped value is beta for every eps at x = -5, and at other inputs only in the limit eps → 0."""
     path = tmp_path / "clip.dip"
     path.write_text(
         "program clip; input x : real; requires x >= -5 and x <= 12; output out : real; ideal { out <- x }"

@@ -135,12 +135,12 @@ def test_inputs_that_may_refute_a_claim_share_one_exploration(monkeypatch: pytes
     tried: list[object] = []
     case = Witnesses._case
 
-    def posed(self: Witnesses, inputs: Mapping[int, Value], gamma: Fraction | None) -> Case:
+    def case_at(self: Witnesses, inputs: Mapping[int, Value], gamma: Fraction | None) -> Case:
         tried.append(tuple(inputs.items()))
         return case(self, inputs, gamma)
 
     monkeypatch.setattr(Probabilities, "_make_plan", counted)
-    monkeypatch.setattr(Witnesses, "_case", posed)
+    monkeypatch.setattr(Witnesses, "_case", case_at)
     dipc.check(dipc.load(clipped_mean(2)), inputs="all", alpha=0, gamma="free", beta="exp(-(gamma - 5)*eps/5)")
     assert len(set(tried)) > 4 * len(plans)
     assert len(plans) <= 2  # of the claim, and of a weaker one
