@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from dipc.above import VERSION
 from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, Undecided
-from dipc.decide.obligation import MEASURED, Decision, Obligation, Verdict, decide, holds_in_scope
+from dipc.decide.obligation import MEASURED, NORMAL_FUNCTIONS, Decision, Obligation, Verdict, decide, holds_in_scope
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, UnexpandedBound
 from dipc.noise.law import NoClosedForm
@@ -43,7 +43,6 @@ R = TypeVar("R")
 #: The reason for probabilities over normal noise.
 NO_FORM = "probabilities of Gaussian noise have no closed form"
 
-WITHOUT_FORM = "functions of the normal distribution"
 
 #: An obligation to decide, or a bound to measure; the decision for a bound is UNDECIDED, with its closed form.
 Question = Obligation | Bound
@@ -200,7 +199,7 @@ class Engine:
             tried = self._by_series(obligation)
             if tried.verdict is Verdict.UNDECIDED and not tried.reason:
                 return Decision.undecided(
-                    f"beta has {WITHOUT_FORM}, and so does a weight or an event of the probability"
+                    f"beta has {NORMAL_FUNCTIONS}, and so does a weight or an event of the probability"
                 )
             return tried
         try:

@@ -710,7 +710,10 @@ def _claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits
                 for i in intervals
             ]
             return ClaimScope(tuple([FailureInterval(*both) for both in ends]))
-        return ClaimScope((), "beta has functions of the normal distribution")
+        falling = _scope_of_falling(beta.sum, intervals)
+        return (
+            ClaimScope((), f"where beta is less than 1, as it has {NORMAL_FUNCTIONS}") if falling is None else falling
+        )
     where: list[FailureInterval] = []
     try:
         for interval in intervals:
@@ -721,12 +724,67 @@ def _claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits
     return ClaimScope(tuple(where))
 
 
+#: What a beta without a closed form has.
+NORMAL_FUNCTIONS = "functions of the normal distribution"
+
+#: The bits of the value of eps at which a falling beta is 1, beyond those of its integer part.
+_ROOT_BITS = 110
+
+
+def _scope_of_falling(beta: normals.NormalSum, intervals: tuple[Interval, ...]) -> ClaimScope | None:
+    """The scope of a claim whose `beta` is shown to fall as eps grows; None if it is not, or if an end is not found."""
+    if not beta.falls or any(function.fixed for function in beta.terms):
+        return None
+    last = sum((c for k, q, c in beta.plain.terms() if not k and not q), _ZERO)
+    where: list[FailureInterval] = []
+    for interval in intervals:
+        start, end = interval.lower, interval.upper
+        # A beta that falls is less than its value, or its limit, at the start.
+        begins = beta.at_zero <= 1 if not start else _is_below_one(beta, start)
+        finishes = last < 1 if end is None else _is_below_one(beta, end)
+        if begins is None or finishes is None:
+            return None
+        if not finishes:
+            continue
+        root = EndPoint(start, start, interval.lower_closed)
+        if not begins:
+            cell = _where_one(beta, start, end)
+            if cell is None:
+                return None
+            root = EndPoint(*cell, False)
+        upper = EndPoint(_ZERO, None, False) if end is None else EndPoint(end, end, interval.upper_closed)
+        where.append(FailureInterval(root, upper))
+    return ClaimScope(tuple(where))
+
+
+def _is_below_one(beta: normals.NormalSum, eps: Fraction) -> bool | None:
+    """Whether `beta` < 1 at `eps` > 0; None if its value cannot be told from 1."""
+    low, high = beta.enclosure(eps, 4 * _ROOT_BITS)
+    return True if high < 1 else False if low > 1 else None
+
+
+def _where_one(beta: normals.NormalSum, low: Fraction, end: Fraction | None) -> tuple[Fraction, Fraction] | None:
+    """An enclosure of the eps > `low` at which the falling `beta` is 1; None if its values cannot be told from 1."""
+    high = end or low + 1
+    while end is None and _is_below_one(beta, high) is False:
+        low, high = high, 2 * high
+    for _ in range(_ROOT_BITS):
+        middle = (low + high) / 2
+        below = _is_below_one(beta, middle)
+        if below is None:
+            return None
+        low, high = (low, middle) if below else (middle, high)
+    return low, high
+
+
 def holds_in_scope(bound: ClosedForm, beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> bool:
     """Return True only if `bound` >= 1 - `beta` on the intervals, for a bound that is nowhere negative.
 
     The inequality holds where beta >= 1, so that it is only decided on the scope of the claim, or a little more. The
     sign of a long closed form takes longest near 0, where beta usually exceeds 1. Raises LimitReached.
     """
+    if not beta.has_cells:
+        return False
     scope = claim_scope(beta, intervals, limits)
     if scope.reason is not None:
         return False

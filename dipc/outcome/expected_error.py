@@ -77,8 +77,9 @@ def headline(report: ErrorReport) -> str:
         return f"E[{report.error_text}] {'=' if worst.exact else '≤'} {enclosed_text(*worst.value)} {where}{everyone}"
     if worst.where is not None:
         return f"E[{report.error_text}] is at most {enclosed_text(*worst.value)} {where} for every input, of {rows}"
-    most = f"of {rows} {where}" + (f", and the most {everywhere}" if report.everywhere else "")
-    return f"E[{report.error_text}] is at most {enclosed_text(*worst.value)}, in row {worst.row}, {most}"
+    value = enclosed_text(*worst.value)
+    most = "has the greatest" + (f" error, {everywhere}" if report.everywhere else "")
+    return f"E[{report.error_text}] is at most {value} {where} in the {rows}: row {worst.row} {most}"
 
 
 def _report_parts(report: ErrorReport, source: Source | None) -> Iterator[ReportBlock]:
@@ -117,7 +118,9 @@ def _fields(report: ErrorReport, row: ErrorRow) -> Iterable[tuple[str, str | Non
     yield ("input", assignment_text(row.input) or "none") if row.where is None else ("inputs", row.where)
     yield "output", assignment_text(row.output)
     if row.error is None or row.value is None:
-        yield "reason", row.reason or ""
+        holds = row.result is not None and row.result.verdict is Verdict.ACCURATE
+        yield "expected", "at most what the claim allows" if holds else None
+        yield "reason", None if holds else row.reason or ""
         return
     most = "" if row.exact else "at most "
     yield "expected", most + _form(row.error)

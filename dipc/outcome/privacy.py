@@ -32,7 +32,7 @@ from dipc.outcome.words import (
 from dipc.questions.privacy.check import PrivacyQuestion
 from dipc.questions.privacy.constant import Constant
 from dipc.questions.privacy.laws import LeastDelta
-from dipc.questions.privacy.loss import Divergences, Loss, Renyi, Rho
+from dipc.questions.privacy.loss import WITHOUT_FORM, Divergences, Loss, Renyi, Rho
 from dipc.questions.privacy.outcome import SCHEMA, Numbers, PrivacyCounterexample, PrivacyReport, PrivacyVerdict
 from dipc.text.printer import language_text
 
@@ -170,9 +170,9 @@ def _known_line(answer: PrivacyAnswer, digits: int) -> str:
         case Rho():
             where = everywhere_text(answer.eps)
             if answer.value is None:
-                return f"no rho suffices {where}" + (
-                    "; `--eps 1` asks at one eps" if single(answer.eps) is None else ""
-                )
+                if answer.at_one is not None:
+                    return f"least rho {_enclosed(answer.at_one)}*eps^2 at each eps: no rho suffices {where}"
+                return f"no rho suffices {where}" + ("; give one eps, `--eps 1`" if single(answer.eps) is None else "")
             return f"least rho: {_enclosed(answer.value)}-zCDP, {where}"
     assert_never(answer)
 
@@ -362,7 +362,7 @@ def _answer_parts(
                 )
         case Loss():
             yield [Fields(about)]
-            fields = [*shown(answer, _PAIR), _outputs([answer.output]), ("loss", language_text(answer.text))]
+            fields = [*shown(answer, _PAIR), _outputs([answer.output]), ("loss", _loss_text(answer.text))]
             if estimate is not None:
                 runs = f"{estimate.hits.runs} runs at each input, seed {estimate.seed}"
                 fields += [("exact loss", _enclosed(answer.value)), ("estimate", f"{estimate.value:.6g} from {runs}")]
@@ -520,3 +520,8 @@ def _ends(text: str) -> tuple[Fraction, Fraction]:
     if low == "-inf":
         return Fraction(high) - 2 * _FAR, Fraction(high)
     return Fraction(low), Fraction(low) + 2 * _FAR
+
+
+def _loss_text(form: str) -> str:
+    """Return the loss in closed form as reports show it, or why it has none."""
+    return "without closed form, as the noise is Gaussian" if form == WITHOUT_FORM else language_text(form)

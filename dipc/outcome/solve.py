@@ -129,8 +129,13 @@ def _eps_headline(solution: EpsSolution, digits: int) -> str:
 
 def _gamma_headline(solution: GammaSolution, digits: int) -> str:
     if solution.product is not None:
-        smallest = "" if solution.value is None else f", at most {enclosed_text(*solution.value, digits)}"
-        return f"least gamma k/eps with k = {cell_text(*solution.product, digits)}{smallest}"
+        product = f"k/eps with k = {cell_text(*solution.product, digits)}"
+        if solution.value is None:
+            return f"least gamma {product}"
+        value = enclosed_text(*solution.value, digits)
+        if single(solution.eps) is not None:
+            return f"least gamma {value} {everywhere_text(solution.eps)}: {product}"
+        return f"least gamma {product}: at most {value} {everywhere_text(solution.eps)}"
     if solution.value is None:
         more = "; `--inputs all` looks for k/eps" if solution.eps.startswith("(0, ") else ""
         return f"NO SOLUTION: no gamma suffices {everywhere_text(solution.eps)}{more}"
@@ -374,7 +379,7 @@ def _interval_headline(intervals: Intervals) -> str:
         return f"{word} that the exact answer is in {chance}"
     each = f"each release r of {len(intervals.outputs)}, together"
     releases = f"the release r = {intervals.outputs[0]}" if len(intervals.outputs) == 1 else each
-    return f"round {releases}: {_interval(side, solution)} has the exact answer {chance}"
+    return f"around {releases}: {_interval(side, solution)} has the exact answer {chance}"
 
 
 def _confidence(intervals: Intervals) -> str:

@@ -238,13 +238,19 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBl
     ]
     if tightest.factor is not None and tightest.places:
         yield [Fields(_numbers(tightest, tightest.factor))]
-    does = ("needs at least that", "need at least that") if tightest.enclosed else ("needs it", "need it")
+    does = (
+        ("needs at least the lower end", "need at least the lower end")
+        if tightest.enclosed
+        else ("needs it", "need it")
+    )
     by_rows = _by_rows(tightest)
     # At several integer distances the text of a class can be the same.
     places = tuple(dict.fromkeys(tuple(_place(tightest, spots, does)) for spots in by_rows.values()))
     yield from places[:_SHOWN_PLACES]
-    bound = "a bound that needs no more than that" if tightest.upper else "no such bound"
-    yield from (_place(tightest, [place], (f"has {bound}", f"have {bound}")) for place in tightest.upper_places[:1])
+    bound = ("needs at most the upper end", "need at most the upper end")
+    if not tightest.upper:
+        bound = ("has no bound from above", "have no bound from above")
+    yield from (_place(tightest, [place], bound) for place in tightest.upper_places[:1])
     more = len(places) - _SHOWN_PLACES
     if more > 0:
         yield [Line(f"{count(more, 'more place')}; --format json has them all")]
@@ -307,12 +313,10 @@ def _numbers(tightest: Tightest, factor: tuple[Fraction, Fraction]) -> Iterable[
             yield "best 1/κ", f"1/{kappa}: {holds} holds at every {tightest.word}, {more} does not"
         else:
             yield "best 1/κ", f"none: {holds} itself does not hold at every {tightest.word}"
-    places = len(
-        {(s.claimed.rows, s.claimed.variable, s.place) for spots in _by_rows(tightest).values() for s in spots}
-    )
-    if places > 1:
-        digits = f"they agree to {tightest.digits} digits, but could not be proved to be equal"
-        yield "places", f"{places} need it: {'proved to be equal' if tightest.proved else digits}"
+    places = len({spot.claimed.rows for spot in tightest.places})
+    if places > 1 and not tightest.enclosed:
+        digits = f", to {tightest.digits} digits: that they need the same factor is not proved"
+        yield "needed by", f"{count(places, tightest.word)}{'' if tightest.proved else digits}"
 
 
 def _inverse_text(low: Fraction, high: Fraction) -> str:

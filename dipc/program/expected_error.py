@@ -86,7 +86,8 @@ def measured(program: Program, moment: int, output: str | None = None) -> Measur
         return Measured(kind, None)
     if len(core.outputs) == 1 and numeric:
         return Measured(kind, 0)
-    advice = [f"choose one with `--output NAME`: {listing(numeric)} are numbers"] if numeric else []
+    numbers = f"{listing(numeric)} {'is a number' if len(numeric) == 1 else 'are numbers'}"
+    advice = [f"choose one with `--output NAME`: {numbers}"] if numeric else []
     if not _has_symbolic(core):
         advice.append("`metric { output: discrete; }` counts every other answer as 1; `output: linf` is about numbers")
     outputs = f"{len(core.outputs)} outputs" if len(core.outputs) > 1 else "one output"

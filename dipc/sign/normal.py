@@ -214,9 +214,25 @@ class NormalSum:
         return None
 
     def _at_zero(self) -> Fraction | None:
-        if any(function.fixed for function in self.terms):
-            return None
+        return None if any(function.fixed for function in self.terms) else self.at_zero
+
+    @property
+    def at_zero(self) -> Fraction:
+        """The limit of the sum at eps = 0, if no function is fixed."""
         return sum((c for f in (self.plain, *self.terms.values()) for k, _, c in f.terms() if not k), _ZERO)
+
+    @property
+    def falls(self) -> bool:
+        """True only if the summands show that the sum falls strictly as eps grows.
+
+        Each summand is a positive multiple of e^{-q·eps}, q >= 0, and of one of the functions, or a number.
+        """
+        weights = [(q, c) for f in (self.plain, *self.terms.values()) for k, q, c in f.terms() if not k]
+        powers = any(k for f in (self.plain, *self.terms.values()) for k, _, _ in f.terms())
+        numbers = [c for k, q, c in self.plain.terms() if not k and not q]
+        positive = sum(1 for q, c in weights if q <= 0 and c > 0)
+        negative = sum(1 for c in numbers if c < 0)
+        return not self.is_number and not powers and positive + negative == len(weights)
 
     def positive_to_infinity(self, start: Fraction) -> bool:
         """True if it is proved that the sum, which must have no plain part, is positive on [start, inf)."""

@@ -297,7 +297,8 @@ class GaussianLaws(Laws):
         ends = [self.worst(interval) for interval in claim.intervals]
         known = [self.mechanism.rho(self.square, end) for end in ends if end is not None]
         value = None if len(known) < len(ends) and self.square else max(known, default=(_ZERO, _ZERO))
-        return Rho(*self.subject.asked, claim.eps_text, value, self.where.input, self.where.adjacent)
+        at_one = None if self.mechanism.fixed else self.mechanism.rho(self.square, Fraction(1))
+        return Rho(*self.subject.asked, claim.eps_text, value, self.where.input, self.where.adjacent, at_one)
 
     def listed(self) -> TableLaws:
         if self.mechanism.whole:

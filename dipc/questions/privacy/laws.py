@@ -426,9 +426,18 @@ class ShiftLaws(Laws):
                 return counterexample_of(decision.counterexample, sides, claim, candidate.balls)
         reason = bounds.reason
         if bounds.proved is not None:
-            reason = f"{replace(claim, budget=bounds.proved).budget_text} is proved, but no smaller budget is refuted"
-            if not claim.is_pure and isinstance(self._pairs, EveryPair):
-                reason += f"; with a delta, claims are decided only at listed pairs: {ASK_PAIRS}"
+            proved = replace(claim, budget=bounds.proved).budget_text
+            if claim.is_pure:
+                ends = refuted_up_to(bounds.proved, bounds.candidates, claim.intervals, self.subject.program.limits)
+                low = "and no smaller budget is refuted"
+                if ends.refuted_below:
+                    low = f"every budget below {replace(claim, budget=ends.refuted_below).budget_text} is refuted"
+                    low += f", and {claim.budget_text} is between them"
+                reason = f"{proved} is proved, {low}"
+            else:
+                reason = f"{proved} is proved, and no smaller budget is refuted with this delta"
+                if isinstance(self._pairs, EveryPair):
+                    reason += f"; with a delta, claims are decided only at listed pairs: {ASK_PAIRS}"
         return UnprovedLoss(reason or "no upper bound of the loss is known")
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:  # noqa: ARG002

@@ -457,7 +457,8 @@ class Rho(PrivacyAnswer):
     """The least ρ such that the program is ρ-zCDP for every eps of the intervals.
 
     A program is ρ-zCDP if its Rényi divergences satisfy D_a <= ρ·a for all orders a > 1. `value` encloses ρ, exactly if
-    both ends are equal; None is infinity.
+    both ends are equal; None is infinity. `at_one`·eps² encloses the least ρ at each single eps; it is None if the
+    least ρ does not depend on eps.
     """
 
     FIELDS = f"{PrivacyAnswer.HEAD} eps pairs rho(proved:ends exact input adjacent)"
@@ -466,6 +467,7 @@ class Rho(PrivacyAnswer):
     value: Ends | None
     input: Texts
     adjacent: Texts
+    at_one: Ends | None = None
 
     @property
     def proved(self) -> Ends | None:
