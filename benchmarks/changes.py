@@ -322,6 +322,14 @@ CHANGES: tuple[Change, ...] = (
         15,
         table=_smart_table(64),
     ),
+    Change(
+        # Wanted: 5. Its longest product has 320 919 terms.
+        "Smart sum, T = 64 in blocks of 8, one row",
+        _SMART_SUM,
+        ("check", PROGRAM, TABLE, "-q", "-D", "T=64", "-D", "M=8", "--gamma", "5"),
+        9,
+        table=_smart_table(64),
+    ),
     _every_input("NoisyMax", _MAXIMUM, 100, 4),
     _every_input("NumericSparse", _text("numeric_sparse"), 100, 4),
     _every_input("Sparse", _SPARSE, 100, 2),

@@ -135,6 +135,10 @@ class Meter:
         self.spend(terms * (_ONE_BY_ONE + bits // 4))
         self.size(terms * weight(bits))
 
+    def has_room(self, terms: int) -> bool:
+        """Return False if a function yet to be computed, with at most `terms` terms, is likely to be too long."""
+        return terms // 4 <= self.limits.terms
+
     def room(self, terms: int) -> None:
         """Raise LimitReached if a function yet to be computed, with at most `terms` terms, is likely to be too long."""
         self.size(terms // 4)

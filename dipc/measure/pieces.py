@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from fractions import Fraction
 from itertools import pairwise
-from math import comb, lcm, prod
+from math import comb, gcd, lcm, prod
 from typing import Any, NamedTuple, TypeVar
 
 import flint
@@ -338,6 +338,25 @@ class Piece:
             max(self._slopes.parts) - self.low_X,
         )
 
+    def _units(self) -> tuple[int, ...]:
+        """The greatest common divisors of all exponents of x, y, X and Y in `poly`; 0 for a variable that is not in it.
+
+        With distances that are multiples of 5, for example, all exponents of y are.
+        """
+        if self._slopes is None:
+            exponents = ((int(k), int(q), int(n), int(l)) for k, q, n, l in self.poly.monoms())
+        else:
+            exponents = (
+                (int(k), int(q) + low - self.low_y, n, l - self.low_X)
+                for l, (low, powers) in self._slopes.parts.items()
+                for n, poly in powers.items()
+                for k, q in poly.monoms()
+            )
+        units: tuple[int, ...] = (0, 0, 0, 0)
+        for each in exponents:
+            units = tuple(map(gcd, units, each))
+        return units
+
     def times(self, other: Piece, meter: Meter) -> Piece:
         """Return the product of this function and `other`.
 
@@ -348,7 +367,12 @@ class Piece:
         if most > _MANY_TERMS:
             # Like terms are added up, so there are no more terms than exponents.
             box = prod(int(m) + int(n) + 1 for m, n in zip(self.degrees, other.degrees, strict=True))
-            meter.room(min(most, box) * max(self._term_size(), other._term_size()))
+            size = max(self._term_size(), other._term_size())
+            if not meter.has_room(min(most, box) * size):
+                units = map(gcd, self._units(), other._units())
+                reaches = [int(m) + int(n) for m, n in zip(self.degrees, other.degrees, strict=True)]
+                box = prod(reach // unit + 1 if unit else 1 for reach, unit in zip(reaches, units, strict=True))
+            meter.room(min(most, box) * size)
         if self._slopes is not None or other._slopes is not None:
             left, right = self.slopes, other.slopes
             if min(left.width, right.width) <= _FEW_GROUPS:
