@@ -165,8 +165,8 @@ _COMMANDS = (
             f"check {_ROOT / 'benchmarks' / name}.dip {' '.join(f'-D {each}' for each in constants)} --inputs all",
             (0,),
         )
-        # Wanted: 4, 30, 6 and 10. The closed forms of m = 800 have 640 000 terms together, and it takes 1.1 GB. The 5 489
-        # classes of c = 3 are explored one by one, and then 1 250 are decided. The states of noisy max are 130 000.
+        # Wanted: 4, 30, 6 and 10. The closed forms of m = 800 have 640 000 terms together, and it takes 1.1 GB.
+        # The 5 489 classes of c = 3 are explored one by one; 1 250 are decided. The states of noisy max are 130 000.
         for name, constants, limit in (
             ("sparse", ("m=200",), 5.0),
             ("sparse", ("m=800",), 80.0),
