@@ -66,7 +66,8 @@ def _running_maximum() -> Goal:
     return Goal("Certificate of a running maximum, m = 50, one row: verified", 8, seconds, "s CPU")
 
 
-#: The rows of noisy max whose means are different numbers of three digits: queries, rows, and seconds.
+#: The rows of noisy max whose means are different numbers of three digits: queries, rows, and seconds. The 100 rows
+#: take 5.6, in pure Python: 45 % for the runs and integrals of the rows, 40 % for the signs of sums of 900 terms.
 _DIFFERENT = ((10, 100, 5.0), (15, 1, 1.0))
 
 
