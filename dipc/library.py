@@ -27,7 +27,7 @@ from dipc.outcome.classes import class_verdict_line
 from dipc.outcome.classes import findings as class_findings
 from dipc.outcome.curves import draw_row
 from dipc.outcome.html import table
-from dipc.outcome.outcome import Fields, Line, render_parts
+from dipc.outcome.outcome import Line, render_parts, section
 from dipc.outcome.program import Dtmc, chain_at, lines_of, place_text
 from dipc.outcome.rows import findings, verdict_line
 from dipc.outcome.words import (
@@ -290,7 +290,7 @@ def report_text(report: Report) -> str:
     classes = [row for row in report.rows if isinstance(row, ClassResult)] if not report.inputs else []
     line = class_verdict_line(report) if classes else verdict_line(report)
     result = class_findings(classes, product_letter(report.constants)) if classes else findings(report)
-    return render_parts([Line(line), [Fields(_claim_fields(report))], *result]).rstrip("\n")
+    return render_parts([Line(line), section(None, *_claim_fields(report)), *result]).rstrip("\n")
 
 
 def report_html(report: Report) -> str:

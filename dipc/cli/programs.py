@@ -172,7 +172,7 @@ def examples(name: str | None, target: Path | None) -> ExitCode:
 def explain(code: str | None) -> ExitCode:
     """Show an example that provokes a diagnostic, such as E0602, with its message; without a code, list all."""
     by_room = groupby(map(explanation, codes()), key=lambda each: each.about)
-    known = (section(about, [(each.code, each.summary) for each in members]) for about, members in by_room)
+    known = (section(about, *[(each.code, each.summary) for each in members]) for about, members in by_room)
     write(
         sys.stdout, render_parts(known if code is None else _explanation_parts(explanation(code)), look_of(sys.stdout))
     )

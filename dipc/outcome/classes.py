@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 from dipc.claims.claim import FREE, intervals_text
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
-from dipc.outcome.outcome import Fields, Line, Outcome, Part, ReportBlock, hint, section
+from dipc.outcome.outcome import Line, Outcome, Part, ReportBlock, hint, section
 from dipc.outcome.rows import accuracy, scope_text, shortfall
 from dipc.outcome.words import (
     NON_VACUOUS,
@@ -110,7 +110,7 @@ def outcome(
         if times:
             effort = report.effort
             work = f"{count(effort.measures, 'integral')}, {count(effort.obligations, 'sign decision')}"
-            yield [Fields([("time", f"{effort.seconds:.2f} s"), ("work", work)])]
+            yield section(None, ("time", f"{effort.seconds:.2f} s"), ("work", work))
 
     return accuracy(source, engine, report, class_verdict_line(report), page, "class")
 
@@ -119,21 +119,18 @@ def _report_parts(report: Report, statement: Statement) -> Iterator[ReportBlock]
     rows = [row for row in report.rows if isinstance(row, ClassResult)]
     notes = [row.note for row in rows if row.note is not None]
     methods = Counter(note.method for note in notes)
-    yield [
-        Fields(
-            [
-                *subject_fields(statement, report.eps),
-                (NON_VACUOUS, scope_text(report)),
-                (
-                    "classes" if statement.numbers is None else "cases",
-                    "; ".join(f"{methods[method]} {text}" for method, text in _METHODS.items() if method in methods),
-                ),
-            ]
-        )
-    ]
+    yield section(
+        None,
+        *subject_fields(statement, report.eps),
+        (NON_VACUOUS, scope_text(report)),
+        (
+            "classes" if statement.numbers is None else "cases",
+            "; ".join(f"{methods[method]} {text}" for method, text in _METHODS.items() if method in methods),
+        ),
+    )
     if statement.numbers is not None:
         proved = [row.note for row in rows if row.verdict is Verdict.ACCURATE and row.note is not None]
-        yield [Fields([(", ".join(note.conditions), _METHODS[note.method]) for note in proved])]
+        yield section(None, *[(", ".join(note.conditions), _METHODS[note.method]) for note in proved])
         rows = [row for row in rows if row.verdict is not Verdict.ACCURATE]
     yield from findings(rows, _letter(report), near_sign(report.stated))
     reasons = [row.reason for row in rows if row.verdict is Verdict.UNDECIDED]
@@ -175,10 +172,10 @@ def _finding(row: ClassResult, letter: str, sign: str) -> Sequence[Part]:
             fields = [("input", assignment_text(row.input)), ("alpha", row.alpha)]
             gamma = ("gamma", row.gamma if row.gamma != "0" else None)
             found = shortfall(row, _LONGEST, ", at this input")
-            return section(f"class {row.row} fails", [*class_fields(row), *fields, gamma, *found])
+            return section(f"class {row.row} fails", *class_fields(row), *fields, gamma, *found)
         case Verdict.UNDECIDED:
             reason = ("reason", row.reason or "no reason was given")
-            return section(f"class {row.row} is undecided", [*class_fields(row), reason], len("probability"))
+            return section(f"class {row.row} is undecided", *class_fields(row), reason, label_width=len("probability"))
         case Verdict.ACCURATE:
             return _proved(letter, sign, row)
     assert_never(row.verdict)
@@ -234,7 +231,7 @@ def _proved(letter: str, sign: str, row: ClassResult) -> Sequence[Part]:
         if product:
             values = interval_text(intervals_text(note.intervals))
             pairs.append(("for every", f"{letter} = {note.variable} in {values}"))
-    return section(f"class {row.row} holds{why}", pairs, len("probability"))
+    return section(f"class {row.row} holds{why}", *pairs, label_width=len("probability"))
 
 
 def _written_out(letter: str, row: RowResult, forms: Sequence[WrittenForm]) -> Sequence[Part]:
@@ -245,7 +242,7 @@ def _written_out(letter: str, row: RowResult, forms: Sequence[WrittenForm]) -> S
         pairs.append(("probability", f"{'' if form.exact else 'at least '}{text}{variable}"))
     if not forms:
         pairs.append(("probability", without_closed_form(row)))
-    return section(f"class {row.row} in closed form: {row.verdict}", pairs, len("probability"))
+    return section(f"class {row.row} in closed form: {row.verdict}", *pairs, label_width=len("probability"))
 
 
 def _form(text: str, variable: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from dipc.algebra.exppoly import ClosedForm
 from dipc.decide.obligation import Verdict
-from dipc.outcome.outcome import ExitStatus, Fields, Outcome, ReportBlock, ShownTable, Tone, hint, section
+from dipc.outcome.outcome import ExitStatus, Outcome, ReportBlock, ShownTable, Tone, hint, section
 from dipc.outcome.rows import failing_text
 from dipc.outcome.words import (
     STANDINGS,
@@ -84,23 +84,20 @@ def headline(report: ErrorReport) -> str:
 
 def _report_parts(report: ErrorReport, source: Source | None) -> Iterator[ReportBlock]:
     classes = any(row.where is not None for row in report.rows)
-    yield [
-        Fields(
-            [
-                ("program", program_text(report.program, tuple(report.constants.items()))),
-                ("inputs" if classes else "table", None if source is None else source.subject or None),
-                ("requires", None if source is None else source.program.core.required_text),
-                ("expected", f"E[{report.error_text}], for every input u" + ("" if classes else " of the table")),
-                ("claim", None if report.claimed is None else f"E[{report.error_text}] ≤ {report.claimed}"),
-                ("eps", all_of(report.eps)),
-            ]
-        )
-    ]
+    yield section(
+        None,
+        ("program", program_text(report.program, tuple(report.constants.items()))),
+        ("inputs" if classes else "table", None if source is None else source.subject or None),
+        ("requires", None if source is None else source.program.core.required_text),
+        ("expected", f"E[{report.error_text}], for every input u" + ("" if classes else " of the table")),
+        ("claim", None if report.claimed is None else f"E[{report.error_text}] ≤ {report.claimed}"),
+        ("eps", all_of(report.eps)),
+    )
     ordered = sorted(report.rows, key=_importance)
     for row in ordered[:_SHOWN_ROWS]:
         verdict = "" if row.result is None else f": {row.result.verdict}"
         worst = " (the worst)" if row.row == report.worst and len(report.rows) > 1 else ""
-        yield section(f"{_word(row)} {row.row}{worst}{verdict}", _fields(report, row))
+        yield section(f"{_word(row)} {row.row}{worst}{verdict}", *_fields(report, row))
     more = len(ordered) - _SHOWN_ROWS
     yield hint(f"and {count(more, 'more row')}: --format json has all" if more > 0 else None)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dipc.algebra.numbers import decimal, exact_text
 from dipc.auditing import Audit
-from dipc.outcome.outcome import ExitStatus, Fields, Grid, Line, Outcome, ReportBlock, Tone, Verbatim, section
+from dipc.outcome.outcome import ExitStatus, Grid, Line, Outcome, ReportBlock, Tone, Verbatim, section
 from dipc.outcome.words import assignment_text, count, enclosed_text, place_of_runs, rational, shown
 from dipc.simulation.compare import Agreement, ComparedRow, ComparedTally, estimates
 from dipc.simulation.conform import ComparedEvent, Conformance
@@ -59,16 +59,13 @@ def _simulation_parts(comparison: ComparedTally) -> Iterator[ReportBlock]:
         confidence = decimal(comparison.confidence)
     except ValueError:
         confidence = str(comparison.confidence)
-    yield [
-        Fields(
-            [
-                *place_of_runs(tally.program.constants, tally.input, tally.eps),
-                ("seed", str(tally.seed)),
-                ("gamma", rational(tally.gamma) if tally.events else None),
-                ("intervals", f"Clopper-Pearson{together} with confidence {confidence}"),
-            ]
-        )
-    ]
+    yield section(
+        None,
+        *place_of_runs(tally.program.constants, tally.input, tally.eps),
+        ("seed", str(tally.seed)),
+        ("gamma", rational(tally.gamma) if tally.events else None),
+        ("intervals", f"Clopper-Pearson{together} with confidence {confidence}"),
+    )
     columns = 4 if all(row.enclosure is None for row in rows) else 6
     cells = ((Tone.BAD if _is_wrong(row) else None, _cells(comparison, row)[:columns]) for row in rows)
     yield [Grid(_HEAD[:columns], tuple(cells), right=frozenset({1, 2}))]
@@ -165,27 +162,24 @@ def conformance(comparison: Conformance) -> Outcome:
 
 
 def _conformance_parts(comparison: Conformance) -> Iterator[ReportBlock]:
-    yield [
-        Fields(
-            [
-                *shown(comparison, "program input eps"),
-                ("observed", f"{comparison.observed} outputs"),
-                ("intervals", f"Clopper-Pearson, all together with confidence {exact_text(comparison.confidence)}"),
-                (
-                    "chi-square",
-                    f"{comparison.chi_square:.4g} with {comparison.degrees} degrees of freedom (for display)",
-                ),
-                ("undecided", comparison.reason if comparison.cells else None),
-            ]
-        )
-    ]
+    yield section(
+        None,
+        *shown(comparison, "program input eps"),
+        ("observed", f"{comparison.observed} outputs"),
+        ("intervals", f"Clopper-Pearson, all together with confidence {exact_text(comparison.confidence)}"),
+        (
+            "chi-square",
+            f"{comparison.chi_square:.4g} with {comparison.degrees} degrees of freedom (for display)",
+        ),
+        ("undecided", comparison.reason if comparison.cells else None),
+    )
     worst = comparison.worst
     if worst is not None:
         low, high = worst.row.interval
         interval = f"[{low:.6f}, {high:.6f}]"
         counted = ("count", f"{worst.row.count} of {worst.runs}")
         exact = shown(worst.row, "exact=enclosure")
-        yield section(f"the worst cell: {assignment_text(worst.row.output)}", [counted, ("interval", interval), *exact])
+        yield section(f"the worst cell: {assignment_text(worst.row.output)}", counted, ("interval", interval), *exact)
     ranked = sorted(comparison.cells, key=lambda cell: not _is_wrong(cell.row))
     yield [Verbatim(map(_line, ranked[:_MOST_CELLS]))]
     if len(ranked) > _MOST_CELLS:
@@ -196,7 +190,7 @@ def _conformance_parts(comparison: Conformance) -> Iterator[ReportBlock]:
             least = f"as far out with probability {min(test.tails):.3g} at most"
             mark = "MISMATCH" if test.agreement is Agreement.MISMATCH else "ok"
             ratios.append((test.outputs, f"{mark}: {least}; scales {test.factor:.4g} times as great"))
-        yield section("likelihood ratios against other scales of the noises", ratios)
+        yield section("likelihood ratios against other scales of the noises", *ratios)
     if comparison.pairs:
         pairs = Verbatim(map(_line, comparison.pairs))
         yield [Line("pairs of samples that fall in one cell", Tone.HEAD), pairs]
@@ -230,4 +224,4 @@ def audit(result: Audit) -> Outcome:
         ("bounds", f"at least {worst.least:.6g}, and at most {worst.most:.6g}"),
         ("exact loss", result.claimed),
     ]
-    return Outcome.from_record(result, standing, line=audit_line(result), parts=lambda: [[Fields(fields)]])
+    return Outcome.from_record(result, standing, line=audit_line(result), parts=lambda: [section(None, *fields)])

@@ -94,9 +94,10 @@ Part = Line | Fields | Verbatim | Grid
 ReportBlock = Part | Sequence[Part]
 
 
-def section(heading: str, pairs: Iterable[tuple[str, str | None]], label_width: int = 0) -> Sequence[Part]:
-    """Return a block of fields below a heading."""
-    return Line(heading, Tone.HEAD), Fields(pairs, label_width=label_width)
+def section(heading: str | None, *pairs: tuple[str, str | None], label_width: int = 0) -> Sequence[Part]:
+    """Return a block of fields, below a heading if there is one."""
+    fields = Fields(pairs, label_width=label_width)
+    return (fields,) if heading is None else (Line(heading, Tone.HEAD), fields)
 
 
 def hint(text: str | None) -> Sequence[Part]:

@@ -302,7 +302,9 @@ def family(answers: Sequence[tuple[Mapping[str, Fraction], PrivacyAnswer, LossEs
         program="",
         line="",
         standing=max((_exit_status(answer) for _, answer, _ in answers), key=lambda status: status.value),
-        parts=lambda: [Fields([(assignment_text(names), _member_line(one, known)) for names, one, known in named])],
+        parts=lambda: section(
+            None, *[(assignment_text(names), _member_line(one, known)) for names, one, known in named]
+        ),
         record=lambda: {
             "schema": SCHEMA,
             "members": [{"constants": names, **_record(one, known)} for names, one, known in named],
@@ -347,7 +349,7 @@ def _answer_parts(
         case PrivacyReport():
             yield from _report(answer, statement)
         case Constant():
-            yield [Fields([*about, ("eps", all_of(answer.eps)), ("reason", answer.reason)])]
+            yield section(None, *about, ("eps", all_of(answer.eps)), ("reason", answer.reason))
             if answer.at is not None:
                 balls = [
                     f"{name} in [{low}, {high}]"
@@ -358,10 +360,12 @@ def _answer_parts(
                 fails = f"{exact_text(example[0])} fails at eps = {rational(example[1])}" if example else None
                 yield section(
                     "no constant suffices" if ends is None else f"less than {ends} fails for",
-                    [*shown(answer.at, _PAIR), _outputs([answer.at.output], balls), ("for example", fails)],
+                    *shown(answer.at, _PAIR),
+                    _outputs([answer.at.output], balls),
+                    ("for example", fails),
                 )
         case Loss():
-            yield [Fields(about)]
+            yield section(None, *about)
             fields = [*shown(answer, _PAIR), _outputs([answer.output]), ("loss", _loss_text(answer.text))]
             if estimate is not None:
                 runs = f"{estimate.hits.runs} runs at each input, seed {estimate.seed}"
@@ -370,21 +374,21 @@ def _answer_parts(
                     (_METHODS[name], f"[{low:.6g}, {high:.6g}] with confidence {estimate.confidence:g}")
                     for name, (low, high) in estimate.intervals.items()
                 ]
-            yield [Fields(fields)]
+            yield section(None, *fields)
         case Renyi():
-            yield [Fields(about)]
+            yield section(None, *about)
             factor = "D" if answer.order == 2 else f"{answer.order - 1}*D"
             moment = None if answer.moment is None else language_text(answer.moment)
-            yield [Fields(shown(answer, _PAIR))]
+            yield section(None, *shown(answer, _PAIR))
             yield Fields([(f"exp({factor})", moment)])
         case Rho():
-            yield [Fields([*about, ("eps", all_of(answer.eps))])]
-            yield [Fields(shown(answer, _PAIR))]
+            yield section(None, *about, ("eps", all_of(answer.eps)))
+            yield section(None, *shown(answer, _PAIR))
         case LeastDelta():
-            yield [Fields([*about, ("budget", answer.budget), ("eps", all_of(answer.eps))])]
+            yield section(None, *about, ("budget", answer.budget), ("eps", all_of(answer.eps)))
             yield from _least_delta(answer, statement.theorems)
         case Divergences():
-            yield [Fields([*about, ("eps", str(answer.orders[0].eps))])]
+            yield section(None, *about, ("eps", str(answer.orders[0].eps)))
             orders = (
                 (
                     str(one.order),
@@ -395,16 +399,16 @@ def _answer_parts(
             )
             yield [Grid(("order", "divergence", "at"), tuple((None, cells) for cells in orders), frozenset({0}))]
         case profiles.BudgetAt():
-            yield [Fields([*about, *shown(answer, "delta eps")])]
+            yield section(None, *about, *shown(answer, "delta eps"))
             if answer.value is not None and answer.value[0]:
                 low, high = (end / answer.eps for end in answer.value)
                 yield Fields([("as K*eps", f"{_enclosed((low, high))}*eps")])
             if (theorems := answer.theorems) is not None:
                 basic = f"{exactly(theorems.basic)}, with delta 0: {theorems.runs} times the loss of one run"
                 advanced = f"{theorems.advanced(answer.delta):.10g}, {_ADVANCED}"
-                yield [Fields([("basic", basic), ("advanced", advanced)])]
+                yield section(None, ("basic", basic), ("advanced", advanced))
         case profiles.Profile():
-            yield [Fields([*about, *shown(answer, "eps reason")])]
+            yield section(None, *about, *shown(answer, "eps reason"))
             points = ((None, (exactly(point.budget), _enclosed(point.delta))) for point in answer.points)
             yield [Grid(("budget", "least delta"), tuple(points))]
         case _:
@@ -425,7 +429,7 @@ def _least_delta(least: LeastDelta, beside: tuple[profiles.Theorems, Fraction] |
     for piece in least.pieces or ():
         upper = "∞" if piece.upper.high is None else cell_text(piece.upper.low, piece.upper.high)
         lower, where = cell_text(piece.lower.low, piece.lower.high or piece.lower.low), piece.where
-        yield section(f"eps from {lower} to {upper}", [("delta", language_text(piece.delta))])
+        yield section(f"eps from {lower} to {upper}", ("delta", language_text(piece.delta)))
         if where is not None:
             yield Fields([*shown(where, _PAIR), _outputs(where.outputs)])
     yield hint("it has no closed forms, or too many to be listed" if least.pieces is None else None)
@@ -443,25 +447,22 @@ def _least_delta(least: LeastDelta, beside: tuple[profiles.Theorems, Fraction] |
             nothing = "nothing" if budget < theorems.basic else "delta 0"
             fields.append(("basic", f"{nothing}: {theorems.runs} runs have the budget {exactly(theorems.basic)}"))
             fields.append(("advanced", f"delta {theorems.advanced_delta(budget):.10g}, {_ADVANCED}"))
-    yield [Fields(fields)]
+    yield section(None, *fields)
 
 
 def _report(report: PrivacyReport, statement: PrivacyStatement) -> Iterator[ReportBlock]:
     claim, numbers = report.claim, report.numbers
     more = "" if claim.is_pure else f" + {language_text(claim.delta_text)}"
     bound = f"exp({claim.budget_text})*Pr[P(u') in S]{more}"
-    yield [
-        Fields(
-            [
-                *statement.question_fields(report.adjacency, report.about, report.pairs),
-                ("claim", f"Pr[P(u) in S] ≤ {bound}, for every set S of outputs"),
-                ("eps", all_of(claim.eps_text)),
-                ("decided", count(report.obligations, "obligation") if report.obligations else None),
-                ("proof", report.proof),
-                ("reason", report.reason),
-            ]
-        )
-    ]
+    yield section(
+        None,
+        *statement.question_fields(report.adjacency, report.about, report.pairs),
+        ("claim", f"Pr[P(u) in S] ≤ {bound}, for every set S of outputs"),
+        ("eps", all_of(claim.eps_text)),
+        ("decided", count(report.obligations, "obligation") if report.obligations else None),
+        ("proof", report.proof),
+        ("reason", report.reason),
+    )
     if report.counterexample is not None:
         if numbers is not None and numbers.at is not None:
             definitions = (*statement.definitions, f"{numbers.parameter}={numbers.at}")
@@ -475,13 +476,11 @@ def _counterexample(found: PrivacyCounterexample, statement: PrivacyStatement) -
     balls = [f"{name} in [{low}, {high}]" for name, (low, high) in (found.balls or {}).items()]
     yield section(
         "counterexample",
-        [
-            *shown(found, _PAIR),
-            _outputs(found.outputs, balls),
-            ("eps", rational(found.eps)),
-            ("probability", enclosed_text(*found.probability, digits)),
-            ("allowed", enclosed_text(*found.allowed, digits)),
-        ],
+        *shown(found, _PAIR),
+        _outputs(found.outputs, balls),
+        ("eps", rational(found.eps)),
+        ("probability", enclosed_text(*found.probability, digits)),
+        ("allowed", enclosed_text(*found.allowed, digits)),
     )
     outputs = _output_options(found)
     if outputs is not None:

@@ -22,7 +22,7 @@ from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.measure.measure import Measurer
 from dipc.outcome.formats import latex_assignment
-from dipc.outcome.outcome import GLUE, ExitStatus, Fields, Line, Outcome, ReportBlock, ShownTable, Tone
+from dipc.outcome.outcome import GLUE, ExitStatus, Line, Outcome, ReportBlock, ShownTable, Tone, section
 from dipc.outcome.words import assignment_text, count, enclosed_text, rational
 from dipc.program.exits import exits
 from dipc.program.program import OutputProbability, Program, Progress
@@ -387,18 +387,15 @@ def outputs(outcomes: Outcomes) -> Outcome:
 def _parts_of_outputs(outcomes: Outcomes) -> Iterator[ReportBlock]:
     listed = {name for outcome in outcomes.outcomes for name in outcome.output}
     eps, gamma = outcomes.eps, outcomes.gamma
-    yield [
-        Fields(
-            [
-                ("constants", assignment_text(outcomes.constants_by_name) if outcomes.constants else None),
-                ("input", assignment_text(outcomes.input)),
-                ("any value of", ", ".join(name for name in outcomes.open_outputs if name not in listed) or None),
-                ("gamma", f"{rational(gamma)}, by which real and int outputs may be off" if gamma else None),
-                ("only at", None if outcomes.only_at is None else f"eps = {rational(outcomes.only_at)}"),
-                ("numbers at", None if eps is None else f"eps = {rational(eps)}"),
-            ]
-        )
-    ]
+    yield section(
+        None,
+        ("constants", assignment_text(outcomes.constants_by_name) if outcomes.constants else None),
+        ("input", assignment_text(outcomes.input)),
+        ("any value of", ", ".join(name for name in outcomes.open_outputs if name not in listed) or None),
+        ("gamma", f"{rational(gamma)}, by which real and int outputs may be off" if gamma else None),
+        ("only at", None if outcomes.only_at is None else f"eps = {rational(outcomes.only_at)}"),
+        ("numbers at", None if eps is None else f"eps = {rational(eps)}"),
+    )
     for outcome in outcomes.outcomes:
         yield [Line(assignment_text(outcome.output) if outcome.output else "any output", Tone.HEAD, indent=2)]
         if eps is not None:

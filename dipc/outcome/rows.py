@@ -14,7 +14,6 @@ from dipc.decide.engine import Engine
 from dipc.decide.obligation import Counterexample, FailureInterval, Verdict
 from dipc.outcome.outcome import (
     ExitStatus,
-    Fields,
     Line,
     Outcome,
     Part,
@@ -185,7 +184,7 @@ def row_parts(
 
     `closed_form` is the number of a row whose probability is written out; with `times` the time is shown.
     """
-    yield [Fields(claim_fields(report, statement))]
+    yield section(None, *claim_fields(report, statement))
     yield from findings(report)
     if closed_form is not None:
         yield _closed_form(next(row for row in report.rows if row.row == closed_form), near_sign(report.stated))
@@ -272,7 +271,7 @@ def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
 
 
 def _counterexample(row: RowResult) -> Sequence[Part]:
-    return section(f"{row_name(row)} fails", [*row_fields(row), *shortfall(row, _SHORT)])
+    return section(f"{row_name(row)} fails", *row_fields(row), *shortfall(row, _SHORT))
 
 
 def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[str, str]]:
@@ -300,9 +299,7 @@ def row_text(row: RowResult) -> str:
     """Return the report about one row: its counterexample, the reason why it is undecided, or its claim if it holds."""
     if row.counterexample is not None:
         return render_parts([_counterexample(row)])
-    return render_parts(
-        section(f"{row_name(row)} is {row.verdict}", [*row_fields(row), ("reason", row.reason or None)])
-    )
+    return render_parts(section(f"{row_name(row)} is {row.verdict}", *row_fields(row), ("reason", row.reason or None)))
 
 
 def row_fields(row: RowResult, remark: str = "") -> Iterable[tuple[str, str | None]]:
@@ -338,11 +335,9 @@ def _undecided(rows: Iterable[RowResult]) -> Iterator[ReportBlock]:
         one = rest == 1
         yield section(
             f"{name} is undecided" if one else f"{rest} {row_word(first, 2)} are undecided",
-            [
-                ("reason", reason),
-                (row_word(first, 2), None if one else _row_list(listed, rest)),
-                ("input", assignment_text(first.input) + ("" if one else f" ({name})")),
-            ],
+            ("reason", reason),
+            (row_word(first, 2), None if one else _row_list(listed, rest)),
+            ("input", assignment_text(first.input) + ("" if one else f" ({name})")),
             label_width=len("probability"),
         )
     if left:
@@ -354,7 +349,9 @@ def _closed_form(row: RowResult, sign: str) -> Sequence[Part]:
     why = "no output is stated" if row.unconstrained else f"dd {sign} alpha" if row.says is None else "beta ≥ 1"
     return section(
         f"{row_name(row)} in closed form: {row.verdict}{f' (vacuously, as {why})' if row.vacuous else ''}",
-        [*row_fields(row), ("probability", probability), ("beta", language_text(row.beta))],
+        *row_fields(row),
+        ("probability", probability),
+        ("beta", language_text(row.beta)),
     )
 
 
@@ -421,7 +418,7 @@ def _times(effort: Effort) -> Sequence[Part]:
         f"{count(effort.explorations, 'exploration')}, {count(effort.measures, 'integral')}, "
         f"{count(effort.obligations, 'sign decision')}"
     )
-    return [Fields([("time", f"{effort.seconds:.2f} s ({spent})"), ("work", work)])]
+    return section(None, ("time", f"{effort.seconds:.2f} s ({spent})"), ("work", work))
 
 
 # --- rows that represent classes of inputs ---------------------------------------------------------

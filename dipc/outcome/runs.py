@@ -9,7 +9,7 @@ from pathlib import Path
 from dipc.algebra.numbers import decimal
 from dipc.algebra.record import CONVERSIONS, json_object
 from dipc.execution import Runs
-from dipc.outcome.outcome import ExitStatus, Fields, Grid, Line, Outcome, ReportBlock
+from dipc.outcome.outcome import ExitStatus, Grid, Line, Outcome, ReportBlock, section
 from dipc.outcome.words import count, place_of_runs, rational
 from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import Diagnostic
@@ -55,7 +55,7 @@ def runs_line(runs: Runs) -> str:
 
 def _runs_parts(runs: Runs, samples: Path | None) -> Iterator[ReportBlock]:
     grid = None if runs.grid is None else f"{rational(runs.grid)}: real outputs are rounded down to its multiples"
-    yield [Fields([*place_of_runs(runs.program.constants, runs.input, runs.eps), ("grid", grid)])]
+    yield section(None, *place_of_runs(runs.program.constants, runs.input, runs.eps), ("grid", grid))
     rows = [
         (None, tuple("" if value is None else _number(value, runs.grid) for value in each))
         for each in runs.answers[:_MOST_RUNS]

@@ -74,12 +74,12 @@ def outcome(solution: Solution, asked: UserQuestion) -> Outcome:
 
 
 def _report_parts(solution: Solution, statement: Statement) -> Iterator[ReportBlock]:
-    yield [Fields(subject_fields(statement, solution.eps, asked=str(solution.wanted)))]
-    yield [Fields([*_details(solution), (NON_VACUOUS, _scope_text(solution))])]
-    yield [Fields([("reason" if solution.status == "undecided" else "because", solution.remark or None)])]
+    yield section(None, *subject_fields(statement, solution.eps, asked=str(solution.wanted)))
+    yield section(None, *_details(solution), (NON_VACUOUS, _scope_text(solution)))
+    yield section(None, ("reason" if solution.status == "undecided" else "because", solution.remark or None))
     word = solution.question.word
     for number in solution.rows[:_SHOWN_ROWS]:
-        yield section(f"{word} {number} {_what_rows_do(solution)}", _case(solution, number))
+        yield section(f"{word} {number} {_what_rows_do(solution)}", *_case(solution, number))
     rest = solution.rows[_SHOWN_ROWS:]
     yield hint(f"likewise {numbered(word, rest)}" if rest else None)
 
@@ -323,8 +323,8 @@ def _constant_headline(constant: ConstantSolution) -> str:
 
 def _constant_parts(constant: ConstantSolution, path: str) -> Iterator[ReportBlock]:
     claim = [(name, text or None) for name, text in constant.claim.items()]
-    yield [Fields([("program", f"{constant.program} ({path})"), *claim, ("eps", everywhere_text(constant.eps))])]
-    yield [Fields([("reason", constant.reason or None)])]
+    yield section(None, ("program", f"{constant.program} ({path})"), *claim, ("eps", everywhere_text(constant.eps)))
+    yield section(None, ("reason", constant.reason or None))
     name, edge = constant.name, constant.edge
     if edge is not None:
         low, high = map(decimal, edge.ends)
@@ -332,7 +332,7 @@ def _constant_parts(constant: ConstantSolution, path: str) -> Iterator[ReportBlo
         beyond = f"it holds for all {'greater' if edge.begins else 'lesser'} values, and for no others"
         others = beyond if edge.monotone else "unknown: it was not shown to be monotone"
         fields = [("fails with", f"{name} = {refuted}"), ("holds with", f"{name} = {proved}"), ("others", others)]
-        yield [Fields(fields)]
+        yield section(None, *fields)
         return
     yield []
     for verdict, word in ((Verdict.ACCURATE, "holds"), (Verdict.INACCURATE, "fails"), (Verdict.UNDECIDED, "open")):
@@ -412,17 +412,14 @@ def _interval_parts(intervals: Intervals, asked: UserQuestion) -> Iterator[Repor
     claimed = replace(asked, options=replace(asked.options, alpha=options.alpha, beta=options.beta))
     fields = dict(subject_fields(about_question(claimed, first.question), first.eps, asked="gamma"))
     together = "" if len(intervals.outputs) == 1 else ", all outputs at once"
-    yield [
-        Fields(
-            [
-                *((name, text) for name, text in fields.items() if name in _OF_INTERVALS),
-                ("confidence", _confidence(intervals) + together),
-                ("outputs", ", ".join(intervals.outputs)),
-            ]
-        )
-    ]
+    yield section(
+        None,
+        *((name, text) for name, text in fields.items() if name in _OF_INTERVALS),
+        ("confidence", _confidence(intervals) + together),
+        ("outputs", ", ".join(intervals.outputs)),
+    )
     for side, solution in intervals.solutions.items():
-        yield section(_TITLES[side], _interval_fields(side, solution))
+        yield section(_TITLES[side], *_interval_fields(side, solution))
 
 
 def _interval_fields(side: IntervalSide, solution: GammaSolution) -> Iterator[tuple[str, str]]:
@@ -503,25 +500,22 @@ def _tuned_parts(tuned: Tuned, path: str) -> Iterator[ReportBlock]:
         for one in tuned.varied
     )
     privacy = f"for adjacent inputs {tuned.adjacent}: t is multiplied by the least constant K"
-    yield [
-        Fields(
-            [
-                ("program", program_text(f"{tuned.program} ({path})", tuple(tuned.constants.items()))),
-                ("vary", ", ".join(ranges)),
-                *tuned.claim.items(),
-                (str(tuned.wanted), f"asked for: the least t with {_T[tuned.wanted]} = t"),
-                ("privacy", "nominal: no --adjacent" if tuned.adjacent is None else privacy),
-            ]
-        )
-    ]
+    yield section(
+        None,
+        ("program", program_text(f"{tuned.program} ({path})", tuple(tuned.constants.items()))),
+        ("vary", ", ".join(ranges)),
+        *tuned.claim.items(),
+        (str(tuned.wanted), f"asked for: the least t with {_T[tuned.wanted]} = t"),
+        ("privacy", "nominal: no --adjacent" if tuned.adjacent is None else privacy),
+    )
     for title, one in (("best", tuned.best), ("the program's own", tuned.own)):
-        yield [] if one is None else section(title, _tuned_fields(one))
+        yield [] if one is None else section(title, *_tuned_fields(one))
     if tuned.lower is not None:
         private = "" if tuned.adjacent is None else "K·"
         text = f"{private}t ≥ {exact(tuned.lower, 6)} for every {_proved_for(tuned)}, by {count(tuned.cells, 'cell')}"
-        yield [Fields([("proved", text), *_at_an_end(tuned)])]
+        yield section(None, ("proved", text), *_at_an_end(tuned))
     elif tuned.unproved is not None:
-        yield [Fields([("proved", f"nothing about other values: {tuned.unproved}")])]
+        yield section(None, ("proved", f"nothing about other values: {tuned.unproved}"))
     table = _table(tuned)
     yield [Grid(table.columns, tuple(table.rows)[:_LISTED], frozenset(range(1, len(table.columns))))]
 

@@ -13,7 +13,7 @@ from dipc.frozen import frozen
 from dipc.inverse.question import Question
 from dipc.inverse.tighten import Tightest, TightSpot
 from dipc.outcome.classes import class_fields
-from dipc.outcome.outcome import ExitStatus, Fields, Grid, Line, Outcome, Part, ReportBlock, ShownTable, Tone, section
+from dipc.outcome.outcome import ExitStatus, Grid, Line, Outcome, Part, ReportBlock, ShownTable, Tone, section
 from dipc.outcome.rows import row_fields
 from dipc.outcome.words import (
     DIGITS,
@@ -227,17 +227,14 @@ def about_question(asked: UserQuestion, question: Question) -> Statement:
 
 
 def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBlock]:
-    yield [
-        Fields(
-            [
-                *subject_fields(statement, tightest.eps, required="1 - f*beta"),
-                (plural(tightest.word), _counts(tightest)),
-                (NON_VACUOUS, _scope_text(tightest) if tightest.complete else None),
-            ]
-        )
-    ]
+    yield section(
+        None,
+        *subject_fields(statement, tightest.eps, required="1 - f*beta"),
+        (plural(tightest.word), _counts(tightest)),
+        (NON_VACUOUS, _scope_text(tightest) if tightest.complete else None),
+    )
     if tightest.factor is not None and tightest.places:
-        yield [Fields(_numbers(tightest, tightest.factor))]
+        yield section(None, *_numbers(tightest, tightest.factor))
     does = (
         ("needs at least the lower end", "need at least the lower end")
         if tightest.enclosed
@@ -259,7 +256,7 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBl
         if hopeless.issuperset(unknown.rows):
             continue
         are = "is" if len(unknown.rows) == 1 else "are"
-        yield section(f"{numbered(tightest.word, unknown.rows)} {are} undecided", [("reason", unknown.reason)])
+        yield section(f"{numbered(tightest.word, unknown.rows)} {are} undecided", ("reason", unknown.reason))
 
 
 def _by_rows(tightest: Tightest) -> dict[tuple[int, ...], list[TightSpot]]:
@@ -339,7 +336,7 @@ def _place(tightest: Tightest, spots: Sequence[TightSpot], does: tuple[str, str]
     variables = [spot.claimed.variable for spot in spots]
     letters = ["eps" if variable is Variable.EPS else f"t = {variable}" for variable in variables]
     values = [_eps_text(tightest, spot) for spot in spots]
-    return section(heading, [*_place_fields(tightest, spots[0]), *dict.fromkeys(zip(letters, values, strict=True))])
+    return section(heading, *_place_fields(tightest, spots[0]), *dict.fromkeys(zip(letters, values, strict=True)))
 
 
 def _place_fields(tightest: Tightest, spot: TightSpot) -> Iterable[tuple[str, str | None]]:

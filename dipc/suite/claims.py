@@ -28,7 +28,7 @@ from dipc.frozen import frozen
 from dipc.mechanisms.module import decorator_name, parsed
 from dipc.options import Options, job_count
 from dipc.outcome import classes, privacy, rows
-from dipc.outcome.outcome import ExitStatus, Fields, Line, Outcome, ReportBlock, Tone, Verbatim
+from dipc.outcome.outcome import ExitStatus, Line, Outcome, ReportBlock, Tone, Verbatim, section
 from dipc.outcome.outcome import render as render_text
 from dipc.outcome.words import UserQuestion, count
 from dipc.program.program import SEPARATOR, Program, as_program, load_source, source_at
@@ -608,7 +608,7 @@ def _claim_parts(tested: Sequence[ClaimResult]) -> Iterator[ReportBlock]:
 
 
 def _directory_parts(tested: Sequence[ClaimResult]) -> Iterator[ReportBlock]:
-    yield [Fields((tested.claim.name, tested.line) for tested in tested)]
+    yield section(None, *((tested.claim.name, tested.line) for tested in tested))
     for result in tested:
         if result.kind is not SuiteResult.PASSED:
             lines = Verbatim(f"  {each}".rstrip() for each in result.text.splitlines())
