@@ -137,7 +137,8 @@ def _gamma_headline(solution: GammaSolution, digits: int) -> str:
             return f"least gamma {value} {everywhere_text(solution.eps)}: {product}"
         return f"least gamma {product}: at most {value} {everywhere_text(solution.eps)}"
     if solution.value is None:
-        more = "; `--inputs all` looks for k/eps" if solution.eps.startswith("(0, ") else ""
+        is_of_rows = solution.question.table is not None
+        more = "; `--inputs all` looks for k/eps" if is_of_rows and solution.eps.startswith("(0, ") else ""
         return f"NO SOLUTION: no gamma suffices {everywhere_text(solution.eps)}{more}"
     low, high = solution.value
     if solution.exact:

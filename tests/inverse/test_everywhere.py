@@ -382,3 +382,11 @@ def test_every_eps_is_enough_for_a_claim_about_every_distance_that_holds(beta: s
     else:
         with pytest.raises(dipc.DiagnosticError, match="no eps is enough"):
             solve(dipc.load(text), wanted="eps", **claim)
+
+
+@pytest.mark.parametrize(("inputs", "advice"), [("all", False), ("q = 1", True)])
+def test_only_rows_are_advised_to_ask_about_all_inputs(inputs: str, advice: bool) -> None:
+    program = dipc.load("program p; input q : real; output y : real; ideal { y <- q } y <- Lap(eps, q)")
+    found = solve(program, wanted="gamma", inputs=inputs, alpha=0, beta=0)
+    assert found.status is Status.NONE
+    assert str(found).endswith("looks for k/eps") is advice
