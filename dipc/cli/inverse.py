@@ -192,7 +192,10 @@ Exit codes: 0 found, 1 proved that there is none, 2 bad input, 3 undecided,
     "--certificate --html --limit -j,--jobs --cache --dask --quiet,-q"
 )
 def interval(**given: Any) -> ExitCode:
-    """Find intervals around a released answer that contain the exact answer with a given probability."""
+    """Find intervals around a released answer that contain the exact answer with a given probability.
+
+    The claim's alpha counts: where it is dd, `--alpha 0` asks about every input alike.
+    """
     output, asked, work = opened(given)
     with work.progress as progress:
         program = work.program()

@@ -448,8 +448,21 @@ class Inference:
             self._grows(before, kinds, spelling)
         for each in self._assigned:
             if each.name not in kinds or not self._is_found(each, kinds):
+                self._require_without_eps(each, spelling(each.name))
                 self._ask(each.span, spelling(each.name))
         return kinds
+
+    def _require_without_eps(self, assigned: _Assigned, name: str) -> None:
+        """Raise DiagnosticError if the value of `assigned` is computed from eps: no domain can hold such values."""
+        if any(isinstance(node, ast.Eps) for node in ast.walk(assigned.value)):
+            raise self.module.wrong(
+                assigned.span,
+                f"`{name}` is computed from eps, which only noise and weights may contain",
+                "return the value without eps, such as a count, and compute with eps what is released afterwards: "
+                "privacy stays the same, and gamma is scaled alike",
+                "for one eps, write numbers in place of eps, such as `Fraction(3, 2)`",
+                code=UNKNOWN_TYPE,
+            )
 
     def _is_found(self, assigned: _Assigned, kinds: Mapping[str, Kind]) -> bool:
         """Return True if `kinds` say which values `assigned` gives its variable, or if its variable is declared."""

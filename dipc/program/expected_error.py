@@ -352,7 +352,8 @@ class _Area:
         if self.constraints or len(self.noises) != 1 or not self.noises[0].law.exponential_tails:
             raise OutsideFragment(
                 "the expected error of an int output is known only if the output is a single noise that is not "
-                "compared with others"
+                "compared with others; a clamped output is covered if it is declared with its finite domain, and with "
+                "the metric `output: linf`"
             )
         return self.noises, self.coefficients
 

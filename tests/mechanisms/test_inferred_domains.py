@@ -86,3 +86,11 @@ def test_a_value_outside_of_a_domain_that_dipc_found_says_how_to_declare_it(
     with pytest.raises(DiagnosticError, match="`out` would become 3/2, which is outside its domain") as found:
         dipc.load(f"{path}::debiased").probability({"bits": [0] * 3}, {"out": HALF})
     assert "which dipc found from the values assigned to it; return a variable declared so: `out: " in str(found.value)
+
+
+def test_an_answer_that_is_computed_from_eps_is_told_what_to_return(tmp_path: Path) -> None:
+    path = tmp_path / "debiased.py"
+    path.write_text(TEXT.replace("ANSWER", "(yes * (dipc.exp(eps) + 1) - m) / (dipc.exp(eps) - 1)"), encoding="utf-8")
+    with pytest.raises(DiagnosticError, match="`out` is computed from eps") as found:
+        dipc.load(f"{path}::debiased")
+    assert "Finite" not in str(found.value)
