@@ -80,9 +80,10 @@ def exact_rational(value: object, what: str) -> Fraction:
             except NotExact as error:
                 raise ValueError(f"{what}: {value!r} {error.reason}") from None
         case float():
+            suggested = repr(value) if value == value and abs(value) != float("inf") else "1/3"
             raise TypeError(
                 f"{what} = {value!r} is a binary floating-point number, which is not exact: "
-                f'give a text such as "{_suggest(value)}" or a fractions.Fraction'
+                f'give a text such as "{suggested}" or a fractions.Fraction'
             )
     rational = _foreign_rational(value)
     if rational is not None:
@@ -127,10 +128,6 @@ def exact_grid(given: Fraction | int | str) -> Fraction:
     if value <= 0:
         raise ValueError(f"the grid must be positive, not {value}")
     return value
-
-
-def _suggest(value: float) -> str:
-    return repr(value) if value == value and abs(value) != float("inf") else "1/3"
 
 
 def _foreign_rational(value: object) -> Fraction | None:

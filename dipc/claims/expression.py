@@ -486,6 +486,8 @@ class _Evaluation:
                     "write a bound for it: erfc(x) is at most exp(-x^2), and at most 1",
                 )
             case "log":
+                number = self._logarithm_argument(node.arguments[0])
+                low, high = map(exact_text, outward(*Real.from_rational(number).log().enclosure(), _ROUNDED_DIGITS))
                 raise self._error(
                     "E0615",
                     f"{self.expression.what} is computed exactly here, and a logarithm can only be enclosed",
@@ -493,7 +495,8 @@ class _Evaluation:
                     "",
                     "exp(log(3) - eps) is exact, as it is 3*exp(-eps); other logarithms are allowed only in "
                     "claims of `dipc check`, `tighten` and `solve`, and as ends of eps there and in `dipc privacy`",
-                    _advice_to_round_log(self._logarithm_argument(node.arguments[0])),
+                    f"or round log({number}) to {low} or {high}: to prove the claim, write the number that makes it "
+                    "stronger; to refute it, write the other one",
                 )
         raise AssertionError(f"the parser knows no function {node.function}")
 
@@ -541,14 +544,6 @@ class _Evaluation:
             message = "a logarithm needs a positive rational number"
             raise self._error("E0615", message, node, "this is not one" if value is None else f"this is {value}")
         return value
-
-
-def _advice_to_round_log(value: Fraction) -> str:
-    low, high = outward(*Real.from_rational(value).log().enclosure(), _ROUNDED_DIGITS)
-    return (
-        f"or round log({value}) to {exact_text(low)} or {exact_text(high)}: to prove the claim, write the number that "
-        "makes it stronger; to refute it, write the other one"
-    )
 
 
 #: The significant digits of a rational number in place of a logarithm.

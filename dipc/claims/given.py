@@ -146,14 +146,20 @@ def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callab
     def read(raw: str) -> Read:
         text = raw.strip()
         if not text:
-            return _empty(name) if required else None
+            note = "only cells of outputs may be left empty"
+            return BadCell("E0512", f"the input `{name}` is left empty", (note,)) if required else None
         match type:
             case BoolType():
-                return _truth(name, text, pool)
+                if text.lower() in {"true", "false"}:
+                    return pool.cell(text.lower() == "true")
+                return BadCell("E0511", f"{_quote(text)} is not a value of `{name}`", ("write `true` or `false`",))
             case DomType(values=values):
                 return _member(name, text, values, members, pool)
             case IntType():
-                return _integer(text, pool)
+                cell = _number(text, pool)
+                if isinstance(cell, Cell) and isinstance(cell.value, Fraction) and cell.value.denominator != 1:
+                    return BadCell("E0511", f"{_quote(text)} is not an integer", ("write an integer",))
+                return cell
             case RealType():
                 return _number(text, pool)
         assert_never(type)
@@ -209,16 +215,6 @@ def describe_domain(values: tuple[Value, ...]) -> str:
     return "{" + ", ".join(texts) + "}"
 
 
-def _empty(name: str) -> BadCell:
-    return BadCell("E0512", f"the input `{name}` is left empty", ("only cells of outputs may be left empty",))
-
-
-def _truth(name: str, text: str, pool: CellPool) -> Cell | BadCell:
-    if text.lower() in {"true", "false"}:
-        return pool.cell(text.lower() == "true")
-    return BadCell("E0511", f"{_quote(text)} is not a value of `{name}`", ("write `true` or `false`",))
-
-
 def _member(
     name: str, text: str, values: tuple[Value, ...], members: frozenset[Value], pool: CellPool
 ) -> Cell | BadCell:
@@ -236,13 +232,6 @@ def _member(
     if isinstance(value, str):
         notes += did_you_mean(text, [str(candidate) for candidate in values])
     return BadCell("E0511", f"{_quote(text)} is not in the domain of `{name}`", tuple(notes))
-
-
-def _integer(text: str, pool: CellPool) -> Cell | BadCell:
-    cell = _number(text, pool)
-    if isinstance(cell, Cell) and isinstance(cell.value, Fraction) and cell.value.denominator != 1:
-        return BadCell("E0511", f"{_quote(text)} is not an integer", ("write an integer",))
-    return cell
 
 
 def _number(text: str, pool: CellPool) -> Cell | BadCell:
