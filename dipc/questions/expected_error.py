@@ -168,8 +168,11 @@ def error_report(
     except KeyboardInterrupt:
         interrupted = True
     worst = _worst(rows)
-    verdicts = [row.result.verdict for row in rows if row.result is not None]
-    verdict = next((v for v in (Verdict.INACCURATE, Verdict.UNDECIDED) if v in verdicts), Verdict.ACCURATE)
+    # A row without a decision is undecided, and so are those that Ctrl-C left out.
+    verdicts = {Verdict.UNDECIDED if row.result is None else row.result.verdict for row in rows}
+    if interrupted or not rows:
+        verdicts.add(Verdict.UNDECIDED)
+    verdict = next(v for v in (Verdict.INACCURATE, Verdict.UNDECIDED, Verdict.ACCURATE) if v in verdicts)
     return ErrorReport(
         program.name,
         program.expected_quantity,

@@ -322,3 +322,20 @@ def test_second_moments_are_measured_noise_by_noise(monkeypatch: pytest.MonkeyPa
         assert all(len(event.noises) == 1 for event in calls)
     # Equal noises have one second moment and one mean, each an integral over either side of 0.
     assert 0 < numbers[0] == numbers[1] <= 8
+
+
+#: Programs whose errors at every input are not known: a clamped input, a noise that the path chooses, a choice.
+NOT_KNOWN = [
+    "input x : real; output out : real; var y : real; ideal { out <- x } y <- min(max(x, 0), 10); out <- Lap(eps, y)",
+    "input x : real; output out : real; ideal { out <- x } if x > 0 then out <- Lap(eps, x) else out <- 0 end",
+    "input x : real; output out : real; var y : real; ideal { out <- x } y <- Lap(eps, x); out <- max(y, 0)",
+]
+
+
+@pytest.mark.parametrize("text", NOT_KNOWN)
+@pytest.mark.parametrize("claim", ["0", "1/eps"])
+def test_a_claim_about_errors_that_are_not_known_is_not_accurate(text: str, claim: str) -> None:
+    program = dipc.load(f"program f;\n{text}")
+    report = dipc.expected_error(program, inputs="all", error=claim)
+    assert report.verdict in ("undecided", "inaccurate")
+    assert not str(report).startswith("accurate")
