@@ -328,12 +328,14 @@ class _Area:
             yield from ((2 * c * other, {position: 1, second: 1}) for second, other in terms[number + 1 :])
 
     def of_integers(self, moment: Moment) -> Closed:
-        """Return the expectation for a single discrete Laplace noise without constraints.
+        """Return the expectation for a single discrete Laplace noise, which may be compared with numbers.
 
-        Raises OutsideFragment for others. With z = e^{-rate·eps}: E[|N + s|] = |s| + 2·z^{|s|+1}/(1 - z²) for an
-        integer s, and between integers it is linear in s; E[N²] = 2z/(1 - z)².
+        Raises OutsideFragment for others. Without constraints, and with z = e^{-rate·eps}: E[|N + s|] = |s| +
+        2·z^{|s|+1}/(1 - z²) for an integer s, and between integers it is linear in s; E[N²] = 2z/(1 - z)².
         """
         (noise,), ((_, c),) = self._alone()
+        if self.constraints:
+            return self._between_numbers(noise, c, moment)
         z, one = ExpPoly.term(1, 0, -noise.rate), ExpPoly.ONE
         if moment is Moment.SIGNED:
             return ExpPoly.constant(self.shift)
@@ -348,14 +350,73 @@ class _Area:
         share = point - below
         return (absolute(below) * (1 - share) + absolute(below + 1) * share) * abs(c)
 
+    def _between_numbers(self, noise: Noise, c: Fraction, moment: Moment) -> Closed:
+        """Return E[moment of c·k + shift] over the integers k, the values of `noise` less its mean, in an interval."""
+        low, high = _range_of(self.constraints, noise.mean)
+        zero = -self.shift / c
+        cuts = sorted({0, *([floor(zero) + 1] if moment is Moment.ABSOLUTE else [])})
+        total: Closed = ExpPoly.ZERO
+        for start, end in zip([None, *cuts], [*(cut - 1 for cut in cuts), None], strict=True):
+            first = start if low is None or (start is not None and start > low) else low
+            last = end if high is None or (end is not None and end < high) else high
+            if first is not None and last is not None and first > last:
+                continue
+            s, a = self.shift, c
+            if moment is Moment.SQUARE:
+                polynomial = (s * s, 2 * a * s, a * a)
+            else:
+                # The form is 0 at the last integer of a part at most.
+                inside = last - 1 if first is None and last is not None else first or 0
+                sign = -1 if moment is Moment.ABSOLUTE and a * inside + s < 0 else 1
+                polynomial = (sign * s, sign * a, _ZERO)
+            # Each part is on one side of 0, where the probability of k is a multiple of z^|k|.
+            nearest, farthest = first or 0, last
+            if first is None or first < 0:
+                polynomial = (polynomial[0], -polynomial[1], polynomial[2])
+                nearest = -(last or 0)
+                farthest = -first if first is not None else None
+            part = _tail(polynomial, nearest, noise.rate)
+            total = total + (part if farthest is None else part - _tail(polynomial, farthest + 1, noise.rate))
+        z, one = ExpPoly.term(1, 0, -noise.rate), ExpPoly.ONE
+        return total * Quotient(one, (one + z) * (one - z) * (one - z))
+
     def _alone(self) -> tuple[tuple[Noise, ...], tuple[tuple[int, Fraction], ...]]:
-        if self.constraints or len(self.noises) != 1 or not self.noises[0].law.exponential_tails:
+        if len(self.noises) != 1 or not self.noises[0].law.exponential_tails:
             raise OutsideFragment(
                 "the expected error of an int output is known only if the output is a single noise that is not "
                 "compared with others; a clamped output is covered if it is declared with its finite domain, and with "
                 "the metric `output: linf`"
             )
         return self.noises, self.coefficients
+
+
+def _range_of(constraints: Sequence[Halfspace], mean: Fraction) -> tuple[int | None, int | None]:
+    """Return the least and the greatest integer k with all `constraints` on mean + k; None for no bound."""
+    low: int | None = None
+    high: int | None = None
+    for each in constraints:
+        ((_, a),) = each.coefficients
+        bound = -(a * mean + each.constant) / a
+        if a > 0:
+            least = floor(bound) + 1 if each.strict else -floor(-bound)
+            low = least if low is None else max(low, least)
+        else:
+            most = -floor(-bound) - 1 if each.strict else floor(bound)
+            high = most if high is None else min(high, most)
+    return low, high
+
+
+def _tail(polynomial: tuple[Fraction, Fraction, Fraction], first: int, rate: Fraction) -> ExpPoly:
+    """Return (1 - z)³·Σ p(k)·z^k over the integers k >= `first` >= 0, where z = e^{-rate·eps}.
+
+    `polynomial` has the coefficients of p, from that of 1 to that of k².
+    """
+    p, q, r = map(ExpPoly.constant, polynomial)
+    z, one, k = ExpPoly.term(1, 0, -rate), ExpPoly.ONE, ExpPoly.constant(Fraction(first))
+    less = one - z
+    by_k = q * (k * less * less + z * less)
+    by_square = r * (k * k * less * less + k * z * less * 2 + z * (one + z))
+    return ExpPoly.term(1, 0, -rate * first) * (p * less * less + by_k + by_square)
 
 
 def of_noise(noises: tuple[Noise, ...], factors: Sequence[Fraction], moment: Moment) -> Bound:
