@@ -241,12 +241,15 @@ class _Blocks(Generic[S]):
     """The eliminated states in disjoint blocks, with the determinant of I - P over each; P has the weights of steps.
 
     Lemma: the determinant over a union of blocks is the product of their determinants. Before a state was eliminated,
-    its row passed through states of its own block only. So its pivot, divided by the determinants of the blocks
-    passed through, is its pivot in any union of blocks; and the determinant of a union is the product of such pivots.
+    its row contained steps through eliminated states of some blocks only. Its pivot, divided by the determinants of
+    these blocks, is its pivot in any union of blocks; and the determinant of a union is the product of such pivots.
 
     Consequence: an entry of a row, divided by the determinant of the row's blocks, is a Schur complement. The entry
-    times that determinant is a minor, which is an exponential polynomial. All entries of a row have the same factor,
-    so the solution does not depend on the choice of blocks.
+    times that determinant is a minor, which is an exponential polynomial. All entries of a row have the same factor, so
+    the solution does not depend on the choice of blocks.
+
+    `determinants` has the determinant of each block by the block's name, and `arithmetic` multiplies and divides within
+    the limits.
     """
 
     arithmetic: Arithmetic

@@ -167,7 +167,10 @@ class ExpPoly:
         return " + ".join(texts) or "0"
 
     def _reduce(self) -> None:
-        """Bring the stored polynomial into its unique form: the least unit, and some term with the power y^0."""
+        """Bring the stored polynomial in x = eps and y = e^{eps/unit} into its unique form.
+
+        The unit is the least n for which all exponents are multiples of 1/n, and some term has the power y^0.
+        """
         if self._canonical:
             return
         if self._poly.is_zero():
@@ -274,10 +277,11 @@ class ExpPoly:
         return ExpPoly(left.gcd(right), 0, unit)
 
     def coarse_divisor(self, other: ExpPoly) -> ExpPoly | None:
-        """A common divisor of this and `other`, two sparse functions whose exponents have different units.
+        """Return a common divisor of this and `other`, found from the exponents that are multiples of both least units.
 
-        It is the greatest common divisor whose exponents are multiples of both units, up to a factor c·e^{q·eps}.
-        Return None if one function is not sparse, or if the units are equal.
+        A function is sparse if it has few terms for its degree; both must be sparse, and their `least_unit` must
+        differ. The result is then the greatest common divisor whose exponents are multiples of both least units, up to
+        a factor c·e^{q·eps}. It is None for other functions.
         """
         if self.least_unit == other.least_unit:
             return None
@@ -908,7 +912,7 @@ class ClosedForm:
     def expr(self) -> Any:
         """The function as a SymPy expression in `dipc.eps` with exact rational numbers.
 
-        The expression is a number if `only_at` is set.
+        If the closed form is restricted to the single eps `only_at`, the expression is its value there, a number.
         """
         numerator, denominator = self.numerator_and_denominator()
         point = self.only_at

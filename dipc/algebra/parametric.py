@@ -458,9 +458,11 @@ def _wins(operator: Operator, left: Selected, right: Selected, far: Signs | None
 
 
 def _sign(value: Parametric, far: Signs | None) -> int | None:
-    """The sign of `value`, or None if it is not known.
+    """Return the sign of `value`, or None if it is not known.
 
-    If `far` gives the signs of functions of eps, the result is the sign for a large unknown.
+    Without `far`, it is the sign at all eps > 0 and all values of the unknowns. With `far`, which gives the sign of a
+    function of eps, it is the sign for all large values of the one unknown: the sign of the coefficient that grows
+    most.
     """
     if not value.numerator:
         return 0
@@ -584,9 +586,10 @@ def _applied(operator: Operator, forms: Sequence[Parametric]) -> Parametric:
 
 
 def conditions(value: Selected) -> list[ExpPoly]:
-    """Functions of eps between whose roots `value` is a single one of its `candidates`, and no denominator is 0.
+    """Return functions of eps whose roots cut the eps > 0 into intervals on which `value` is one of its `candidates`.
 
-    `value` must not depend on an unknown. Raises TooLarge for too many.
+    No denominator has a root inside such an interval. `value` must not depend on an unknown. Raises TooLarge for more
+    than `MOST_CONDITIONS` functions.
     """
     polys: list[ExpPoly] = []
     for function in _all_conditions(value):

@@ -315,7 +315,10 @@ def _merged_logarithms(numbers: Sequence[Real]) -> list[Real]:
 
 
 def _total(numbers: Sequence[Real]) -> Real:
-    """The sum of `numbers` as one atom, or its negative."""
+    """The sum of `numbers`, in which summands with a rational ratio are merged.
+
+    Two or more remaining summands become one irrational number written as a sum.
+    """
     flat: list[Real] = []
     for number in numbers:
         match number:

@@ -153,7 +153,9 @@ class _Writer:
                 return {"witness": self._witness(refuted, reader)}
             case ProvedClass(unverified=str(unverified)) as proved:
                 assert row.evidence is not None, "it has this in it"
-                counted = self._counted(proved, reader, row.evidence.halfspaces) if proved.counted else None
+                counted = (
+                    self._claim_at_distance_one(proved, reader, row.evidence.halfspaces) if proved.counted else None
+                )
                 return {"open": unverified} if counted is None else {"required": counted}
             case ProvedClass() as proved:
                 return {"required": self._proved(proved, reader)}
@@ -184,8 +186,13 @@ class _Writer:
             "obligations": [self._obligation(each, beta) for each in (posed.obligation, *proved.other_obligations)],
         }
 
-    def _counted(self, proved: ProvedClass, reader: ClaimReader, facets: Sequence[Moving]) -> dict[str, Any] | None:
-        """Return the claim at the distance 1 as JSON data, or None unless it implies all greater integer distances."""
+    def _claim_at_distance_one(
+        self, proved: ProvedClass, reader: ClaimReader, facets: Sequence[Moving]
+    ) -> dict[str, Any] | None:
+        """Return the claim at distance 1 as JSON data, or None unless it implies the claim at all greater distances.
+
+        The claim is about the class `proved`, whose half-spaces are `facets`; `reader` evaluates beta. Distances are integers.
+        """
         posed = proved.step
         if posed.variable is not Variable.EPS or as_read(lambda: least_decay(reader, Budget())) is None:
             return None

@@ -399,7 +399,10 @@ def _compare(flow: Flow, state: State, test: LinearComparison) -> list[tuple[boo
 
 
 def _assuming(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -> State | None:
-    """Return the state with `known` added, `state` if nothing is new, None if its constraints exclude `known`."""
+    """Return the state with `known` added, `state` if nothing is new, None if its constraints exclude `known`.
+
+    `signs` has constraints that the noises of the state always satisfy, since their laws are bounded on one side.
+    """
     for item in known:
         truth = decided(item, state.constraints, state.guards, signs)
         if truth is False:

@@ -648,12 +648,15 @@ def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma:
     """Return ways to bound `beta` from below by a function of alpha plus a function of gamma.
 
     Each bound is valid for every eps > 0, alpha >= 0 and gamma >= 0; the result is empty if no way is found. `names`
-    has the values of the names in `beta`, with alpha, dd and gamma as unknowns. With `one_gamma`, gamma is a number,
-    and a summand of eps alone belongs to the function of gamma.
+    has the values of the names in `beta`, with alpha, dd and gamma as unknowns.
 
-    Without `one_gamma`, a summand of eps alone, or of both distances, is left out if it is proved nonnegative.
-    Otherwise a summand of both distances excludes the way; a summand of eps alone, and a number, is added to either
-    function. Further ways also leave out summands of one distance that do not depend on distance·eps alone.
+    A summand of one distance belongs to the function of this distance. A summand of both distances is left out if it is
+    proved nonnegative; otherwise there is no bound. A summand of eps alone is left out, too, if it is proved
+    nonnegative. Any other summand without a distance gives two bounds: one adds it to the function of alpha, the other
+    to that of gamma. With `one_gamma`, gamma is a number, and every summand without alpha belongs to the function of
+    gamma.
+
+    More bounds are found by leaving out nonnegative summands of distances that are not functions of distance·eps.
     """
     result = (_split(beta, names, scaling, one_gamma) for scaling in (False, True))
     return tuple(dict.fromkeys(halves for splits in result for halves in splits))

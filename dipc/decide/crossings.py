@@ -226,7 +226,7 @@ class _Signs:
         return self._exact is not None and self._exact.is_zero_at(eps)
 
     def is_monotone(self, lower: Fraction, upper: Fraction) -> bool:
-        """True only if it is proved that the slack has at most one zero between `lower` and `upper`."""
+        """True only if it is proved that Pr - 1 + beta has at most one zero between `lower` and `upper`."""
         center, reach = (lower + upper) / 2, (upper - lower) / 2
         with precision(_BITS * 8, 2):
             slope = self.series(center, 2)[1]

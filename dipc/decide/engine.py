@@ -421,7 +421,10 @@ class Performer(Protocol):
 
 
 class PickledSetup(Protocol):
-    """The setup of a task, which travels pickled: settings from which a worker makes its performer."""
+    """The settings from which a worker process makes its `Performer`, the object that answers the questions of tasks.
+
+    The settings are sent to the worker pickled.
+    """
 
     def performer(self) -> Performer: ...
 
@@ -456,7 +459,7 @@ class Setup:
 class Task:
     """Pickled questions, for a process with the fingerprint `engine`; another one may not know their classes.
 
-    `setup` is a pickled `PickledSetup`, and `questions` is what its performer takes.
+    `setup` is a pickled `PickledSetup`. The `Performer` that it makes answers `questions`, a pickled tuple.
     """
 
     engine: str

@@ -608,7 +608,10 @@ def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
 
 @frozen
 class _Part:
-    """The part of a cell from place - reach to place + reach; `negative` if the slack is negative in its middle."""
+    """The part of a cell of eps from place - reach to place + reach, where the whole cell is -1 to 1.
+
+    The part is `negative` if Pr - 1 + beta is proved to be negative at `place`.
+    """
 
     place: Fraction
     reach: Fraction

@@ -536,7 +536,11 @@ class Validation:
     def _difference(
         self, run: _Run, eps: Fraction, expected: object, left_out: frozenset[int]
     ) -> tuple[int, str | None]:
-        """Return (number of draws of the program, difference from Python as text, or None if they agree)."""
+        """Return (number of draws of the program, difference from Python as text, or None if they agree).
+
+        `expected` is Python's answer, or the exception it raised. The draws with the numbers in `left_out` are not
+        taken from the run of Python.
+        """
         draws = _ProgramDraws(run, eps, self._enclosures, left_out)
         try:
             outputs = self._scripted.run(self._program_inputs(run.script, run.trace), draws)
@@ -613,7 +617,7 @@ class Validation:
         return (value for slot, value in zip(self._slots, script.inputs, strict=True) if _values(slot) is not None)
 
     def _movable(self, gradient: Gradient) -> list[Variable]:
-        """The variables by which a comparison can be moved: the last draw first, inputs at the end."""
+        """Return the variables of `gradient`, the slopes of a comparison: draws from the last on, then inputs."""
         return sorted(gradient, key=lambda variable: (variable[0] != "draw", -variable[1]))
 
     def _moved_script(

@@ -269,11 +269,11 @@ class _Search:
         return None
 
     def _holds_before(self, claimed: _Claimed, gamma: Fraction) -> bool:
-        """True if the limit of Pr from below at this `gamma` is at least 1 - beta, for a row with a `SmoothCourse`.
+        """True if the limit of Pr from below at this `gamma` is at least 1 - beta, for the row and beta of `claimed`.
 
-        The limit is the probability of the exits whose outputs without noise are nearer than gamma, since the
-        probabilities of outputs with noise are continuous in gamma. If it is False, every smaller gamma fails, since
-        Pr never decreases as gamma grows.
+        Pr must be continuous in gamma, except where an output without noise comes within gamma of its answer. The limit
+        is then the probability of the exits whose outputs without noise are nearer than gamma. If it is False, every
+        smaller gamma fails, since Pr never decreases as gamma grows.
         """
         reals, answers = _numbers(self._probabilities.program, claimed.row)
         balls = {slot: Ball(answer, gamma) for slot, answer in answers.items()}

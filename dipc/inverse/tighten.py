@@ -667,7 +667,7 @@ def _lesser_enclosed(every: Sequence[Inequality], peaks: _Peaks) -> set[int]:
 
 
 def _little_less(peaks: Sequence[Peak], digits: int) -> Fraction | None:
-    """Return a factor less than that of the one enclosed peak, by a unit of the digits that are compared.
+    """Return v·(1 - 10^(1 - `digits`)), where v is the lower bound of the one enclosed peak; at least one digit counts.
 
     None unless exactly one of `peaks` is enclosed.
     """
@@ -833,9 +833,11 @@ class _AtDistances:
 def _integer_inequalities(
     claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], peaks: _Peaks, digits: int
 ) -> tuple[list[Inequality], list[UnknownCases]]:
-    """The inequalities of cases about every integer distance, and the cases that are still unknown.
+    """Return the inequalities of cases about every integer distance, and the cases of `unknown` that remain unknown.
 
-    A case is known if no distance needs more than the factor that some exact probability needs.
+    A tightened claim multiplies beta by a factor, and `peaks` finds the least factor with which an inequality holds. A
+    case stops being unknown if it is proved to need no greater factor than some exact inequality, of `known` or of a
+    case. `digits` is the precision of enclosed factors.
     """
     engine = claims.question.engine
     every = {

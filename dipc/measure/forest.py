@@ -385,7 +385,8 @@ def _rooting(
 def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, whole: bool) -> tuple[TreeKey, int]:
     """Return (the nodes of the tree under `rooting`, the unit of their means and bounds).
 
-    The unit is 1 if `whole`, and 0 if all means and bounds are 0.
+    The unit is 1 if `whole`. Otherwise it is the greatest common divisor of the means and bounds, which are divided by
+    it; it is 0 if all of them are 0.
     """
     sign = rooting.sign
     origins: list[int] = []

@@ -259,7 +259,10 @@ class LatticePiecewise:
         return LatticePiecewise(_shifted(self.numerator, offset), self.poles)
 
     def plus(self, other: LatticePiecewise, meter: Meter) -> LatticePiecewise:
-        """Return the sum of this function and `other`."""
+        """Return the sum of this function and `other`.
+
+        `meter` counts the work, and raises LimitReached past a limit.
+        """
         poles = {d: max(self.poles.get(d, 0), other.poles.get(d, 0)) for d in {*self.poles, *other.poles}}
         left, right = (_times(f.numerator, _cofactor(poles, f.poles), meter) for f in (self, other))
         return _reduced(left.minus(_times(right, flint.fmpz_poly([-1]), meter)), poles, meter)

@@ -830,7 +830,7 @@ class Size(NamedTuple):
         ).boxed()
 
     def shifted(self, offset: int) -> Size:
-        """Return the size for functions whose q are all greater by `offset`."""
+        """Return the size of the terms after all their exponents q have been increased by `offset`."""
         return Size(self.terms, self.low + offset, self.high + offset, self.degree)
 
     def spread(self, more: int = 0) -> Size:
@@ -923,7 +923,7 @@ class SizedPiecewise:
         return SizedPiecewise(*restricted(self.breaks, self.pieces, low, high, {}))
 
     def piece_before(self, point: int | None) -> SizedPiece:
-        """Return the sizes of the piece with the points just below eps·point, or of the last piece for None."""
+        """Return the bounds for the piece that ends at or contains eps·`point`, or for the last piece for None."""
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def times(self, other: SizedPiecewise, meter: Meter) -> SizedPiecewise:

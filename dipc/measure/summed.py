@@ -220,9 +220,9 @@ class SummedMeasure:
 
 
 def _convolved(parts: Sequence[tuple[Sequence[flint.arb_series], int]]) -> list[flint.arb_series]:
-    """Return the masses from -K to K of a sum of independent symmetric values.
+    """Return the masses at -K, ..., K of a sum of independent symmetric integer values, where K is the greatest sum.
 
-    Each of `parts` has the masses of a value from 0 on, and the factor of the value.
+    Each of `parts` has the masses of a value at 0, 1, 2, ..., and the integer factor of the value in the sum.
     """
     zero = flint.arb_series([0])
     total = [flint.arb_series([1])]

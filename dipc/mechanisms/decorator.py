@@ -170,7 +170,11 @@ class Mechanism:
     def __call__(
         self, *args: Any, grid: Fraction | int | str | None = None, seed: int | None = None, **given: Any
     ) -> Any:
-        """Run the mechanism once, with exact noise, and return the answer that the function would give."""
+        """Run the mechanism once, with exact noise, and return the answer that the function would give.
+
+        `args` and `given` are the arguments of the decorated function. Real outputs are rounded down to multiples of
+        `grid`. `seed` makes the run repeatable, for tests.
+        """
         reading = self._reading
         try:
             bound = inspect.signature(self._function).bind(*args, **given).arguments

@@ -858,10 +858,10 @@ class Statements(Expressions):
     def _round(
         self, statement: python.For | python.While, times: ConstantSum, loop: _Loop
     ) -> Iterator[list[ast.Statement]]:
-        """Collect the statements of one round of a loop.
+        """Yield the list that collects the statements of one round of the loop `statement`, which has `times` rounds.
 
-        Raises DiagnosticError if a name has another meaning after the round, because every round has the same
-        statements.
+        `loop` is the loop's record, which break, continue and return in the round refer to. Raises DiagnosticError if a
+        name has another meaning after the round, because every round has the same statements.
         """
         before = dict(self.env)
         self.loops.append(times)

@@ -97,9 +97,10 @@ class Draws(Protocol):
 
 
 class Law(ABC):
-    """The distribution of a noise with mean 0, with the properties that proof rules ask for.
+    """The distribution of a noise N with mean 0, with the properties that proof rules ask for.
 
-    A law without parameters has no state, so all its instances are equal.
+    A comment above each attribute says what the attribute means. A law without parameters has no state, so all its
+    instances are equal.
     """
 
     #: The word for the law in programs, and its name in sentences, where "noise" follows.
@@ -219,9 +220,10 @@ class Law(ABC):
         self._lacks("an exponential on each side of its mean")
 
     def normal_variance(self, rate: Fraction) -> Fraction:
-        """The variance of a normal X = eps·N (of N itself if the law is fixed), in multiples of `normal_unit`².
+        """The variance of eps·N for a normal noise N with this `rate`, in multiples of `normal_unit` squared.
 
-        For a discrete law it is the v for which the mass at k is proportional to e^{-k²/(2v)}.
+        If the law is `fixed`, so that N has the same law for every eps, it is the variance of N itself. For a discrete
+        law it is the v for which the mass at k is proportional to e^{-k²/(2v)}.
         """
         self._lacks("a normal density")
 

@@ -565,7 +565,7 @@ def _colors(curves: Sequence[Curve]) -> list[str]:
 
 
 def _limit(curve: Curve) -> object:
-    """Return a key that is equal for two curves whose second curves are equal."""
+    """Return a key for the curve of the required or greatest allowed probability; equal keys mean equal curves."""
     return curve.bound if curve.is_limit else (curve.beta, curve.factor)
 
 

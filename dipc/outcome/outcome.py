@@ -107,9 +107,9 @@ def hint(text: str | None) -> Sequence[Part]:
 
 @frozen
 class ShownTable:
-    """A table for spreadsheets and HTML pages: rows of cells, each row with its tone.
+    """A table for spreadsheets and HTML pages: `count` rows of cells.
 
-    A table without a `title` is for spreadsheets alone.
+    Each row has a `Tone`, which sets its color, or None. A table without a `title` is for spreadsheets alone.
     """
 
     title: str

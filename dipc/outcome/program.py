@@ -256,7 +256,10 @@ def _label(step: Transition, eps: Fraction | None) -> str:
 class Outcomes(Record):
     """All outputs with a positive probability at one input.
 
-    `total` is the exact sum of the probabilities, None if one of them has no closed form.
+    `total` is the exact sum of the probabilities, None if one of them has no closed form. `open_outputs` are the names
+    of outputs without finitely many values, which are real or int. The probabilities are valid for every eps, or at
+    `only_at` alone if the program has a single eps. At `eps`, if it is given, they are also shown as decimals. A real
+    or int output is within `gamma` of the value shown.
     """
 
     FIELDS = "schema program constants=constants_by_name input eps outputs sum=total gamma+"

@@ -128,9 +128,10 @@ def outcome(
 def accuracy(
     source: Source, engine: Engine, report: Report, line: str, parts: Callable[[], Iterable[ReportBlock]], word: str
 ) -> Outcome:
-    """Return the answer about the accuracy of cases.
+    """Return the answer to a question about the accuracy of cases, with the results in `report`.
 
-    `word` is the word for a case, and `line` and `parts` the report.
+    `line` is the headline of the answer, and `parts` returns the blocks of text below it. `word` is the word for a case
+    in tables.
     """
     if any(warning.code == UNUSED_GAMMA for warning in report.warnings):
         line += "; gamma has no effect, as the outputs have to be equal"

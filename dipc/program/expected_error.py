@@ -283,8 +283,8 @@ class _Area:
     def integrals(self, moment: Moment) -> Iterator[tuple[Closed, tuple[Event, ...]]]:
         """Yield pairs (weight, events) with E[moment of Z; constraints] = Σ weight·(product of the events' measures).
 
-        The expectation of a polynomial in independent noises without constraints is a sum of products of their own
-        moments, each of which is an integral over both sides of 0.
+        Z is the form of this area. The expectation of a polynomial in independent noises without constraints is a sum
+        of products of their own moments, each of which is an integral over both sides of 0.
         """
         if moment is not Moment.ABSOLUTE and not self.constraints:
             for factor, powers in self._powers(moment):

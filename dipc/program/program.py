@@ -83,7 +83,11 @@ class WorkDone:
 
 @dataclass(slots=True, eq=False)
 class PlannedComponent:
-    """A component of an exit's event, with its events for the rows seen so far, by the cells they depend on."""
+    """A component of an exit's event, with a cache of its `events` for the rows of a table seen so far.
+
+    A row's inputs, outputs and gamma fill in the `template`. `inputs` and `balls` are the indices of the inputs and
+    outputs that it needs. An event is found by the table cells of these, see `key`.
+    """
 
     template: ComponentTemplate
     inputs: tuple[int, ...]

@@ -107,9 +107,10 @@ def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *,
 
 
 def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Sequence[Constraint]) -> tuple[Affine, bool]:
-    """Return the noise D of the module's lemma, and whether the error at all exits is D itself, not only at most D.
+    """Return (D, whether output - `answer` is D at every exit), for a combination D of noises that bounds the error.
 
-    Raises OutsideFragment if there is no D.
+    `states` are the exits, and `slot` is the output's. At each exit |output - `answer`| <= |D| for all inputs that
+    satisfy `guards`. Raises OutsideFragment if no D is found.
     """
     means = {noise.id: noise.mean for state in states for noise in state.noises}
     if any(means[noise.id] != noise.mean for state in states for noise in state.noises):

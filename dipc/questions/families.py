@@ -255,7 +255,11 @@ def rounded_up(alpha: Fraction, digits: int) -> Fraction:
 
 @frozen
 class _Side:
-    """A half-space of an event with an open constant, which is `form` of a row; None if `fixed` is the half-space."""
+    """A half-space of an event: `coefficients` on the noises, and a constant that a row determines.
+
+    The constant is open, and `form` computes it from a row, unless `form` is None: then `fixed` is the whole
+    half-space.
+    """
 
     coefficients: Terms
     form: IntegerForm | None

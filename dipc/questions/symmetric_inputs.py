@@ -104,9 +104,10 @@ def input_classes(program: Program, values: Mapping[int, Sequence[Value]], most:
 
 @frozen
 class _Member:
-    """A class of inputs before its dd is computed, with its region of the ideal.
+    """A class of `count` inputs that are alike, before its dd is computed, with its `region` of the ideal.
 
-    `point` has the numeric inputs of its representative.
+    `inputs` is the representative, and `point` has its numeric inputs. `family` has all regions with the same answer,
+    and `blocks` are the input slots whose values may be exchanged.
     """
 
     inputs: tuple[Value, ...]

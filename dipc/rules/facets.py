@@ -382,11 +382,11 @@ def _slanted(forms: tuple[Affine, ...], norm: Norm) -> tuple[Affine, ...]:
 
 
 def _each_slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
-    """Yield sums Σ λ·form of two or more of the `forms`, for all vertices λ > 0 of the set of λ with dual norm 1.
+    """Yield sums Σ λ·form of two or more of the `forms`, with factors λ > 0, scaled by arbitrary positive numbers.
 
-    The sums are scaled by arbitrary positive factors. Let w_i be the coefficients of the sum. For linf the dual norm
-    is Σ |w_i|, so that a vertex with k forms has w_i = 0 for k - 1 inputs. For l1 it is max |w_i|, and k of the |w_i|
-    are equal to it.
+    Let w_i be the coefficients of a sum. Its dual norm is Σ |w_i| for the `norm` linf, and max |w_i| for l1. The
+    factors are the vertices of the set of all λ >= 0 for which the sum has the dual norm 1. For linf, a vertex with k
+    forms has w_i = 0 for k - 1 inputs. For l1, k of the |w_i| are equal to the maximum.
     """
     slots = _slots(forms)
     for k in range(2, min(len(forms), len(slots) + 1) + 1):
@@ -487,7 +487,10 @@ def _no_ints(_: Affine) -> bool:
 
 
 def _may_be_apart(steps: _Steps, region: Region, leaving: Way) -> bool:
-    """Return False only if each input of `region` has a finite distance to all inputs on its way across the facet."""
+    """Return False only if each input u of `region` has a finite distance to the inputs outside on its way `leaving`.
+
+    The way goes straight from u across one facet. `steps` tests whether a change of inputs leads infinitely far away.
+    """
     depth = Affine.input(len(steps.ideal.program.core.slots))  # s, with a number that is no slot's
     formula = steps.far_condition(
         {slot: Affine.input(slot) - depth.scaled(step) for slot, step in leaving.direction.items()}

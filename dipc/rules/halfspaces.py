@@ -51,8 +51,8 @@ class Moving:
 class ImpliedBound:
     """A bound that facets imply: form(u) >= base + alpha·slope for every alpha >= 0 and every u behind all facets.
 
-    `weights` is the proof: form = base + Σ weight · facets[k].form with weights > 0, and slope is the same sum of the
-    steps.
+    `weights` is the proof. Facet k is form_k(u) >= b_k + alpha·step_k. With the pairs (k, weight) of `weights`, all
+    weights > 0, form = base + Σ weight·(form_k - b_k), and slope = Σ weight·step_k.
     """
 
     base: Fraction

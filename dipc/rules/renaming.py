@@ -83,7 +83,10 @@ class PatternFinder:
         return Pattern((len(states), frozenset([(key, len(alike)) for key, alike in inputs.items()])), inputs)
 
     def _without_names(self, items: _Items, noises: Mapping[_Noise, NoiseVar]) -> tuple[object, Sequence[int]]:
-        """Return the constraints `items` with numbers for names, and the inputs in the order of their numbers."""
+        """Return the constraints `items` with noises and inputs numbered in order, and the inputs in this order.
+
+        `noises` has the noise of each number that occurs in the constraints.
+        """
         drawn: dict[_Noise, int] = {}
         for part, item in items:
             for noise, _ in item.form.noises:

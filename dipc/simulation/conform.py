@@ -617,9 +617,10 @@ class _Law:
     def integers(self, observed: Observed, name: str, position: int) -> Iterable[ComparedEvent]:
         """Yield an event for each integer between the least and the greatest observed one, and one for all others.
 
-        Which integers are compared depends on the observations, so that every integer and every pair of ends
-        has a share of the error: with s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, the shares
-        are s(k)/4 and s(low)·s(high)/8.
+        `position` is the index of the output `name` in the observed rows. The observations determine which integers are
+        compared, so the error probability is divided among all integers, and among all pairs (least, greatest). With
+        s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, integer k has s(k)/4 of it, and the pair
+        s(least)·s(greatest)/8.
         """
         tally = {int(key[0]): count for key, count in tallied(observed.rows, [position]).items()}
         low, high = min(tally), max(tally)
@@ -693,7 +694,11 @@ class _Law:
     def _cells(
         self, edges: Sequence[Fraction], starts: Sequence[str], inside: Sequence[_Terms], outside: _Terms
     ) -> list[tuple[str, Probability]]:
-        """Return (label, probability) for each of the cells `inside`, between neighbouring edges, and for the rest."""
+        """Return (label, probability) for the cells between neighboring `edges`, and for all values outside.
+
+        `starts` has the bracket that opens each cell's label, "[" or "(". `inside` has the terms whose sum is the
+        probability of each cell, and `outside` the terms that are added to 1 for the rest.
+        """
         ends = zip(starts, pairwise(edges), inside, strict=False)
         cells = [
             (f"in {start}{_short(low)}, {_short(high)})", self._combination(terms))

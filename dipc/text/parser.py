@@ -210,7 +210,11 @@ def _leaf_of(node: Any, children: Children) -> Subtree:
 def _made_of(
     kind: type, *places: int, as_: Callable[[Any, Children], Subtree] = _parent
 ) -> Callable[[Builder, Children], Subtree]:
-    """Return the callback of a rule whose node has the children at these places, and its span."""
+    """Return the callback of a grammar rule that builds a node of class `kind`.
+
+    The arguments of the node are the children at `places` and the source span of all children. `as_` makes the subtree
+    from the node and the children.
+    """
 
     def build(_: Builder, children: Children) -> Subtree:
         taken = [child.node if type(child) is Subtree else str(child) for child in map(children.__getitem__, places)]

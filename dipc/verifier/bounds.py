@@ -424,10 +424,10 @@ def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> 
 
 
 def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
-    """Return an upper bound of the probability of `way` at all inputs of the class whose distance is 1.
+    """Return an upper bound of the probability of `way` at all inputs of the class `shown` whose distance is 1.
 
-    At any integer distance A >= 1 the probability is at most e^(-decay·(A - 1)·eps) times the bound, where decay is
-    that of the class. Raises NotDerived if this is not proved.
+    At any integer distance A >= 1 the probability is at most e^(-r·(A - 1)·eps) times the bound, where r is
+    `shown.decay`. Raises NotDerived if this is not proved.
     """
     weight = way.weight
     slope = _ZERO

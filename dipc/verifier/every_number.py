@@ -756,7 +756,10 @@ def check_numbers(
 
 
 def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], budget: Budget) -> str | None:
-    """Return why a run for some m from `start` on may exceed all stated totals, or None if no run does."""
+    """Return why the program's error may exceed all of the `stated` bounds for some m, or None if it is proved not to.
+
+    Each stated bound is a sum of probabilities that depends on m, from `bound.start` on. `tree` is the program.
+    """
     parameter, wanted, terms = bound.parameter, bound.wanted, bound.normal
     constants = {**bound.claim.constants, parameter: Fraction(bound.start)}
     try:
@@ -857,7 +860,11 @@ class _UnionBound:
         ]
 
     def _coefficients(self, names: Mapping[str, Form], finished: Callable[[Form], Closed | None]) -> list[Ring]:
-        """Return the coefficients of beta in powers of m - start, as functions of the variable."""
+        """Return the coefficients of beta in powers of m - start, as functions of the variable that replaces eps.
+
+        `names` has the values of the names in beta, and `finished` returns a form as a function of this variable alone,
+        or None. Raises Rejected if beta is not such a polynomial in m.
+        """
         assert self.claim.beta is not None, "a claim without beta was refused"
         later = Form.unknown(self.parameter, Fraction(self.start))
         try:

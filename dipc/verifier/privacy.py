@@ -64,10 +64,11 @@ def adjacency(value: object) -> tuple[str, Fraction]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs of inputs of a certificate, in which the values of each of `groups` may have any order.
+    """The pairs of inputs of a certificate, and the probability law of each input.
 
-    `laws` has for each input the indices of the probabilities of all outputs; `ordered` has the pairs, as indices of
-    inputs.
+    `laws` has for each input the indices of the probabilities of its `outputs` many outputs. `ordered` has the pairs,
+    as indices of `inputs`. `groups` has sets of input positions: an input stands for all inputs that differ from it
+    only by the order of the values in a group.
     """
 
     laws: Sequence[Sequence[int]]

@@ -212,9 +212,9 @@ class _Answer:
     shift: int | None = None
 
     def rewritten(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-        """Return the statements after each assignment of an index to the output became one to an element of the array.
+        """Return `body` with assignments to array elements in place of the assignments of an index to the output.
 
-        Raises _Refused.
+        Raises _Refused if the output may have no value at the end, or is read.
         """
         begun = frozenset({_NOTHING if self.number is None else _NUMBER})
         result, held = self._block(tuple(body), begun, None)

@@ -609,7 +609,8 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
         """Return the one of `successors` that a noisy comparison would lead to if all noise were 0, and its term.
 
-        The term is the event that noise does not change the outcome. Raises NotUniform if no successor is proved.
+        The term is the event that noise does not change the outcome. The proof uses the half-spaces `moving` of the
+        inputs. Raises NotUniform if the half-spaces do not determine the outcome without noise.
         """
         best: tuple[State, NoisyOutcome] | None = None
         static = [Moving(guard.form, _ZERO) for guard in state.guards.items]

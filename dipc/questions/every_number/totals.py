@@ -76,9 +76,10 @@ def for_every_input(program: Program, parameter: str) -> Program | None:
 
 
 def at_distances(program: Program, parameter: str) -> Program | None:
-    """Return the reduced program, for claims with `alpha: dd` that do not depend on `parameter`.
+    """Return a program that has one input in place of the queries: their sum, minimum or maximum.
 
-    None unless the program reads queries through one total alone, and dd is equal in both programs.
+    It is for claims with `alpha: dd` that do not depend on `parameter`, the number of queries. None unless `program`
+    reads the queries through one sum, minimum or maximum of all of them alone, and dd is equal in both programs.
     """
     reduction = _Reduction.from_program(program, parameter)
     metric = program.core.metric

@@ -266,7 +266,10 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
 
 
 def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: ClaimedDistances) -> UnionBound:
-    """Return the union bound of a program that answers whether some iteration exits. Raises NotUniform for others."""
+    """Return the union bound of a program that answers whether some iteration exits. Raises NotUniform for others.
+
+    `instance`(m) is the ideal, with its program, for m iterations.
+    """
     if not (exits(shape.loop) and exits(shape.ideal_loop)):
         raise NotAFlag
     if instance(shape.low + 1).program.allowed is not None:
@@ -420,7 +423,7 @@ class Unit:
 
     @property
     def is_other(self) -> bool:
-        """True if beta is in another unit than eps, or replaced by a lower bound."""
+        """True if beta is a function of eps/`scale`(m) rather than of eps, or is replaced by a lower bound."""
         return self.lesser or self.scale != ONE
 
     def holds_from(self, sums: Iterable[Sum], start: int) -> bool:
@@ -657,7 +660,8 @@ def _split(trivial: Fraction) -> tuple[tuple[Interval, ...], tuple[Interval, ...
 def _needed(total: Sum, power: int, start: int) -> Bound:
     """Return 1 - c, where c is the coefficient of (m - `start`)^`power` in the probability bound `total`.
 
-    This bound is the sum of 1 - Pr[event] over the terms, as often as each counts.
+    `total` is the sum of 1 - Pr[event] over its terms, in which a repeated term counts m - once times. So `power` is 0
+    or 1.
     """
     assert total.once <= start, "a path takes no more iterations than there are"
     weighted = {

@@ -1043,10 +1043,10 @@ Values = Callable[[Closed, Closed, Sequence[Interval], Limits], Iterator[Fractio
 def refuted_up_to(
     proved: Fraction | None, candidates: Sequence[Candidate], intervals: Sequence[Interval], limits: Limits
 ) -> ConstantEnds:
-    """Return the greatest K below which the candidates refute every constant, as a lower bound.
+    """Return bounds of the least K of K·eps-privacy, whose lower bound is the greatest that the candidates prove.
 
-    No candidate refutes more than `proved`. If the limits at eps = 0 and infinity refute as much, no eps between is
-    tried.
+    No candidate refutes a constant that is greater than `proved`. If the limits at eps = 0 and infinity refute all
+    constants below `proved`, no other eps is tried.
     """
     if proved is not None:
         ends = refuted_ends(candidates, intervals, limits, _limits, proved)

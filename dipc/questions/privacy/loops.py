@@ -258,7 +258,10 @@ class _Run:
 
 
 class PathRuns(LoopRuns[State, LoopPath]):
-    """The paths of the program for one m, which must have more iterations than are needed to reach every head."""
+    """The paths of a program with one loop, for one number m of iterations.
+
+    m must be greater than the number of iterations after which every head of the loop has been reached.
+    """
 
     _keeps_means = False
 

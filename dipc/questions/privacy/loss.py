@@ -292,7 +292,10 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
 
 
 def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
-    """Return `pairs` without those with the couples of probabilities of an earlier pair, in any order of answers."""
+    """Return `pairs` without repetitions: each pair has other probabilities than all earlier ones.
+
+    The probabilities of a pair are the couples (first, second) at each answer, in any order of the answers.
+    """
     known: set[tuple[tuple[int, int], ...]] = set()
     result: list[tuple[int, int]] = []
     for i, j in pairs.ordered:
