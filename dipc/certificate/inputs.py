@@ -191,7 +191,7 @@ class _Writer:
     ) -> dict[str, Any] | None:
         """Return the claim at distance 1 as JSON data, or None unless it implies the claim at all greater distances.
 
-        The claim is about the class `proved`, whose half-spaces are `facets`; `reader` evaluates beta. Distances are integers.
+        Distances are integers. `proved` is the class, `facets` are its half-spaces, and `reader` evaluates beta.
         """
         posed = proved.step
         if posed.variable is not Variable.EPS or as_read(lambda: least_decay(reader, Budget())) is None:
