@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import dipc
 from dipc.cli.main import run
 
 PROGRAMS = {
@@ -65,3 +66,13 @@ def test_an_answer_reads_once(
     answer = " ".join("".join(capsys.readouterr()).split())
     assert words in answer
     assert not gone or gone not in answer
+
+
+def test_a_clamped_int_output_is_told_to_declare_its_domain() -> None:
+    head = "program f; input x : {0..3}; "
+    body = " ideal { y <- x } var z : int; z <- DLap(eps, x); y <- min(max(z, 0), 3)"
+    unknown = dipc.expected_error(dipc.load(f"{head}output y : int;\n{body}"), inputs="all")
+    reason = str(unknown.rows[0].reason)
+    assert reason.endswith("for a clamped output, declare its finite domain and the metric `output: linf`")
+    known = dipc.load(f"{head}output y : {{0..3}}; metric {{ output: linf; }}\n{body}")
+    assert all(row.error is not None for row in dipc.expected_error(known, inputs="all").rows)
