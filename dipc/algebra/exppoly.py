@@ -274,6 +274,16 @@ class ExpPoly:
         """
         (left, _), (right, _), unit = self._aligned(other)
         check_degrees(int(left.degrees()[1]), int(right.degrees()[1]))
+        if max(int(left.degrees()[1]), int(right.degrees()[1])) > _MOST_DENSE_DEGREE:
+            # One of the two is a polynomial in eps alone. FLINT's gcd is 0 for some powers of 64 bits and more.
+            parts: dict[int, dict[tuple[int, ...], flint.fmpq]] = {}
+            for index, poly in enumerate((left, right)):
+                for (k, j), c in poly.terms():
+                    parts.setdefault(int(j) * 2 + index, {})[int(k), 0] = c
+            divisor = _CONTEXT.from_dict({})
+            for part in parts.values():
+                divisor = divisor.gcd(_CONTEXT.from_dict(part))
+            return ExpPoly(divisor, 0, 1)
         return ExpPoly(left.gcd(right), 0, unit)
 
     def coarse_divisor(self, other: ExpPoly) -> ExpPoly | None:

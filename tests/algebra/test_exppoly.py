@@ -258,6 +258,20 @@ def test_text() -> None:
     assert str(ExpPoly.ZERO) == "0"
 
 
+@pytest.mark.parametrize("power", [10**6, 2**62, 2**63, 2**64 + 2, 10**40])
+@pytest.mark.parametrize("other", [1, 2**61])
+def test_common_divisors_with_polynomials_in_eps(power: int, other: int) -> None:
+    """The divisor of sparse functions with exponents of any size, as rationals near irrational numbers have them."""
+    divisor = ExpPoly.term(1, 1, 0) + 3
+    product = divisor * (ExpPoly.term(1, 0, power) + ExpPoly.term(5, 1, other) - 2)
+    for one, two in ((product, divisor), (divisor, product)):
+        found = one.common_divisor(two)
+        assert found.exact_quotient(divisor).is_unit()
+        assert product.exact_quotient(found) * found == product
+    assert (product + 1).common_divisor(divisor).is_unit()
+    assert divisor.common_divisor(product + 1).is_unit()
+
+
 def test_a_common_divisor_that_may_leave_a_dense_quotient_is_refused() -> None:
     """gcd(1 - 2y^n, 1 + y) takes time and memory in proportion to n."""
     one, y = ExpPoly.ONE, ExpPoly.term(1, 0, -1)
