@@ -295,9 +295,10 @@ def _eliminate(
     arithmetic: Arithmetic,
     ignored: frozenset[S],
 ) -> dict[S, Closed]:
-    """The weight of all paths from `entries` to each state just outside the strongly connected `component`.
+    """The weight of all paths in `graph` from `entries` to each state just outside the strongly connected `component`.
 
-    `entries` maps states of the component to the weights with which paths from outside reach them.
+    `entries` maps states of the component to the weights with which paths from outside reach them. Paths to the states
+    in `ignored` are left out.
     """
     if all(t in component for s in component for t in graph[s]):
         raise Trapped(component)

@@ -450,7 +450,11 @@ def select(operator: Operator, arguments: Sequence[Selected], far: Signs | None 
 
 
 def _wins(operator: Operator, left: Selected, right: Selected, far: Signs | None) -> bool:
-    """Whether a selection may drop `right`, because `left` is always at least as small, or as large for a maximum."""
+    """Whether a minimum may drop `right` because `left` is at most as large, or a maximum because it is at least.
+
+    The `operator` is the minimum or the maximum. With `far`, which gives signs of functions of eps, it is enough that
+    this holds for all large values of the unknown.
+    """
     if not isinstance(left, Parametric) or not isinstance(right, Parametric):
         return False
     sign = _sign(left + -right, far)

@@ -173,7 +173,6 @@ def _object(plan: _Plan, record: object) -> dict[str, Any]:
 
 
 def _objects(plan: _Plan, record: object) -> Any:
-    """Return the JSON object of a record, a list of objects for a list of records, or None for None."""
     if record is None or isinstance(record, tuple | list):
         return None if record is None else [_object(plan, each) for each in record]
     return _object(plan, record)

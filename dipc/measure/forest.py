@@ -184,7 +184,7 @@ def event_shape(event: Event) -> EventShape:
 def _scales(event: Event) -> list[Fraction]:
     """Return a scale s_i for each noise X_i such that constraints bound differences of the scaled noises s_i·X_i.
 
-    This holds for every constraint of a spanning forest of the noises.
+    This holds for every constraint of a spanning forest of the noises of `event`.
     """
     links: list[list[tuple[int, Fraction]]] = [[] for _ in event.noises]
     for constraint in event.constraints:
@@ -283,9 +283,10 @@ def slopes_of(tree: CanonicalTree) -> int:
 
 @frozen
 class _Step:
-    """A noise of a rooted tree, with the bounds on the noise and those on its difference from its parent.
+    """A `noise` of a rooted tree, with its `rate`, its bounds, and the bounds on its difference from its parent.
 
-    `parent` is the index of the parent, -1 for the root. A bound is given by its pair of noises; None is no bound.
+    `parent` is the index of the parent, -1 for the root. `bound_low` and `bound_high` bound the noise, `tie_low` and
+    `tie_high` the difference. Each is the pair of noises of a constraint, or None if there is no bound.
     """
 
     noise: int
@@ -383,7 +384,7 @@ def _rooting(
 
 
 def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, whole: bool) -> tuple[TreeKey, int]:
-    """Return (the nodes of the tree under `rooting`, the unit of their means and bounds).
+    """Return (the nodes of the tree under `rooting` with the bounds `lower`, the unit of their means and bounds).
 
     The unit is 1 if `whole`. Otherwise it is the greatest common divisor of the means and bounds, which are divided by
     it; it is 0 if all of them are 0.
@@ -540,7 +541,10 @@ def terms_of_integers(tree: CanonicalTree) -> int:
 
 
 def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list[tuple[_Function, int]]:
-    """Return (function, power) for each factor of the integrand over the root noise."""
+    """Return (function, power) for each factor of the integrand over the noise at the root of the tree `nodes`.
+
+    `laplace` makes the densities.
+    """
     sizes = _subtree_sizes(nodes)
     messages: dict[TreeKey, _Function] = {}
     for position in range(len(nodes) - 1, 0, -1):
@@ -572,7 +576,8 @@ def _factors(
 ) -> list[tuple[_Function, int]]:
     """Return (function, multiplicity) for each factor of the integrand over the noise at `position`.
 
-    The factors are the noise's density within its bounds, and the `messages` of its children.
+    The factors are the noise's density within its bounds, and the `messages` of its children. `nodes` is the tree,
+    `sizes` has the number of nodes below each, and `laplace` makes the densities.
     """
     rate, mean, has_low, low, has_high, high = nodes[position][:6]
     own = laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
@@ -713,7 +718,7 @@ def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
 
 
 def _reunited(noise: int, adjacent: list[list[int]]) -> list[list[int]]:
-    """Return the groups of two or more neighbors of `noise` that stay connected without it.
+    """Return the groups of two or more neighbors of `noise` in the graph `adjacent` that stay connected without it.
 
     The noise lies on cycles with exactly these neighbors.
     """

@@ -78,8 +78,6 @@ _SystemKey = tuple[tuple[Fraction, ...], tuple[tuple[int, int], ...]]
 
 @frozen
 class _SystemParts:
-    """The connected components of a system: trees by their shapes, and the noises of each component with a cycle."""
-
     trees: tuple[TreeShape, ...]
     cyclic: tuple[tuple[int, ...], ...]
 

@@ -397,7 +397,8 @@ class NormalMeasure:
 def _normal_integral(center: Normal, piece: NormalPiece, rule: _Rule, eps: flint.arb_series) -> flint.arb_series:
     """Return the Taylor series of the sum that `rule` gives for the integral over `piece`, whose leaves are normal.
 
-    Whatever does not depend on the node is computed once, and a factor 1/2 of each leaf is taken out.
+    The integral is over the value of `center`. Whatever does not depend on the node is computed once, and a factor 1/2
+    of each leaf is taken out.
     """
     leaves = []
     for leaf, often in piece.leaves:
@@ -471,8 +472,9 @@ def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> fli
 class _Sizes:
     """The constants in the error bound of the integral over a `piece` of a `center`.
 
-    In the module's lemma V is `curvature`, D1 `drift`, D2 `spread`, W `shifted`, F `twice` and K `count`. `least` and
-    `eps` enclose eps over the unit. The bound is valid at that eps, and if `wide`, on the complex disk around it.
+    In the module's lemma V is `curvature`, L `linear`, D1 `drift`, D2 `spread`, W `shifted`, F `twice` and K `count`.
+    `least` and `eps` enclose eps over the unit. The bound is valid at that eps, and if `wide`, on the complex disk
+    around it.
     """
 
     center: Spread
@@ -578,7 +580,10 @@ class _Grid:
 
     @staticmethod
     def choose(piece: NormalPiece, step: Fraction, reach: int, eps: Fraction) -> _Grid | None:
-        """Return a grid with a step of at most `step`, or None if a grid would not save time."""
+        """Return a grid for `piece` with a step of at most `step`, or None if a grid would not save time.
+
+        `reach` is the number of nodes on each side of 0.
+        """
         bounds = [(leaf.spread, *line) for leaf, _ in piece.leaves for line in leaf.lines]
         if len(bounds) < _MANY:
             return None
@@ -653,10 +658,7 @@ def _common(numbers: Iterable[Fraction]) -> Fraction:
 
 
 def _rule(sizes: _Sizes, bits: int) -> _Rule:
-    """Return a quadrature rule with an error of approximately 2^-`bits`.
-
-    Floating point only chooses nodes and ellipses; their error is bounded rigorously afterwards. Raises LimitReached.
-    """
+    """Return a quadrature rule with an error of approximately 2^-`bits` for an integral with the constants `sizes`."""
     try:
         wanted = 0.7 * (bits + 4) + log(sizes.count)
         whole = sizes.straight
@@ -761,7 +763,8 @@ def _trapezoid(
 ) -> tuple[Fraction, int]:
     """Return (step, number of nodes on each side) of a trapezoid rule with an error of approximately e^-`wanted`.
 
-    In the module's lemma, `curvature` is V, `drift` is ν·D1, and `grown` is ν²·D2/2.
+    The integrand contains the density of `law`. In the module's lemma, `curvature` is V, `drift` is ν·D1, and `grown`
+    is ν²·D2/2.
     """
     wanted += float(grown)
     turn = float(drift) + sqrt(2 * float(curvature) * wanted)
@@ -817,7 +820,10 @@ def normal_measure(event: Event) -> NormalMeasure:
 
 
 def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple[NormalPiece, ...]]:
-    """Return the law of the value that is integrated over (the center), and the pieces of this integral."""
+    """Return (the law of the center, which is the value integrated over; the pieces of this integral).
+
+    `values` have the laws, and `rows` the half-spaces.
+    """
     if any(len(row) > 2 for row, _ in rows):
         raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")
     if len(values) == 1:
@@ -928,7 +934,7 @@ def _spread(noise: Noise, factor: Fraction) -> Spread:
 
 
 def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPiece, ...]:
-    """Return the pieces of the integral over the value `center`, which each half-space with two values contains."""
+    """Return the pieces of the integral over the value `center`; each of `rows` with two values contains it."""
     own: list[tuple[Fraction, Fraction]] = []
     bounds: dict[int, list[_Bound]] = {}
     for row, d in rows:
@@ -971,7 +977,7 @@ def number_between(start: Fraction | None, end: Fraction | None) -> Fraction:
 def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u: Fraction) -> Leaves | None:
     """Return the bounds on the leaves while the center is near `u`·eps, or None if two bounds of a leaf contradict.
 
-    No two bounds may be equal at `u`.
+    The leaves are the values but the center, by their indices in `values`. No two bounds may be equal at `u`.
     """
     leaves = []
     for place, each in bounds.items():

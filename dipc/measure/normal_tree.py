@@ -268,7 +268,10 @@ def _ends(centers: Sequence[Center]) -> list[_Ends]:
 
 @frozen
 class _Growth:
-    """The constants V, D1, D2 and C of the error bound in the module's lemma, for a center and everything below it."""
+    """The constants in the error bound of the module's lemma, for a center and everything below it.
+
+    V is `curvature`, D1 `drift`, D2 `spread`, and C `count`.
+    """
 
     curvature: Fraction
     drift: Fraction
@@ -286,10 +289,7 @@ class _Growth:
 
 @frozen
 class _Rule:
-    """The quadrature rule of one center: its step, and the greatest distance of a node from 0.
-
-    `half` bounds the error of an integral over a half-line, `whole` the error over the whole line.
-    """
+    """The quadrature rule of one center: its `step`, and the greatest distance `reach` of a node from 0."""
 
     step: Fraction
     reach: Fraction
@@ -307,7 +307,7 @@ class _Rules:
 
     @staticmethod
     def choose(measure: TreeMeasure, near: normal.Ends, *, wide: bool) -> _Rules:
-        """Return rules whose errors are approximately as small as FLINT's precision.
+        """Return rules for `measure` whose errors are approximately as small as FLINT's precision.
 
         `near` are rationals below and above eps. If `wide`, the errors are bounded on the complex disk around it.
         Raises LimitReached.
@@ -382,7 +382,7 @@ def _rule(center: Center, growth: _Growth, away: Fraction, step: Fraction, far: 
 def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[Fraction, Fraction]]]:
     """Return, for each center, the pairs (w, w') such that nodes k·h + w·eps belong to parent nodes k'·h' + w'·eps.
 
-    Raises LimitReached if there are too many.
+    Raises LimitReached if there are too many. `ends` has, for each center, the ends of the intervals of its integral.
     """
     moves: list[set[tuple[Fraction, Fraction]]] = [set() for _ in centers]
     for place in reversed(range(len(centers))):
@@ -466,7 +466,7 @@ class _End:
 
 @frozen
 class _Stretch:
-    """An interval of a center between two ends, on which the integrand is one smooth function.
+    """An interval of a center from `low` to `high`, on which the integrand is one smooth function.
 
     An end that is None is infinite. `near` gives the bounds of the leaves on the interval, and `piece` selects the
     messages from below.
@@ -529,7 +529,7 @@ class _Messages:
         return self._known[key]
 
     def _stretches(self, place: int, u: Fraction) -> Iterator[_Stretch]:
-        """Yield the intervals of a center on which the integrand is one nonzero function.
+        """Yield the intervals of center number `place` on which the integrand is one nonzero function.
 
         It is one function while the center's parent is near `u`·eps.
         """
@@ -610,7 +610,10 @@ class _Messages:
         return [value] + [flint.arb(0)] * (self._length - 1)
 
     def _values(self, place: int, move: Fraction, stretch: _Stretch) -> list[Value]:
-        """Return the product of the factors that do not depend on the parent, at all nodes of the center."""
+        """Return the product of the integrand's factors on `stretch` that do not depend on the parent, at all nodes.
+
+        `place` is the number of the center, and `move` the offset of its nodes.
+        """
         center, places = self._centers[place], self._places(place, move)
         result: list[Value] = [flint.arb(1)] * len(places)
         for each in self._factors(center, stretch, paired=False):
@@ -624,7 +627,8 @@ class _Messages:
     def _factors(self, center: Center, stretch: _Stretch, *, paired: bool) -> Iterator[tuple[Fraction, Forms, int]]:
         """Yield the factors of the integrand that depend on the parent if `paired`, otherwise all others.
 
-        A factor is the density or a leaf, as (variance, bounds, multiplicity); the multiplicity of the density is 0.
+        The integrand is that of `center` on `stretch`. A factor is the density or a leaf, as (variance, bounds,
+        multiplicity); the multiplicity of the density is 0.
         """
         for variance, forms, count in [(center.variance, ((_ONE, -center.slope, _ZERO),), 0), *stretch.near]:
             if any(b for _, b, _ in forms) == paired:
@@ -638,7 +642,10 @@ class _Messages:
         return _Factor(normal.Normal(variance), count, [_Argument(form, steps, moves, self._eps) for form in forms])
 
     def _places(self, center: int | None, move: Fraction) -> range:
-        """Return the integers k of the nodes of `center`. For None, the parent of the root, there is a single node."""
+        """Return the integers k of the nodes of `center` with the offset `move`; a single one for None.
+
+        None is the parent of the root.
+        """
         return range(1) if center is None else self._rules.places(center, move)
 
     def _spend(self, products: int) -> None:
@@ -956,8 +963,7 @@ def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: t
 def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[int, int]]:
     """Return (the coordinates by distance from the root, the parent of each except the root).
 
-    The root is a coordinate whose greatest distance to others is least. In other components, the root's parent is the
-    first root. Raises OutsideFragment if `pairs` have a cycle.
+    There are `size` coordinates, and `pairs` are the edges between them.
     """
     neighbors: dict[int, list[int]] = {i: [] for i in range(size)}
     for i, j in sorted(map(sorted, pairs)):

@@ -203,7 +203,7 @@ def _substitute(powers: Mapping[int, flint.fmpq_mpoly], point: int) -> flint.fmp
 def _sum(
     left: tuple[int, Mapping[int, flint.fmpq_mpoly]], right: tuple[int, Mapping[int, flint.fmpq_mpoly]]
 ) -> tuple[int, dict[int, flint.fmpq_mpoly]]:
-    """Return the sum of two polynomials in X, each given as (lowest power of y = e^eps, coefficients over it)."""
+    """Return `left` + `right`, polynomials in X given as (lowest power of y = e^eps, coefficients over it)."""
     low = min(left[0], right[0])
     powers = {n: RingElement(poly, left[0]).from_low(low) for n, poly in left[1].items()}
     for n, poly in right[1].items():
@@ -213,7 +213,6 @@ def _sum(
 
 
 def _added_up(polys: Sequence[flint.fmpq_mpoly], context: flint.fmpq_mpoly_ctx) -> flint.fmpq_mpoly:
-    """Return the sum of `polys`, adding halves recursively, so that no term is copied often."""
     if len(polys) < 2:
         return polys[0] if polys else context.constant(0)
     middle = len(polys) // 2

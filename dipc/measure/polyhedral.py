@@ -171,7 +171,7 @@ def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fract
 
 
 def _introduce(system: ValueSystem, row: int) -> bool:
-    """Replace a noise in row number `row` by its sum with a value that occurs wherever the noise does.
+    """Replace a noise in row number `row` of `system` by its sum with a value that occurs wherever the noise does.
 
     Return False if there is no noise for this.
     """
@@ -498,7 +498,7 @@ class _Forest(ABC, Generic[_Function]):
 
     @abstractmethod
     def smoothed(self, function: _Function, part: _Part) -> _Function:
-        """Return the convolution of `function` with the density or mass of one noise with mean 0."""
+        """Return the convolution of `function` with the density or mass of the noise `part`, with mean 0."""
 
 
 class _Densities(_Forest[Piecewise]):

@@ -164,7 +164,8 @@ class _Passing(Generic[_Function]):
     def _future(self, step: RunStep, links: _Links, goal: int | None) -> _Future:
         """Return a key for `step` and all later steps; steps with one key have one measure.
 
-        The key does not name the noise that is live before the step.
+        The key does not name the noise that is live before the step. `links` has the ranges that the step requires of
+        differences of noises; `goal` is the number of the measure of all steps after `step`, None at the end.
         """
         own = self._live[step.source]
 
@@ -185,7 +186,8 @@ class _Passing(Generic[_Function]):
     def _passed(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> _Function:
         """Return the probability of a step and all later steps, as a function of the noise live before the step.
 
-        If no noise is live there, the probability is the integral of the result.
+        If no noise is live there, the probability is the integral of the result. `links` has the ranges that the step
+        requires of differences of noises.
         """
         source, goal = self._live[step.source], self._live[step.goal]
         live: list[int] = [noise for noise in (source, goal) if noise is not None]

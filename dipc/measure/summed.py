@@ -78,9 +78,9 @@ class Theta:
         return flint.arb_series([scale]) if self.fixed else eps * eps * scale
 
     def _least_exponent(self, center: Fraction, *, wide: bool) -> float:
-        """Return an approximate r for which the mass of k decays like e^{-r·k²}, to choose where the noise is cut off.
+        """Return an approximate r for which the mass of k decays like e^{-r·k²} at the eps `center`.
 
-        The error of cutting it off is bounded rigorously elsewhere.
+        If `wide`, it decays so on the whole disk around the center. It chooses where the noise is cut off.
         """
         size = float(self.rate) / float(self.unit.enclosure()[1]) * (1 if self.fixed else float(center))
         return size**2 / (8 if wide and not self.fixed else 2)
@@ -272,7 +272,7 @@ _Row = tuple[dict[int, int], int]
 def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMeasure | None:
     """Return the measure of the half-spaces `rows` over `sums`, or None if it is 0.
 
-    Raises OutsideFragment if the half-spaces do not form a tree.
+    Raises OutsideFragment if the half-spaces do not form a tree. `event` has the noises.
     """
     own: list[set[Limit]] = [set() for _ in sums]
     pairs: dict[tuple[int, int], set[Limit]] = {}
@@ -302,7 +302,7 @@ def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMea
 
 
 def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
-    """Return (the noises, or sums of multiples of noises; the half-spaces over them), all in integers.
+    """Return (the noises of `event`, or sums of multiples of noises; the half-spaces over them), all in integers.
 
     If `united`, noises that always occur in one proportion form a sum.
     """
@@ -350,7 +350,10 @@ def _masses(noise: Noise) -> Masses:
 
 
 def _from_leaves(count: int, edges: Mapping[tuple[int, int], object]) -> Iterator[tuple[int, int | None]]:
-    """Yield (node, parent) for each node of a tree, children first; raise OutsideFragment if it is not a tree."""
+    """Yield (node, parent) for each node of the tree with these `edges`, children first.
+
+    There are `count` nodes. Raises OutsideFragment if the edges are not a tree.
+    """
     neighbors: list[list[int]] = [[] for _ in range(count)]
     for i, j in edges:
         neighbors[i].append(j)

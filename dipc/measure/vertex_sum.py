@@ -281,7 +281,7 @@ def _at_zero(
 
 
 def _inverses(tails: Sequence[tuple[flint.fmpq, flint.fmpq]], order: int, *, pole: bool) -> _Series:
-    """Return the series in δ of Σ 1/(a + b·δ) over the pairs `tails`, multiplied by δ if there is a `pole`."""
+    """Return the series of Σ 1/(a + b·δ) over the pairs `tails`, times δ if there is a `pole`, up to δ^`order`."""
     total = [_ZERO] * (order + 1)
     for a, b in tails:
         if a == 0:

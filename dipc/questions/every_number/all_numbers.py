@@ -101,7 +101,7 @@ _UNPROVED = "the union bound over single comparisons is too weak to prove the cl
 class _Range:
     """All m from `least` on: the small ones below `start`, and those from `start` on, which `proof` covers.
 
-    If there is no proof, `reason` says why.
+    If there is no proof, `reason` says why. `union` is the union bound of the error at m >= start, which depends on m.
     """
 
     least: int
@@ -579,8 +579,6 @@ class _OneNumber:
 
 @frozen
 class _OtherNumbers:
-    """The case of all m that are not small: its start is searched, and m below the start are decided one by one."""
-
     source: AllNumbers
     number: int
 

@@ -108,7 +108,10 @@ def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
 
 
 def _is_of_elements(side: ast.Ranged, varying: set[str], arrays: _Arrays) -> bool:
-    """Return True if the range `side` is over one whole array, and reads at each index only the element there."""
+    """Return True if the range `side` is over one whole array, and reads at each index only the element there.
+
+    `varying` are the constants that depend on m.
+    """
     elements = [node for node in ast.walk(side.body) if isinstance(node, ast.Element)]
     names = {node.name for node in elements}
     if len(names) != 1 or not names <= arrays.keys():

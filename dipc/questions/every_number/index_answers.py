@@ -113,7 +113,10 @@ def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:
 
 
 def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> tuple[ast.ProgramTree, IndexAnswer]:
-    """Return the program with an array of truth values in place of the output `name`. Raises _Refused."""
+    """Return the program `tree` with an array of truth values in place of the output `name`. Raises _Refused.
+
+    `parameter` is the number of the array's elements.
+    """
     declared = next(
         each
         for each in tree.declarations
@@ -198,10 +201,10 @@ _NOTHING, _NUMBER, _INDEX = "nothing", "number", "index"
 
 @dataclass(slots=True)
 class _Answer:
-    """The facts found so far about the output `name`, which an array is to replace.
+    """The facts found so far about the output `name`, which an array with `parameter` many elements is to replace.
 
-    `number` is its one value that is not an index, None without one. `low` and `last` are the first and the last
-    index of its loops. It holds an index plus `shift`.
+    The output holds an index plus `shift`, or the one other value `number`; None if there is no other value. `low` and
+    `last` are the first and the last index of the loops that assign the index.
     """
 
     name: str

@@ -607,7 +607,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         return facets(region, (), self._metric, outside, fixed=self._is_finite and alone)[: len(guards)]
 
     def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
-        """Return the one of `successors` that a noisy comparison would lead to if all noise were 0, and its term.
+        """Return the one of `successors` that a comparison in `state` would lead to if all noise were 0, and its term.
 
         The term is the event that noise does not change the outcome. The proof uses the half-spaces `moving` of the
         inputs. Raises NotUniform if the half-spaces do not determine the outcome without noise.

@@ -234,7 +234,7 @@ def exits(tree: object) -> bool:
 
 
 def _withoutexits(block: Block, flag: str) -> Block:
-    """Return the statements with `flag` set to true in place of each exit; no statement after it is executed."""
+    """Return `block` with `flag` set to true in place of each exit; no statement after it is executed."""
     for position, statement in enumerate(block):
         if not exits(statement):
             continue
@@ -489,7 +489,7 @@ def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.Progra
 
 
 def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, beyond: int) -> frozenset[str]:
-    """Return the outputs that are assigned only numbers and the loop variables `loops`, and are not read.
+    """Return the outputs of `tree` that are assigned only numbers and the loop variables `loops`, and are not read.
 
     Their domains end at `parameter` + `beyond`.
     """
@@ -514,7 +514,10 @@ def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, bey
 
 @frozen
 class _IndexShift:
-    """A shift by `by` of the indices of `arrays`, the variables of `loops` and the indices held in `holding`."""
+    """A shift by `by` of the indices of `arrays`, the variables of `loops` and the indices held in `holding`.
+
+    Indices end at `parameter` plus a constant.
+    """
 
     parameter: str
     by: int
@@ -523,7 +526,7 @@ class _IndexShift:
     holding: frozenset[str]
 
     def is_sound(self, tree: ast.ProgramTree) -> bool:
-        """Return True if loop variables occur only as indices of the arrays and as values of variables in `holding`."""
+        """Return True if loop variables of `tree` are only array indices and values of variables in `holding`."""
         variables = [node for node in walk(tree) if isinstance(node, ast.Name) and node.name in self.loops]
         elements = [node for node in walk(tree) if isinstance(node, ast.Element)]
         own = [node for node in elements if node.name.rstrip("'") in self.arrays]

@@ -121,7 +121,7 @@ def _declared(declaration: ast.VariableDecl, used: Block) -> list[ast.VariableDe
 class _Form:
     """The statements `body` as one selection of the output `output`, which begins with `initial`.
 
-    `best` is a name for the best value where the program has none.
+    `best` is a name for the best value where the program has none. The loop ends at `parameter`.
     """
 
     body: Block
@@ -242,7 +242,10 @@ def _printable(body: Block | list[ast.Statement]) -> Block:
 def _unlisted(
     before: list[ast.Statement], loop: ast.For, output: str, best: str
 ) -> tuple[list[ast.Statement], ast.For]:
-    """Return the statements with each listed value drawn where it is compared; unchanged without a loop in `before`."""
+    """Return the statements with each listed value drawn where it is compared; unchanged without a loop in `before`.
+
+    The loop selects an index as the `output`, and keeps the best value in `best`.
+    """
     fills = [each for each in before if isinstance(each, ast.For)]
     if not fills:
         return before, loop
@@ -322,7 +325,10 @@ def _value_at(element: ast.Element, name: str, variable: str, answer: str, best:
 
 
 def _from_second(before: list[ast.Statement], loop: ast.For, output: str) -> tuple[list[ast.Statement], ast.For]:
-    """Return the statements with the first iteration before the loop, if the loop chooses the first value itself."""
+    """Return the statements with the first iteration before the loop, if the loop chooses the first value itself.
+
+    The loop selects an index as the `output`. `before` has the statements before it.
+    """
     *draws, decision = loop.body
     match decision:
         case ast.If(

@@ -112,7 +112,8 @@ def for_privacy(program: Program, parameter: str, within: Neighborhood) -> tuple
 class _Reduction:
     """A program that reads its queries through totals: `tree` reads an input for each of `totals` instead of `queries`.
 
-    `bounds` has the first and last index of each array of queries, `types` its type.
+    `bounds` has the first and last index of each array of queries, `types` its type. `original` is the program itself,
+    and `numbers` are its constants that depend on m.
     """
 
     original: Program
@@ -127,7 +128,7 @@ class _Reduction:
     def from_program(program: Program, parameter: str, *, privacy: bool = False) -> _Reduction | None:
         """Return the reduction of `program`, or None if it reads a query outside of a total.
 
-        For `privacy` the ideal, the metric and the claim are left out.
+        `parameter` is the number of queries. For `privacy` the ideal, the metric and the claim are left out.
         """
         core = program.core
         if type(program) is not Program or core.requires is not None or core.selection is not None:
@@ -331,7 +332,8 @@ def _used_names(tree: ast.ProgramTree) -> frozenset[str]:
 class _Finding:
     """A search for totals of the arrays `queries`; their ranges depend on m through the constants `numbers`.
 
-    Summands may read the names in `fixed`: other constants, and words. The ends of ranges may read `constants`.
+    Summands may read the names in `fixed`: other constants, and words. The ends of ranges may read `constants`. A total
+    reads none of the `outputs`, and its new name is not in `taken`.
     """
 
     numbers: frozenset[str]
@@ -356,7 +358,7 @@ class _Finding:
         return ast.rewritten(tree, change)
 
     def _is_total(self, node: ast.Ranged) -> bool:
-        """Whether the range is over queries alone, each read at the range's variable.
+        """Whether the range `node` is over queries alone, each read at the range's variable.
 
         Its ends read constants only: ends that change during a run would give one range several values.
         """
@@ -543,7 +545,7 @@ class _Form:
         return None
 
     def _ends(self, tree: ast.Expr) -> tuple[Fraction | None, Fraction | None]:
-        """Return the least and the greatest value of the expression; None for an end that is infinite or not known."""
+        """Return the least and the greatest value of `tree`; None for an end that is infinite or not known."""
         match tree:
             case ast.Call(function="min" | "max" as function, arguments=arguments):
                 pairs = [self._ends(each) for each in arguments]
@@ -560,7 +562,7 @@ class _Form:
         return None if low is None or high is None else (low, high)
 
     def slope(self, tree: ast.Expr) -> Fraction | None:
-        """Return c such that a change of each query by at most d changes the expression by at most c·d, or None."""
+        """Return c such that a change of each query by at most d changes `tree` by at most c·d, or None."""
         match tree:
             case ast.Number():
                 return _ZERO

@@ -208,7 +208,7 @@ def _require_bound(type_: ast.TypeExpr, number: QueryNumber) -> None:
 
 
 def _require_index(node: object, arrays: frozenset[str], variable: str | None, reason: str) -> None:
-    """Raise NotUniform with `reason` if one of `arrays`, or a primed one, has an index other than `variable`.
+    """Raise NotUniform with `reason` if one of `arrays`, or a primed one, has an index in `node` other than `variable`.
 
     With `variable` None each index is refused.
     """
@@ -328,7 +328,7 @@ def selected_from_inputs(tree: ast.ProgramTree, number: QueryNumber, *, privacy:
 
 
 def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-    """Return the statements with draws around a mean in place of draws around 0 that are then added to the mean.
+    """Return `body` with draws around a mean in place of draws around 0 that are then added to the mean.
 
     One-sided noise is written as a draw around 0 and an addition.
     """
@@ -351,7 +351,7 @@ def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
 def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumber) -> None:
     """Raise NotUniform if statements after the selection `own` read its queries or noisy values, or depend on m.
 
-    Also raises it if the answer does not start with the first index.
+    m is the constant `number`. Also raises it if the answer does not start with the first index.
     """
     inputs = [each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT]
     apart = {declarator.name for each in inputs for declarator in each.declarators} | own.held
@@ -431,7 +431,7 @@ def _query(value: ast.Expr) -> tuple[ast.Expr, Fraction]:
 
 
 def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element, int]:
-    """Return (the value compared with `best`, 1 if it wins by being greater or -1 by being less)."""
+    """Return (the value that `condition` compares with `best`, 1 if it wins by being greater or -1 by being less)."""
     greater, less = (ast.CompareOp.GT, ast.CompareOp.GE), (ast.CompareOp.LT, ast.CompareOp.LE)
     match condition:
         case ast.Compare(op=op, left=ast.Name() | ast.Element() as new, right=old) if is_name(old, best):
@@ -446,7 +446,10 @@ def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element,
 
 
 def _answer_name(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, variable: str) -> str:
-    """Return the output that gets the index `variable` when the `challenger` becomes the best. Raises NotUniform."""
+    """Return the output that `then` sets to the index `variable` when the `challenger` becomes the best.
+
+    Raises NotUniform.
+    """
     answer: str | None = None
     replaced = False
     for statement in then:
@@ -463,7 +466,10 @@ def _answer_name(then: Sequence[ast.Statement], best: str, challenger: ast.Expr,
 
 
 def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: ast.Expr, parameter: str) -> None:
-    """Raise NotUniform unless `answer` is the only output, starts as `first`, and its domain ends at `parameter`."""
+    """Raise NotUniform unless `answer` is the only output `declared`, with a domain that ends at `parameter`.
+
+    Its initial value must be `first`.
+    """
     domains = _domains(declared)
     for declaration in declared:
         if isinstance(declaration, ast.VariableDecl) and declaration.role is ast.Role.OUTPUT:

@@ -147,7 +147,7 @@ def _iterations_on_cycles(automaton: Automaton[AgreeingStep]) -> Mapping[int, tu
 
 
 def _paths(automaton: Automaton[AgreeingStep], most: int) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
-    """Yield (terms, number of iterations, heads) of each path to the exit that visits no head twice.
+    """Yield (terms, number of iterations, heads) of each path of `automaton` to the exit that visits no head twice.
 
     Raises LimitReached past `most` paths.
     """
@@ -268,7 +268,8 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
 def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: ClaimedDistances) -> UnionBound:
     """Return the union bound of a program that answers whether some iteration exits. Raises NotUniform for others.
 
-    `instance`(m) is the ideal, with its program, for m iterations.
+    `instance`(m) is the ideal, with its program, for m iterations. `shape` has its loop and the ideal's, and
+    `distances` the claim's alpha and gamma.
     """
     if not (exits(shape.loop) and exits(shape.ideal_loop)):
         raise NotAFlag
@@ -294,7 +295,7 @@ def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: C
 
 
 def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
-    """Return the union bound of a program whose error is at most the sum of the errors of two parts."""
+    """Return the sum of two bounds: that of a program whose error is at most the sum of two parts' errors."""
     sums = frozenset(plus(one, other) for one in left.sums for other in right.sums)
     return UnionBound(sums, max(left.least, right.least), max(left.start, right.start))
 
@@ -302,7 +303,11 @@ def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
 def _sums(
     instance: Callable[[int], Ideal], shape: UniformLoops, count: int, distances: ClaimedDistances
 ) -> frozenset[Sum]:
-    """Return the sums found with `count` iterations, for all values of the finite inputs. Raises TooFew."""
+    """Return the sums found with `count` iterations, for all values of the finite inputs. Raises TooFew.
+
+    `instance`(m) is the ideal, with its program, for m iterations. `shape` has the loops, and `distances` the claim's
+    alpha and gamma.
+    """
     ideal = instance(shape.low + count - 1)
     metric, most = facet_metric(ideal), ideal.program.limits.paths
     slots = ideal.program.core.slots
@@ -332,7 +337,10 @@ def _least_sufficient_count(
 
 
 def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoop, SelectionLoop] | None:
-    """Return (the program's loop, the ideal's loop) if both select in the same way, else None."""
+    """Return (the loop of `tree`, the loop of its ideal) if both select an index in the same way, else None.
+
+    `number` is the number of queries.
+    """
     ideal = tree.ideal
     if ideal is None:
         return None
@@ -349,7 +357,7 @@ def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoo
 def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: ClaimedDistances) -> UnionBound:
     """Return the union bound of the selection loop `own`: each other query may win against the selected one.
 
-    `instance` gives the ideal for an m.
+    `instance`(m) is the ideal for m queries, and `distances` has the claim's alpha and gamma.
     """
     assert isinstance(own.first, ast.Number)
     least = int(own.first.value)
@@ -385,9 +393,10 @@ def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: C
 
 
 def _loses(challenger: tuple[Law, Fraction], selected: tuple[Law, Fraction], margin: Fraction, sign: Fraction) -> Term:
-    """Return the term whose event is that the selected value, greater by `margin` without noise, is not overtaken.
+    """Return the term whose event is that the value `selected` still wins with noise, if it wins by `margin` without.
 
-    With the `sign` -1 it is less by `margin`.
+    It wins by being greater than `challenger` if `sign` is 1, and by being less if `sign` is -1. Both are given by the
+    law and the rate of their noise.
     """
     noises = tuple([Noise(law, rate, Fraction(0)) for law, rate in (selected, challenger)])
     return Term(Event(noises, (Halfspace(((0, sign), (1, -sign)), margin),)))
@@ -611,7 +620,10 @@ class UnionProof:
         return UnionEvidence(proof.trivial, inequalities, above_one, self.unit.is_eps)
 
     def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Generator[Obligation, Decision, Fraction | None]:
-        """Return None if all inequalities hold on `intervals`, else a value above which they hold, or 0 if unknown."""
+        """Return None if all inequalities for m >= `start` hold on `intervals`.
+
+        Otherwise return a value above which they hold, or 0 if none is known.
+        """
         worst: Fraction | None = None
         for obligation, _ in self.inequalities(start, intervals):
             decision = yield obligation
@@ -624,9 +636,9 @@ class UnionProof:
         return worst
 
     def _tried(self, start: int) -> Generator[Obligation, Decision, Fraction | None]:
-        """Return the first of a few values of the variable above which the inequalities hold, or None.
+        """Return the first of a few values of the variable above which the inequalities for m >= `start` hold, or None.
 
-        It is used without closed forms, where the last failing value is not known.
+        This is for sums without closed forms, for which the last value that fails is not known.
         """
         start_at: Fraction | None = None
         for start_at in _TRIED:
