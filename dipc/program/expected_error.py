@@ -383,8 +383,8 @@ class _Area:
     def _alone(self) -> tuple[tuple[Noise, ...], tuple[tuple[int, Fraction], ...]]:
         if len(self.noises) != 1 or not self.noises[0].law.exponential_tails:
             raise OutsideFragment(
-                "the expected error of an int output is known only if it is one noise that is not compared with "
-                "others; for a clamped output, declare its finite domain and the metric `output: linf`"
+                "the expected error of an int output is known only for one discrete Laplace noise; for other clamped "
+                "outputs, declare the finite domain and the metric `output: linf`"
             )
         return self.noises, self.coefficients
 
