@@ -68,11 +68,22 @@ def test_an_answer_reads_once(
     assert not gone or gone not in answer
 
 
-def test_a_clamped_int_output_is_told_to_declare_its_domain() -> None:
+def test_a_clamped_int_output_has_the_error_of_its_finite_domain() -> None:
     head = "program f; input x : {0..3}; "
     body = " ideal { y <- x } var z : int; z <- DLap(eps, x); y <- min(max(z, 0), 3)"
-    unknown = dipc.expected_error(dipc.load(f"{head}output y : int;\n{body}"), inputs="all")
-    reason = str(unknown.rows[0].reason)
-    assert reason.endswith("for a clamped output, declare its finite domain and the metric `output: linf`")
-    known = dipc.load(f"{head}output y : {{0..3}}; metric {{ output: linf; }}\n{body}")
-    assert all(row.error is not None for row in dipc.expected_error(known, inputs="all").rows)
+    whole = dipc.expected_error(dipc.load(f"{head}output y : int;\n{body}"), inputs="all", at=1)
+    finite = dipc.load(f"{head}output y : {{0..3}}; metric {{ output: linf; }}\n{body}")
+    for one, other in zip(whole.rows, dipc.expected_error(finite, inputs="all", at=1).rows, strict=True):
+        assert one.value is not None
+        assert other.value is not None
+        assert one.value[0] <= other.value[1]
+        assert other.value[0] <= one.value[1]
+
+
+def test_a_clamped_int_output_with_another_noise_is_told_to_declare_its_domain() -> None:
+    text = (
+        "program f; input x : {0..3}; output y : int; ideal { y <- x } var z : int; z <- DGauss(1/eps, x); "
+        "y <- min(max(z, 0), 3)"
+    )
+    reason = str(dipc.expected_error(dipc.load(text), inputs="all").rows[0].reason)
+    assert reason.endswith("for other clamped outputs, declare the finite domain and the metric `output: linf`")
