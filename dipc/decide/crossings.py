@@ -397,7 +397,8 @@ class _Question:
 def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
     """Replace `cut` by the cut at the cell's `end` if it is at the end of the hull that encloses `end`.
 
-    Any other cut is returned unchanged. Raises OutsideFragment for a place between the hull's end and the cell's.
+    Any other cut is returned unchanged. Raises OutsideFragment for a place between the hull's end and the cell's. `low`
+    tells whether `end` is the lower end of the cell.
     """
     root = end.value
     if not isinstance(root, Root) or root.is_exact or cut.place is None:

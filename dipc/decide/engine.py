@@ -279,7 +279,10 @@ class Engine:
         return known
 
     def _holds_in_scope(self, measured: ClosedForm, obligation: Obligation) -> bool:
-        """Return True only if `obligation` holds, by its sign where beta < 1; this is tried for long closed forms."""
+        """Return True only if `obligation` holds, by its sign where beta < 1; this is tried for long closed forms.
+
+        `measured` is the closed form of the probability.
+        """
         bound = obligation.bound
         nonnegative = bound.has_probabilities and bound.constant >= 0
         if self.keep_proofs or not nonnegative or not _is_long(measured):

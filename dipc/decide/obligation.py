@@ -256,7 +256,7 @@ def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Li
 
 
 def _extended(failure: Failure, stretch: Stretch) -> Failure:
-    """The failing interval extended by the adjacent `stretch` and by the point between both, where the claim fails."""
+    """Return `failure` extended by the adjacent `stretch` and by the point between both, where the claim fails."""
     *before, last = failure.stretches
     if (last.numerator, last.denominator) == (stretch.numerator, stretch.denominator):
         return Failure((*before, replace(last, upper=stretch.upper)))
@@ -764,7 +764,10 @@ def _is_below_one(beta: normals.NormalSum, eps: Fraction) -> bool | None:
 
 
 def _where_one(beta: normals.NormalSum, low: Fraction, end: Fraction | None) -> tuple[Fraction, Fraction] | None:
-    """An enclosure of the eps > `low` at which the falling `beta` is 1; None if its values cannot be told from 1."""
+    """An enclosure of the eps between `low` and `end` at which the falling `beta` is 1.
+
+    None if its values cannot be told from 1. An `end` of None is infinity.
+    """
     high = end or low + 1
     while end is None and _is_below_one(beta, high) is False:
         low, high = high, 2 * high

@@ -57,8 +57,6 @@ def serve(connection: Connection) -> None:
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A process with its connection and its tasks, of which it performs the first."""
-
     process: SpawnProcess
     connection: Connection
     tasks: deque[tuple[int, Task]] = field(default_factory=deque)
@@ -372,9 +370,9 @@ class Cluster:
 
 
 def _client(distributed: Any, address: str, connect: float) -> Any:
-    """A client connected to the scheduler, whose connection is closed by `close` alone, never by the garbage collector.
+    """Return a client connected to the scheduler at `address`, whose connection is closed by `close` alone.
 
-    The garbage collector may run while another client holds the lock that closing needs.
+    The garbage collector never closes it, because it may run while another client holds the lock that closing needs.
     """
 
     class Closed(distributed.Client):  # type: ignore[misc]

@@ -297,7 +297,10 @@ class SeriesDecision:
     # --- the ends -------------------------------------------------------------------------------------
 
     def _open_intervals(self, whole: Interval, slack: NormalSum | None) -> list[Interval]:
-        """The parts of `whole` on which simple lower bounds of the probability do not prove the claim."""
+        """The parts of `whole` on which simple lower bounds of the probability do not prove the claim.
+
+        `slack` is Pr - 1 + beta as a sum of normal functions, or None.
+        """
         interval = self._next_to_ends(whole, slack)
         if interval is None:
             return []
@@ -334,7 +337,10 @@ class SeriesDecision:
             yield interval
 
     def _failing(self, form: ClosedForm, interval: Interval, *, near_zero: bool = False) -> Iterator[Interval]:
-        """Yield intervals that together contain each eps of `interval` at which `form` < 1 - beta."""
+        """Yield intervals that together contain each eps of `interval` at which `form` < 1 - beta.
+
+        With `near_zero`, a lower bound of beta that is sharp near 0 is used.
+        """
         try:
             decision = decide(form, self._least_beta(near_zero=near_zero), [interval], self.limits)
         except Undecided:
@@ -414,7 +420,7 @@ class SeriesDecision:
         return ClosedForm(1 - total(missed))
 
     def _missed(self, event: Event, item: Halfspace) -> Closed:
-        """The probability that the half-space `item` fails, or, if its closed form is too long, an upper bound."""
+        """The probability that `item` of `event` fails, or, if its closed form is too long, an upper bound."""
         try:
             return 1 - self.bounds.measurer.measure(Event(event.noises, (item,)))
         except LimitReached:
@@ -505,7 +511,10 @@ class SeriesDecision:
             left = right
 
     def _cell(self, left: Fraction, right: Fraction, beta: FormCell, halvings: int) -> None:
-        """Prove that the slack is positive from `left` to `right`. Raises _Refuted, SignNotFound."""
+        """Prove that the slack is positive from `left` to `right`. Raises _Refuted, SignNotFound.
+
+        If the sign remains open, both halves are tried, at most `halvings` times in succession.
+        """
         self.cells += 1
         center = (left + right) / 2
         radius = (right - left) / 2
@@ -601,7 +610,10 @@ def _is_in(eps: Fraction, intervals: Sequence[Interval]) -> bool:
 
 
 def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
-    """The number of Taylor coefficients after which the remainder is at most 2^-`remainder`."""
+    """The number of Taylor coefficients after which the remainder is at most 2^-`remainder`.
+
+    The function is at most `majorant` on a disk, and the series is used on the `share` of its radius.
+    """
     wanted = (majorant * 2**remainder).log() / -flint.arb(to_fmpq(share)).log()
     return max(2, ceil(float(wanted.upper())) + 1)
 
@@ -621,7 +633,7 @@ class _Part:
 def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, halvings: int) -> Iterator[_Part]:
     """Yield the parts of `piece` on which `polynomial` was not shown to exceed `rest`.
 
-    The polynomial is a function of the position in the piece, from -1 to 1.
+    The polynomial is a function of the position in the piece, from -1 to 1. Parts are halved at most `halvings` times.
     """
     first, *others = polynomial.coeffs() or [flint.arb(0)]
     if first - sum((abs(c) for c in others), flint.arb(0)) > rest:
@@ -646,7 +658,10 @@ def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
 
 
 def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
-    """(q, w) such that the half-space `item`, over one noise, fails with probability at most w·e^{-q·eps}."""
+    """(q, w) such that the half-space `item`, over one noise, fails with probability at most w·e^{-q·eps}.
+
+    `event` has the noise.
+    """
     ((i, c),) = item.coefficients
     noise = event.noises[i]
     reach = _slack_at_means(event, item) / abs(c)
@@ -656,9 +671,9 @@ def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
 
 
 def _tail_loss(event: Event, item: Halfspace) -> NormalSum | None:
-    """Minus an upper bound of the probability that `item` fails, as a sum of normal functions; None for other noises.
+    """Minus an upper bound of the probability that `item` of `event` fails, as a sum of normal functions.
 
-    For normal noises the bound is exact, for discrete normal noises it is not.
+    For normal noises the bound is exact, for discrete normal noises it is not. None for other noises.
     """
     if all(event.noises[i].law.whole for i, _ in item.coefficients):
         tail = _squared_tail(event, item)
@@ -681,7 +696,7 @@ def _tail_loss(event: Event, item: Halfspace) -> NormalSum | None:
 
 
 def _least_deviation(event: Event, item: Halfspace) -> Fraction:
-    """The least total deviation of the noises from their means with which the half-space `item` fails."""
+    """The least total deviation of the noises of `event` from their means with which the half-space `item` fails."""
     slack = _slack_at_means(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
     if not noises or not all(noise.law.whole for noise, _ in noises):
@@ -694,9 +709,9 @@ def _least_deviation(event: Event, item: Halfspace) -> Fraction:
 def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | None:
     """(r, w) with r > 0 such that the half-space `item` fails with probability at most w·e^{-r·eps²}; else None.
 
-    Over normal noises, with the standard deviation S/eps of its form and its slack s >= 0, that probability is
-    Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over other subgaussian noises it is at most e^{-(s·eps/S)²/2}
-    (Chernoff).
+    `item` is one of the half-spaces of `event`. Over normal noises, with the standard deviation S/eps of its form and
+    its slack s >= 0, that probability is Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over other subgaussian
+    noises it is at most e^{-(s·eps/S)²/2} (Chernoff).
     """
     slack = _least_deviation(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
@@ -707,7 +722,7 @@ def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | 
 
 
 def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, Fraction]:
-    """(q, w) such that from `start` on the half-space `item` fails with probability at most w·e^{-q·eps}.
+    """(q, w) such that from `start` on the half-space `item` of `event` fails with probability at most w·e^{-q·eps}.
 
     q is 0 if no bound is known, and w is 0 if the half-space never fails.
     """
@@ -755,7 +770,10 @@ def _coarsened(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fractio
 
 
 def _change(event: Event, item: Halfspace, *, falls: bool) -> Fraction:
-    """An upper bound of the rate at which the probability of `item` decreases (`falls`) or increases with eps."""
+    """An upper bound of the rate at which the probability of `item` decreases (`falls`) or increases with eps.
+
+    The half-space `item` is one of `event`.
+    """
     if not item.coefficients:
         return _ZERO
     noises = [(event.noises[i], abs(c)) for i, c in item.coefficients]

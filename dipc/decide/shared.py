@@ -291,7 +291,7 @@ def read_closed(text: str) -> Closed:
 
 
 def _terms_text(value: ExpPoly) -> str:
-    """The text of Σ c·eps^k·e^{(j/n)·eps}: the least unit n, then k, j and c of each term, ordered by k and j."""
+    """The text of `value` = Σ c·eps^k·e^{(j/n)·eps}: the least n, then k, j and c of each term, ordered by k and j."""
     unit, terms = value.integer_terms()
     common = gcd(unit, *(j for _, j, _ in terms))
     words = [f"{unit // common:x}"]
@@ -702,7 +702,7 @@ class SharedEngine(Engine):
         return question if form is None else replace(question, bound=Bound((Share(form.value, ()),)))
 
     def _is_answered(self, pending: Pending) -> bool:
-        """Whether the answer to a question is known or cached, or will come with an equivalent question."""
+        """Whether the answer to the question `pending` is known or cached, or will come with an equivalent question."""
         question = pending.question
         if isinstance(question, Obligation) and self._memory is not None and not (self.forms or self.keep_proofs):
             proved = self._memory.proved(question)
@@ -728,7 +728,7 @@ class SharedEngine(Engine):
         return known is not None
 
     def _form(self, pending: Pending) -> ClosedForm | None:
-        """The closed form of the question's bound, or None if it is not known.
+        """The closed form of the bound in the question `pending`, or None if it is not known.
 
         A question whose bound is known to have no closed form is settled here.
         """
@@ -797,7 +797,7 @@ class SharedEngine(Engine):
             self._line_up(held)
 
     def _unique(self, decision: Decision, form: ClosedForm, pending: Pending) -> Decision:
-        """The first decision about `form` with the question's beta and intervals, else the given `decision`."""
+        """The first decision about `form` with the beta and intervals, else the given `decision`."""
         question = pending.question
         if isinstance(question, Bound):
             return decision
@@ -807,7 +807,7 @@ class SharedEngine(Engine):
     def _retry(self, sent: tuple[Pending, ...], why: str) -> None:
         """Ask each of the `sent` questions again, as a task of its own.
 
-        A question that keeps losing its worker is given up.
+        `why` is the reason why the task ended. A question that keeps losing its worker is given up.
         """
         for pending in sent:
             if len(sent) == 1:

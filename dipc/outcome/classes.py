@@ -149,7 +149,6 @@ _SHAPES = (
 
 
 def _letter(report: Report) -> str:
-    """Return a letter, for alpha*eps or gamma*eps, that is not a name of the program."""
     return product_letter({*report.constants, *(name for row in report.rows[:1] for name in row.input)})
 
 

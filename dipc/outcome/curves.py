@@ -202,7 +202,7 @@ def _curves(outcome: Outcome, most: int) -> tuple[Curve, ...]:
 
 
 def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
-    """Return the different inequalities of the rows, failing ones first, without those of rows past a limit."""
+    """Return at most `most` different inequalities of the rows in `report`, failing ones first."""
     rows_of: dict[tuple[ClosedForm, BetaForm], list[RowResult]] = {}
     word = "row" if report.inputs is None else "class"
     for row in islice(report.rows, _MOST_ROWS):
@@ -269,7 +269,7 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
 
 
 def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
-    """Return the inequalities of the claim with the answer put in, or none if there is no answer.
+    """Return the inequalities of the claim with the answer of `solution`, or none if there is no answer.
 
     Inequalities of the cases that prevent a smaller answer come first, with the eps where they fail for a smaller eps.
     """
@@ -300,9 +300,10 @@ def _failing(
 
 
 def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> tuple[Curve, ...]:
-    """Return the greatest allowed probability and the actual one, for a counterexample or for the verdict.
+    """Return the greatest allowed probability and the actual one, for a counterexample or for the verdict of `report`.
 
-    A counterexample is drawn with all eps at which it refutes; for another verdict at most `most` inequalities are.
+    A counterexample to `question` is drawn with all eps at which it refutes; for another verdict at most `most`
+    inequalities are.
     """
     intervals, counterexample = report.claim.intervals, report.counterexample
     sides = question.compared(report, most)
@@ -379,7 +380,7 @@ def _turns(failing: Sequence[FailureInterval]) -> list[Fraction]:
 
 
 def _rates(bound: Probability) -> list[Fraction]:
-    """Return the absolute values of the exponents' rates in a closed form, or 1 if there are none."""
+    """Return the absolute values of the exponents' rates in the closed form `bound`, or 1 if there are none."""
     polys = () if isinstance(bound, EnclosedForm) else fraction_of(bound.value)
     return [abs(q) for poly in polys for _, q, _ in poly.terms() if q] or [Fraction(1)]
 
@@ -402,7 +403,10 @@ def _clip(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
 def _grid(
     intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval] = (), points: int = POINTS
 ) -> list[Fraction]:
-    """Return rational eps of the span, evenly spaced by their logarithms, with the ends of `failing` intervals."""
+    """Return at least `points` rational eps of the `span`, evenly spaced by their logarithms.
+
+    The ends of `failing` intervals are among them.
+    """
     low, high = span
     ratio = math.log(high / low) / (points - 1) if high > low else 0.0
     grid = [_rational(float(low) * math.exp(ratio * n)) for n in range(points)]
@@ -612,7 +616,6 @@ def draw_row(axes: Axes, row: RowResult, intervals: Sequence[Interval], title: s
 
 
 def _draw_objective(axes: Axes, tuned: Tuned) -> None:
-    """Draw the objective at the values tried: for two constants by colors, for more over the first constant."""
     name, *more = [each.name for each in tuned.varied]
     known = [(one.values, float(one.objective[0])) for one in tuned.tried if one.objective is not None]
     needed = "t" if tuned.adjacent is None else "K·t"

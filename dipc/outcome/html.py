@@ -139,7 +139,7 @@ def _table(outcome: Outcome) -> str:
 
 
 def _listing(outcome: Outcome) -> str:
-    """Return the program's text as HTML, with the lines marked that lead to the output of the worst row."""
+    """Return the text of the program as HTML; lines that lead to the output of the worst row are marked."""
     if outcome.question is None:
         return ""
     program: Program = outcome.question.program
@@ -166,7 +166,10 @@ def _colored(pieces: Iterable[tuple[str, str]]) -> str:
 
 
 def _python_lines(text: str) -> list[list[tuple[str, str]]]:
-    """Return the lines of a Python file, each as pieces with the kinds of `tokens`; strings have the kind "type"."""
+    """Return the lines of the Python file `text`, each as pieces with the kinds of `tokens`.
+
+    Strings have the kind "type".
+    """
     lines = text.rstrip().split("\n")
     colored: list[list[tuple[int, int, str]]] = [[] for _ in lines]
     with suppress(tokenize.TokenError, SyntaxError):

@@ -186,7 +186,7 @@ def _enclosed(value: tuple[Fraction, Fraction] | None) -> str:
 
 
 def _decimal(value: Fraction, side: int) -> str:
-    """A decimal with the displayed digits, rounded down for `side` 0 and up for `side` 1."""
+    """The `value` as a decimal with the displayed digits, rounded down for `side` 0 and up for `side` 1."""
     return exact_text(outward(value, value, DIGITS)[side])
 
 
@@ -514,7 +514,7 @@ def _output_options(counterexample: PrivacyCounterexample) -> Sequence[str] | No
 
 
 def _ends(text: str) -> tuple[Fraction, Fraction]:
-    """The ends of an interval such as `(-inf, 1/2]`, with a finite number in place of an infinite one."""
+    """The ends of the interval `text`, such as `(-inf, 1/2]`, with a finite number in place of an infinite one."""
     low, high = text.strip("()[]").split(", ")
     if low == "-inf":
         return Fraction(high) - 2 * _FAR, Fraction(high)

@@ -361,7 +361,7 @@ def _with_ints(
 
 
 def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[int]:
-    """Return the values of an int output without its noise, rounded down, on each path to an exit."""
+    """Return the values of the int output `slot` without its noise, rounded down, on each path to an exit."""
     core = program.core
     given = {position: values[core.slots[position].name] for position in core.inputs}
     finite = {position: value for position, value in given.items() if not core.slots[position].is_symbolic}

@@ -166,7 +166,10 @@ def interrupted(stop: Interrupted, word: str = "row") -> Outcome:
 
 
 def _certain(report: Report, done: int, word: str) -> Iterator[ReportBlock]:
-    """Yield the results that are certain although the check was interrupted after `done` cases."""
+    """Yield the results in `report` that are certain although the check was interrupted after `done` cases.
+
+    `word` is the word for a case.
+    """
     counts = report.counts
     if counts.inaccurate:
         yield Line(f"already certain: INACCURATE, {count(counts.inaccurate, word)} so far fail{s(counts.inaccurate)}")

@@ -194,7 +194,7 @@ def _beta_headline(solution: BetaSolution, digits: int) -> str:
 
 
 def _what_rows_do(solution: Solution) -> str:
-    """Return the predicate of a sentence about the rows that determine the answer, such as `fails for smaller eps`."""
+    """Return the predicate of a sentence about the rows that determine `solution`, such as `fails for smaller eps`."""
     if solution.status == "undecided":
         return "is undecided"
     if solution.status == "none":
@@ -256,7 +256,7 @@ def _piece_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
 
 
 def _point(solution: BetaSolution, piece: EnvelopePiece) -> str:
-    """Return the text of the only eps of a piece, as typed if it is irrational."""
+    """Return the text of the only eps of `piece`, as typed if it is irrational."""
     typed = None if solution.question.around is None else single(solution.eps)
     return typed or str(piece.span.start.low)
 

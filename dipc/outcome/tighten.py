@@ -317,7 +317,7 @@ def _numbers(tightest: Tightest, factor: tuple[Fraction, Fraction]) -> Iterable[
 
 
 def _inverse_text(low: Fraction, high: Fraction) -> str:
-    """Return 1/factor to a few digits, all of which are correct."""
+    """Return 1/factor to a few digits, all of which are correct; the factor is between `low` and `high`."""
     if low == high:
         return exact(1 / low)
     # Both ends as decimals, cut off in the same way: the digits that they share are proved.
@@ -329,7 +329,10 @@ def _inverse_text(low: Fraction, high: Fraction) -> str:
 
 
 def _place(tightest: Tightest, spots: Sequence[TightSpot], does: tuple[str, str]) -> Sequence[Part]:
-    """Return the block about the rows of `spots`; `does` is what one row does, and what several do."""
+    """Return the block about the rows of `spots`; `does` is what one row does, and what several do.
+
+    `tightest` is the answer with these spots.
+    """
     rows = spots[0].claimed.rows
     names = numbered(tightest.word, rows)
     heading = f"none suffices for {names}" if tightest.factor is None else f"{names} {does[len(rows) > 1]}"

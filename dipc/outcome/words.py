@@ -101,7 +101,7 @@ def rational(value: Fraction, digits: int = DIGITS) -> str:
 
 
 def _with_whole_part(value: Fraction, digits: int) -> int:
-    """Return the number of digits, at least `digits`, with which all digits before the decimal point are kept."""
+    """Return the number of digits, at least `digits`, that shows all digits of `value` before the decimal point."""
     return max(digits, magnitude(value) + 1) if value else digits
 
 

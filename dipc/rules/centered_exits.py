@@ -252,6 +252,7 @@ class ExitFinder:
         """Yield the exits with outputs near det's answer, or, without `near`, the exits with all other outputs.
 
         The guards of each exit include the condition on inputs under which its output is near, or is not near.
+        `explored` has all exits for the `finite` inputs of `region`.
         """
         known: dict[tuple[object, ...], tuple[tuple[Constraint, ...], ...]] = {}
         for exit_ in explored.all():

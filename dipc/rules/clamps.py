@@ -225,10 +225,10 @@ def _is_near_in(
     answer: Mapping[int, Affine | None],
     sides: Sequence[int],
 ) -> bool:
-    """Return True only if side·(`answer` - output) <= tolerance for each real output of the exit and each of `sides`.
+    """Return True only if side·(`answer` - output) <= tolerance for each real output and each of `sides`, 1 or -1.
 
-    It holds for all noises in the `box`, all inputs that satisfy `guards`, and every tolerance >= 0. A side is 1 or
-    -1.
+    The outputs are those of the exit `state`. The inequality holds for all noises in the `box`, all inputs that satisfy
+    `guards`, and every tolerance >= 0.
     """
     system = [*_premises(state, guards, _ZERO), *box]
     for slot, form in answer.items():

@@ -430,9 +430,10 @@ def _least_of_whole(goal: Goal, needed: Needed, enough: Fraction) -> CoveringPro
 
 
 def _least_of_parts(goal: Goal, needed: Needed, enough: Fraction) -> CoveringProofs | None:
-    """Return proofs of parts that cover the class, or None if the class has no parts or some part has no proof.
+    """Return proofs of parts that cover the class of `goal`, or None if it has no parts or some part has no proof.
 
-    Each part has the proof that needs the least open constant; the search for it ends at a value of at most `enough`.
+    Each part has the proof that needs the least open constant, which `needed` finds; the search for it ends at a value
+    of at most `enough`.
     """
     setting, every = goal.setting, []
     for convex in by_distances(setting, goal.convex):

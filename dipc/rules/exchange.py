@@ -118,7 +118,7 @@ class _Kinds:
         return prod(factorial(len(g) + w - 1) // (factorial(len(g)) * factorial(w - 1)) for g, w in pairs)
 
     def classes(self, ideal: Ideal, series: Series, alone: bool) -> Iterator[InputClass]:
-        """Yield a class for each choice of one path from each segment, up to exchanges, unless the class is empty.
+        """Yield a class for each choice of one path from each segment of `series`, up to exchanges, unless it is empty.
 
         `alone` states that det gives no other answer.
         """

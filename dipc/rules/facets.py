@@ -247,7 +247,7 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
     """Return facets such that each input of `region` at least alpha away from `rival` is behind one of them.
 
     None if no such facets are known. Facets that no input of `region` is behind are left out. With `slanted`, sums of
-    the rival's guards are tried as facets.
+    the rival's guards are tried as facets. Distances are in `norm`.
     """
     guards = [guard.form for guard in rival.guards]
     box = norm is Norm.LINF and all(len(form.inputs) == 1 for form in guards)
@@ -451,11 +451,10 @@ def facet_metric(ideal: Ideal) -> FacetMetric:
 
 @frozen
 class _Steps:
-    """A test whether changing real and int inputs of `here` leads infinitely far away, by the `metric` block.
+    """A test whether changing real and int inputs of `here` leads infinitely far away, by the `metric` of `ideal`.
 
-    A condition of the block that reads no changed input is False, unless its index is in `of_itself`: the conditions
-    that may hold for an input and itself. `reading` gives, for each input, the indices of the conditions that read
-    it.
+    A condition of the metric that reads no changed input is False, unless its index is in `of_itself`: the conditions
+    that may hold for an input and itself. `reading` gives, for each input, the indices of the conditions that read it.
     """
 
     ideal: Ideal

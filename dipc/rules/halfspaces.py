@@ -305,7 +305,8 @@ def _corner_eliminated(
 ) -> Corner | None:
     """Return a solution of the equations of the facets `met`, with undetermined inputs set to 0; None if none exists.
 
-    A solution is linear in alpha. If `alpha` is given, it is for this alpha and has the slope 0.
+    A solution is linear in alpha. If `alpha` is given, it is for this alpha and has the slope 0. `slots` are the
+    inputs.
     """
     if all(len(facets[k].form.inputs) == 1 for k in met):
         return _corner_of_box([facets[k] for k in met], slots, alpha)
@@ -351,8 +352,8 @@ def _corner_solved(
 ) -> Corner | None:
     """Return a corner at which the facets `met` are equalities, found by two linear programs; None if there is none.
 
-    One program is for the corner at distance 0, the other for its slope in alpha. If `alpha` is given, only the
-    corner at this alpha is wanted, and the slope is 0.
+    One program is for the corner at distance 0, the other for its slope in alpha. If `alpha` is given, only the corner
+    at this alpha is wanted, and the slope is 0. `slots` are the inputs.
     """
     tight = set(met)
     starts: list[Halfspace] = []

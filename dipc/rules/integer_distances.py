@@ -139,7 +139,7 @@ class FarAway:
     def _bounds_from(self, rule: _Bounding, start: int, further: int) -> tuple[int, Sequence[_Ratio]]:
         """Return (a distance s >= `start`, the bounds of `rule` from s on), with no bounds if the rule does not apply.
 
-        Raises Undecided if no s is found.
+        Raises Undecided if no s is found. The bounds of slacks are the best ones at the distance `further` beyond s.
         """
         while start <= MOST_SINGLE:
             try:
@@ -151,7 +151,8 @@ class FarAway:
     def _bounds(self, rule: _Bounding, start: int, further: int) -> Sequence[_Ratio]:
         """Return functions of which at least one, at each distance from `start` on, is at most the probability.
 
-        There are none if `rule` does not apply.
+        There are none if `rule` does not apply. The bounds of slacks are the best ones at the distance `further` beyond
+        `start`.
         """
         distances = replace(self.instance.distances, start=start, further=further)
         bounds = rule(self.instance.at_distances(distances))
@@ -239,10 +240,10 @@ def _less(rate: Fraction) -> ExpPoly:
 
 
 def _unions(instance: Instance) -> Bounds | None:
-    """Return the sum over the exits as a bound, with a union bound where an exit has one component of too many noises.
+    """Return the sum over the exits of `instance` as a bound, without components of too many noises.
 
-    The component fails with at most the sum of the probabilities that one of its half-spaces fails. The result is
-    None if an exit has several components of too many noises.
+    Such a component is replaced by a union bound: it fails with at most the sum of the probabilities that one of its
+    half-spaces fails. The result is None if an exit has several such components.
     """
     distances, shares = instance.distances, []
     for centered in instance.exits:
@@ -267,7 +268,7 @@ def _unions(instance: Instance) -> Bounds | None:
 
 
 def _missed(component: NoiseComponent, half: ShiftedHalfspace, level: Level) -> Event:
-    """Return an event at least as probable as the failure of `half`, a half-space whose slack is at least `level`."""
+    """Return an event at least as probable as the failure of `half` in `component`, for slacks of at least `level`."""
     (alone,) = connected(component, [half])
     beyond = replace(half, coefficients=tuple([(noise, -c) for noise, c in alone.halfspaces[0].coefficients]))
     numbers = [*level, *[c for _, c in beyond.coefficients], *[noise.mean for noise in alone.noises]]
@@ -354,7 +355,7 @@ def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
 
 
 def _rounded_facets(convex: ConvexClass) -> Iterator[Moving]:
-    """Yield facets that move with an integer k >= 1, and contain all inputs of the class with k - 1 < dd(u) <= k."""
+    """Yield facets that move with an integer k >= 1, and contain all inputs of `convex` with k - 1 < dd(u) <= k."""
     inputs = convex.inputs
     for index, facet in enumerate(convex.facets):
         whole = all(slot in inputs.whole for slot, _ in facet.form.inputs)

@@ -63,7 +63,8 @@ LEAST_SLACKS = Rule("each slack at its least", least_slacks)
 def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
     """Return all slacks as (form, multiple of gamma); the value is True if the probability depends on the slack's size.
 
-    It is False for outputs without noise, whose slacks only have to be nonnegative.
+    The slacks are those of `exits`. The value is False for outputs without noise, whose slacks only have to be
+    nonnegative.
     """
     forms: dict[tuple[Affine, int], bool] = {}
     for centered in exits:
@@ -125,7 +126,10 @@ class _Attempt:
         return [self.slacks[half.slack, half.radius] for half in halves]
 
     def _unusable(self, centered: CenteredExit, distances: ClaimedDistances) -> str | None:
-        """Return the reason why the exit `centered` is left out of the bound, or None if it is used."""
+        """Return the reason why the exit `centered` is left out of the bound, or None if it is used.
+
+        `distances` has the claim's alpha and gamma.
+        """
         for point in centered.points:
             slack = self.slacks[point, 1]
             if slack is None or not distances.is_nonnegative(slack):
@@ -169,7 +173,10 @@ def _attempt(
 
 
 def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:
-    """Return True only if alpha is a number, and `corner`, integer at the inputs `whole`, attains all `slacks`."""
+    """Return True only if alpha in `distances` is a number, and `corner` attains all `slacks`.
+
+    The corner must also be an integer at each of the inputs `whole`.
+    """
     if distances.alpha is None:
         return False
     point = corner.at_alpha(distances.alpha)

@@ -93,7 +93,8 @@ def _tightest(facets: Iterable[Moving], alpha: Fraction) -> list[Moving]:
 def _ends(centered: CenteredExit, facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point]:
     """Return points behind `facets` at which the only form that the exit's slacks depend on is least and greatest.
 
-    An end is missing if the form has none; the list is empty if the slacks depend on several forms, or on none.
+    An end is missing if the form has none; the list is empty if the slacks depend on several forms, or on none. The
+    exit is `centered`, and `slots` are the inputs.
     """
     forms = [dict(half.slack.inputs) for component in centered.parts for half in component.halfspaces]
     span = _basis_of_span(forms)
@@ -106,7 +107,10 @@ def _ends(centered: CenteredExit, facets: Sequence[Moving], slots: Sequence[int]
 
 
 def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point] | None:
-    """Return a point of each minimal face of the polyhedron behind `facets` at `alpha`; None for too many faces."""
+    """Return a point of each minimal face of the polyhedron behind `facets` at `alpha`; None for too many faces.
+
+    `slots` are the inputs.
+    """
     moving = [facet for facet in facets if facet.form.inputs]
     rank = len(_basis_of_span([dict(facet.form.inputs) for facet in moving]))
     if comb(len(moving), rank) > _MOST_FACES:

@@ -119,9 +119,9 @@ class _Key:
 def _written(
     items: _Items, drawn: Mapping[_Noise, int], noises: Iterable[NoiseVar], whole: frozenset[int]
 ) -> tuple[object, Sequence[int]]:
-    """Return the constraints with the numbers `drawn` for noises and new numbers for inputs, and the inputs in order.
+    """Return `items` with the numbers `drawn` for noises and new numbers for inputs, and the inputs in this order.
 
-    `noises` are the noises in the order of their numbers.
+    `noises` are the noises in the order of their numbers, and `whole` the int inputs.
     """
     slots: dict[int, int] = {}
     written: list[object] = []

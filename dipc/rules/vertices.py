@@ -100,7 +100,7 @@ def _complement(component: NoiseComponent) -> NoiseComponent | None:
 
 
 def _ends(component: NoiseComponent, instance: Instance) -> list[Level | Certain]:
-    """Return the least and the greatest probability of the comparison `component` over the class.
+    """Return the least and the greatest probability of the comparison `component` over the class of `instance`.
 
     Each is given by the level of the slack at which the comparison has this probability, or as certain.
     """

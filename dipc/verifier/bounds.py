@@ -336,7 +336,10 @@ def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
 
 
 def _ends(component: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
-    """Return a lower and an upper bound of a comparison's probability: each a slack, or False for 0, True for 1."""
+    """Return a lower and an upper bound of the probability of the comparison `component` on the class `shown`.
+
+    Each is a bound of the slack, or False for the probability 0, True for 1. `wanted` has alpha and gamma.
+    """
     (comparison,) = component.comparisons
     if wanted.is_open and not component.continuous:
         return False, True  # it depends on eps alone
@@ -347,7 +350,8 @@ def _ends(component: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
 def _least(comparison: Comparison, side: int, shown: Shown, wanted: Required) -> Fraction | None:
     """Return a lower bound of `side` times the slack of the `comparison`, or None if none is proved.
 
-    If a distance is open, the bound is a multiple of it.
+    If a distance is open, the bound is a multiple of it. The slack is bounded on the class `shown`, and `wanted` has
+    alpha and gamma.
     """
     bound = comparison.bound(side, shown, wanted)
     if bound is None or (wanted.is_open and bound.base < 0):
@@ -409,7 +413,8 @@ def at_bounds(
 def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
     """Return (weight of `way` times a bound of its tails' probabilities, the other parts).
 
-    A tail is a comparison of one Laplace noise whose slack is <= 0 on the class; its probability is an exponential.
+    A tail is a comparison of one Laplace noise whose slack is <= 0 on the class; its probability is an exponential. The
+    class is `shown`, and `wanted` has alpha and gamma.
     """
     # Leaving a comparison out makes the others only more probable.
     joint = tuple(each for each in way.parts if each.continuous or not wanted.is_open)
@@ -445,9 +450,10 @@ def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
 
 
 def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
-    """Return a lower bound base + A·slope of the negated slack of a comparison, for inputs at the distance A.
+    """Return a lower bound base + A·slope of the negated slack of `component`, for inputs at the distance A.
 
-    For A >= 1 neither the bound nor its slope is negative. None if no bound is known.
+    The inputs are those of the class `shown`. For A >= 1 neither the bound nor its slope is negative. None if no bound
+    is known.
     """
     (comparison,) = component.comparisons
     form = {slot: -c for slot, c in comparison.inputs}
@@ -465,10 +471,11 @@ def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
 
 
 def _at_slacks(component: Part, side: int, shown: Shown, wanted: Required, budget: Budget) -> Constraints | None:
-    """Return the half-spaces of the noises of a part, with bounds of slacks in place of the slacks.
+    """Return the half-spaces of the noises of `component`, with bounds of slacks in place of the slacks.
 
     For `side` 1 the bounds are lower ones; the result is None if a bound is unknown or the half-spaces exclude each
-    other. For `side` -1 they are upper bounds, and a comparison without a known bound is left out.
+    other. For `side` -1 they are upper bounds, and a comparison without a known bound is left out. The slacks are
+    bounded on the class `shown`, and `wanted` has alpha and gamma.
     """
     known = Constraints({})
     for comparison in component.comparisons:
@@ -487,7 +494,7 @@ def _at_slacks(component: Part, side: int, shown: Shown, wanted: Required, budge
 
 
 def _is_tail(component: Part) -> bool:
-    """True if the part is one comparison of one Laplace noise, whose probability is an exponential for slacks <= 0."""
+    """True if `component` compares one Laplace noise, so that its probability is an exponential for slacks <= 0."""
     exponential = len(component.laws) == 1 and component.laws[0][0] in (Family.LAPLACE, Family.DISCRETE_LAPLACE)
     if not exponential or len(component.comparisons) != 1:
         return False
@@ -517,7 +524,10 @@ def _total(tails: Sequence[Part]) -> Comparison:
 
 
 def _front(law: Law) -> Closed:
-    """Return the factor f in the probability f·e^(rate·slack·eps) of a comparison of one noise with a slack <= 0."""
+    """Return the factor f in the probability f·e^(rate·slack·eps) of a comparison of one noise with a slack <= 0.
+
+    `law` is the law of the noise.
+    """
     family, rate = law
     if family is Family.LAPLACE:
         return {(0, _ZERO): Fraction(1, 2)}, ONE
@@ -731,7 +741,7 @@ class Bounds:
         return [(frozenset((*near, *run.comparisons(end))), weights[end.state]) for end, near in exits], run.laws
 
     def _exits(self, run: OpenRun, path: Path, *, others: bool) -> Iterator[tuple[End, list[Comparison]]]:
-        """Yield (an exit with the path's answer, the comparisons under which its numbers are within gamma).
+        """Yield (an exit of `run` with the path's answer, the comparisons under which its numbers are within gamma).
 
         With `others`, yield the exits with another answer instead, without comparisons.
         """
@@ -764,7 +774,7 @@ class Bounds:
     ) -> Callable[[Sequence[Held]], bool]:
         """Return a predicate that is true for outputs within gamma of the path's answer, all of which are finite.
 
-        `decide` decides comparisons of inputs. Raises NotDerived if gamma is open.
+        `decide` decides comparisons of inputs. Raises NotDerived if gamma is open. `wanted` has gamma.
         """
         gamma, rate = wanted.gamma
         if rate:
@@ -789,13 +799,16 @@ class Bounds:
     def _ways_by_distance(
         self, run: OpenRun, weights: Mapping[int, Closed], near: Callable[[Sequence[Held]], bool], *, others: bool
     ) -> Iterator[Way]:
-        """Yield the ways to all exits whose outputs satisfy `near`, or with `others` to all remaining exits."""
+        """Yield the ways to exits of `run` whose outputs satisfy `near`, or with `others` to all remaining exits."""
         for end in run.ends:
             if near(run.outputs(end.state)) is not others:
                 yield run.way(end, weights)
 
     def _ball(self, run: OpenRun, gap: Fraction | Affine) -> Iterator[Comparison]:
-        """Yield the comparisons that hold where an output with the error `gap` is within gamma of the right one."""
+        """Yield the comparisons that hold where an output with the error `gap` is within gamma of the right one.
+
+        `run` numbers the noises.
+        """
         for side in self.machine.distance.sides:
             off = scaled(gap, Fraction(side))
             terms, constant = (off.terms, off.constant) if isinstance(off, Affine) else ((), off)

@@ -395,7 +395,10 @@ class _Evaluation:
         return _lattice([self._times(form, factor) for form in forms] for forms in value)
 
     def _sign(self, value: Value) -> int:
-        """Return 1 if no form is ever negative, -1 if none is ever positive, for all eps > 0 and X > 0; otherwise 0."""
+        """Return 1 if no form of `value` is ever negative, -1 if none is ever positive; otherwise 0.
+
+        The forms are compared with 0 for all eps > 0 and X > 0.
+        """
         forms = [form for group in value for form in group]
         if all(self._is_nonnegative(form) for form in forms):
             return 1
@@ -762,9 +765,10 @@ def beta_of(
 def _normal_beta(
     tree: Expr, names: Mapping[str, Form], finished: Callable[[Form], Closed | None], powers: int, budget: Budget
 ) -> Enclosed | None:
-    """Return a beta that contains erfc, or None if it is not a sum of products of the certified kind.
+    """Return the beta `tree` with erfc, or None if it is not a sum of products of the certified kind.
 
-    Each product may have one factor erfc(√r·t) or erfc(√r), where r is a number and t is eps·A^powers.
+    Each product may have one factor erfc(√r·t) or erfc(√r), where r is a number and t is eps·A^powers. `names` has the
+    values of names, and `finished` returns a form as a function of eps alone, or None.
     """
     total = Sum()
     summands: list[tuple[str, Expr]] = []
@@ -806,7 +810,7 @@ def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
 
 
 def _square(tree: Expr, names: Mapping[str, Form], distances: int, budget: Budget) -> tuple[Number, bool] | None:
-    """Return (r, True) for √r·t and (r, False) for √r, where r >= 0; None for other expressions.
+    """Return (r, True) for √r·t and (r, False) for √r, where r >= 0; None for another expression `tree`.
 
     t is eps·A^distances, where A is the distance left open.
     """

@@ -170,7 +170,7 @@ def _named(ranges: Mapping[Key, Ends]) -> dict[str, Ends]:
 
 
 def _join(block: Block, numbers: set[str]) -> Block:
-    """Return the statements with `v <- F(E)` in place of `v <- E; v <- F(v)`, for each variable v in `numbers`.
+    """Return `body` with `v <- F(E)` in place of `v <- E; v <- F(v)`, for each variable v in `numbers`.
 
     F reads v once, E does not read v, and E is a variable, an element of an array, or a clamp. F has no ranges: their
     variables could be v or occur in E.
@@ -273,7 +273,7 @@ class _Reader:
                 self.collect(getattr(node, each.name))
 
     def replaced(self, node: Any, ranges: Mapping[Key, Ends]) -> Any:
-        """Return a part of the program without the clamps that change nothing while the inputs are in `ranges`."""
+        """Return `node` without the clamps that change nothing while the inputs are in `ranges`."""
         clamp = self.clamp(node)
         if clamp is not None and clamp.key in ranges:
             (low, high), (least, most) = clamp.preimage, ranges[clamp.key]
@@ -307,7 +307,7 @@ class _Reader:
         return None
 
     def form(self, node: Any) -> _Clamp | None:
-        """Return the expression as factor·x + offset for one input x; None if it has another form."""
+        """Return the expression `node` as factor·x + offset for one input x; None if it has another form."""
         key = self.key(node)
         if key is not None:
             return _Clamp(key, _ONE, _ZERO, (None, None), node)
@@ -423,7 +423,7 @@ class _Sum:
     """A group of inputs that count only through the sum Σ scale·move.
 
     Their coefficients in all forms are multiples of `column`. `members` has the (slot, scale) of each input, `widths`
-    the width of its range.
+    the width of its range. Adjacent inputs differ by at most `radius` in the `distance`.
     """
 
     column: tuple[Fraction, ...]

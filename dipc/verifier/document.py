@@ -245,7 +245,7 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
 
 
 def _left_open(proved: _Data | None) -> tuple[str, int] | None:
-    """Return the parameter and its least value if the proof is about privacy for every m; otherwise None."""
+    """Return the parameter and its least value if the proof `proved` is about privacy for every m; otherwise None."""
     if proved is None or "adjacent" not in proved or "numbers" not in proved:
         return None
     return _of_numbers(proved["numbers"])
@@ -257,7 +257,10 @@ def _of_numbers(value: object) -> tuple[str, int]:
 
 
 def _check_pair(proved: _Data, refuted: _Data) -> None:
-    """Raise Rejected unless the proof covers the refuted pair. A proof without `pairs` covers all adjacent pairs."""
+    """Raise Rejected unless `proved` covers the pair that `refuted` refutes.
+
+    A proof without `pairs` covers all adjacent pairs.
+    """
     if "pairs" not in proved:
         return
     groups = proved.get("alike", [])
@@ -267,7 +270,7 @@ def _check_pair(proved: _Data, refuted: _Data) -> None:
 
 
 def _pairs(data: _Data, groups: Sequence[Sequence[int]]) -> list[list[list[str]]]:
-    """Return the pairs of inputs of a document about privacy, as texts, with the values of each group in order."""
+    """Return the pairs of inputs in `data`, about privacy, as texts, with the values of each group in order."""
     inputs = [list(cells) for cells in data["inputs"]]
     for cells in inputs:
         for group in groups:
@@ -277,7 +280,7 @@ def _pairs(data: _Data, groups: Sequence[Sequence[int]]) -> list[list[list[str]]
 
 
 def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[object, ...]:
-    """Return all that a document is about, except for its claim and for the constant `left_open`.
+    """Return all that the document `one` is about, except for its claim and for the constant `left_open`.
 
     Raises Rejected if a row has its own value for `sought`, the part of the claim that the question seeks.
     """
@@ -309,8 +312,8 @@ def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) ->
 def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Data:
     """Return the claim `asked` with `number` as the value of the part `sought`.
 
-    If eps is sought, a proof is about all eps of the question from `number` on, and a refutation about `number`
-    alone. Raises Rejected if the claim already fixes the part.
+    `is_proof` tells whether the claim was proved or refuted. If eps is sought, a proof is about all eps of the question
+    from `number` on, and a refutation about `number` alone. Raises Rejected if the claim already fixes the part.
     """
     match sought:
         case "factor":
@@ -492,9 +495,9 @@ def read_document(source: str) -> Document:
 
 
 def _document(data: object, size: int, *, whole: bool = True) -> Document:
-    """Return the document of parsed data: a `whole` certificate, or a part of one about a least number.
+    """Return the document of the parsed `data`: a `whole` certificate, or a part of one about a least number.
 
-    Raises Unreadable if the data has another format, Rejected if the digest is wrong.
+    Raises Unreadable if the data has another format, Rejected if the digest is wrong. `size` is the length of its text.
     """
     if not isinstance(data, dict) or not isinstance(data.get("schema"), str):
         raise Unreadable("it is not a certificate of dipc: it has no `schema`")
@@ -625,7 +628,7 @@ _CONDITION: read.Table = {"condition": read.text, "point": read.by_name(read.tex
 
 
 def _require_condition(document: Document, tree: Program, machine: Machine, budget: Budget) -> None:
-    """Raise Rejected unless a document states the `requires` of its program, and an input that satisfies it.
+    """Raise Rejected unless `document` states the `requires` of its program `tree`, and an input that satisfies it.
 
     A document about a program without `requires` states nothing. Programs with `requires` cannot have claims about
     every m, nor inputs by classes of exchange.
@@ -758,7 +761,7 @@ _RANGES = read.by_name(read.tuple_of(read.nullable(read.rational), read.nullable
 
 
 def _limited(document: Document, tree: Program) -> Program:
-    """Return the program in which clipped inputs are limited to the ranges that a document states.
+    """Return the program `tree` with clipped inputs limited to the ranges that `document` states.
 
     A claim about all inputs of the result is then about all inputs of the given program, if it does not depend on
     distances of inputs (FORMAT.md, lemma clipped claims). Raises Rejected for other claims, and for other ranges.
@@ -827,7 +830,10 @@ def _check_aligned(
     about: Subject,
     budget: Budget,
 ) -> Accepted:
-    """Check a document about privacy for all adjacent real inputs, for one m or for every m."""
+    """Check a document about privacy for all adjacent real inputs, for one m or for every m.
+
+    `tree` is the program, and `machine` the program in instructions.
+    """
     data = document.data
     constants = document.program.constants
     claim = PrivacyClaim.read(data["claim"])
@@ -969,7 +975,7 @@ def _kinds(tree: Program) -> str:
 
 
 def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[str, ...]:
-    """Return the parts that were taken on trust, in words; `what` names the things that have probabilities.
+    """Return the parts of `theorem` taken on trust, in words; `what` names the things that have probabilities.
 
     dd is left out if it was `compared` with a table that gives it.
     """

@@ -114,7 +114,11 @@ class Walks:
 
 @dataclass(frozen=True)
 class _Entry:
-    """The start of an iteration: values of the finite inputs, all inputs by slot, and the runs of program and ideal."""
+    """The start of an iteration.
+
+    `finite` has the values of the finite inputs, `inputs` all inputs by slot, and `own` and `ideal` the runs of the
+    program and of its ideal.
+    """
 
     finite: tuple[Value, ...]
     inputs: Mapping[int, Affine | Value]
@@ -290,7 +294,10 @@ class Agreement:
         return runs.ways(state, known, lambda state, guard: self._outcomes(state, guard, known))
 
     def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:
-        """Return the states after an open comparison: both for inputs, and only the agreeing one for noises."""
+        """Return the states after the open comparison `guard`: both for inputs, and only the agreeing one for noises.
+
+        The comparison is made in `state`, and `known` are guards that the inputs satisfy.
+        """
         if not any(i >= self._first_noise for i, _ in guard.form):
             states = [replace(state, inputs=(*state.inputs, side)) for side in (guard, guard.opposite())]
             return [one for one in states if not contradictory((*known, *one.inputs), self.budget)]
@@ -322,7 +329,10 @@ class Agreement:
     # --- distances and slacks -------------------------------------------------------------------------
 
     def _claimed_guards(self, entry: _Entry, way: State) -> tuple[Guard, ...]:
-        """Return guards over inputs and alpha that hold at all claimed inputs on the path `way` of the ideal."""
+        """Return guards over inputs and alpha that hold at all claimed inputs on the path `way` of the ideal.
+
+        `entry` is the start of the iteration.
+        """
         base, rate = self.wanted.alpha
         guards = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
         for guard in way.inputs:
@@ -338,7 +348,8 @@ class Agreement:
         """True if all inputs on the straight way out of the region across `guard` are at a finite distance.
 
         The way follows -`direction`, along which the guard's form falls by `width` per unit. Elements that are not in
-        `guard`, and inputs that belong to no iteration, do not change on it.
+        `guard`, and inputs that belong to no iteration, do not change on it. `entry` is the start of the iteration, and
+        `way` the path of the ideal in the region.
         """
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.elements for i, _ in guard.form):
@@ -377,7 +388,10 @@ class Agreement:
     # --- outputs --------------------------------------------------------------------------------------
 
     def _differ(self, one: State, other: State) -> bool:
-        """True if two runs of the ideal end with different finite answers at the index of their iteration."""
+        """True if `one` and `other` end with different finite answers at the index of their iteration.
+
+        Both are runs of the ideal.
+        """
         slots = self.shape.ideal.machine.slots
         return any(
             slots[slot].type != "real" and not _same(one.values[slot], other.values[slot]) for _, slot in self._indexed
@@ -388,8 +402,8 @@ class Agreement:
     ) -> list[Term]:
         """Return the terms that bound the error of the outputs in `pairs`.
 
-        Each pair has the slots of an output in the program and in its ideal. Raises NotDerived if they differ without
-        noise.
+        Each pair has the slots of an output in `program` and in its ideal, whose run is `exact`. `known` are guards
+        that the inputs satisfy. Raises NotDerived if the outputs differ without noise.
         """
         terms: list[Term] = []
         for own, other in pairs:
@@ -409,7 +423,10 @@ class Agreement:
         return terms
 
     def _ball(self, program: State, gap: Fraction | Affine, known: Sequence[Guard]) -> Iterator[Term]:
-        """Yield the terms for |gap| <= gamma, one for each side, or none if the gap contains no noise."""
+        """Yield the terms for |gap| <= gamma, one for each side, or none if the gap contains no noise.
+
+        `known` are guards that the inputs satisfy.
+        """
         for sign in (_ONE, -_ONE):
             side = scaled(gap, sign)
             terms, constant = (side.terms, side.constant) if isinstance(side, Affine) else ((), side)
@@ -513,7 +530,7 @@ def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
 
 
 def _reached(walks: Walks, budget: Budget) -> list[set[int]]:
-    """Return for each head the set of heads that iterations reach from it, including the head itself."""
+    """Return for each head of `walks` the set of heads that iterations reach from it, including the head itself."""
     reached = []
     for head in range(len(walks.iterations)):
         waiting = [head]
@@ -526,7 +543,7 @@ def _reached(walks: Walks, budget: Budget) -> list[set[int]]:
 
 
 def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
-    """Yield each path that visits no head twice: its terms, its number of iterations, and its heads."""
+    """Yield each path of `walks` that visits no head twice: its terms, its number of iterations, and its heads."""
     waiting: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [(walks.before, 0, (0,))]
     count = 0
     while waiting:
@@ -654,7 +671,7 @@ def _real_scalars(declared: Iterable[object]) -> Iterator[str]:
 def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr, bool]:
     """Return (the variable that a statement writes, its mean or value, True if it adds Laplace noise).
 
-    Raises NotDerived unless the rate of the noise is the same in each iteration.
+    Raises NotDerived unless the rate of the noise is the same in each iteration and for each `parameter`.
     """
     match statement:
         case Noise(Name(name), "Lap", rate, mean) if not {*names(rate)} & {variable, parameter}:
@@ -666,10 +683,10 @@ def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr,
 
 
 def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
-    """Raise NotDerived unless the declarations are those of a selection.
+    """Raise NotDerived unless the declarations of `tree` are those of the selection `loop`.
 
-    The array of length m must be the only input. The answer must be the only output, start at the first index, and have
-    a domain with all indices.
+    An array with `parameter` elements must be the only input. The answer must be the only output, start at the first
+    index, and have a domain with all indices.
     """
     inputs, outputs = (
         [item for item in tree.declarations if isinstance(item, Variables) and item.role == role]
@@ -786,7 +803,10 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
 
 
 def _totals_of(agreement: Agreement, budget: Budget) -> Iterable[Total]:
-    """Return bounds of the error of the runs of the loop; one of them holds for each run. Raises NotDerived."""
+    """Return bounds of the error of the runs that `agreement` explores; one of them holds for each run.
+
+    Raises NotDerived.
+    """
     try:
         return list(totals(agreement.walks(), agreement.shape.low, budget))
     except NotDerived as other:
@@ -831,7 +851,8 @@ _SUM: read.Table = {
 class _UnionBound:
     """A union bound for every m, the value of the constant `parameter`, from `start` on.
 
-    The claimed beta is a polynomial in m - start, whose coefficients are functions of `variable`.
+    The claimed beta is a polynomial in m - start, whose coefficients are functions of `variable`. The bound is a sum of
+    probabilities of the `terms`, and the `obligations` compare it with beta.
     """
 
     claim: Claim

@@ -47,7 +47,10 @@ _EXCHANGES: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class _Exchanged:
-    """The inputs, by index, that may be exchanged on a path of the ideal, and those that do not affect the path."""
+    """The inputs, by index, on a path of the ideal that may be exchanged in `blocks`, or are `free`.
+
+    A free input does not affect the path.
+    """
 
     blocks: tuple[tuple[int, ...], ...] = ()
     free: tuple[int, ...] = ()
