@@ -328,19 +328,24 @@ class _Area:
             yield from ((2 * c * other, {position: 1, second: 1}) for second, other in terms[number + 1 :])
 
     def of_integers(self, moment: Moment) -> Closed:
-        """Return the expectation for a single discrete Laplace noise, which may be compared with numbers.
+        """Return the expectation for discrete Laplace noises, of |Z| and under constraints for a single one.
 
         Raises OutsideFragment for others. Without constraints, and with z = e^{-rate·eps}: E[|N + s|] = |s| +
-        2·z^{|s|+1}/(1 - z²) for an integer s, and between integers it is linear in s; E[N²] = 2z/(1 - z)².
+        2·z^{|s|+1}/(1 - z²) for an integer s, and between integers it is linear in s; E[N²] = 2z/(1 - z)², and
+        variances of independent noises add up.
         """
+        one = ExpPoly.ONE
+        tails = all(noise.law.exponential_tails for noise in self.noises)
+        if moment is not Moment.ABSOLUTE and not self.constraints and tails:
+            value: Closed = ExpPoly.constant(self.shift if moment is Moment.SIGNED else self.shift * self.shift)
+            for place, c in self.coefficients if moment is Moment.SQUARE else ():
+                z = ExpPoly.term(1, 0, -self.noises[place].rate)
+                value = value + Quotient(z * (2 * c * c), (one - z) * (one - z))
+            return value
         (noise,), ((_, c),) = self._alone()
         if self.constraints:
             return self._between_numbers(noise, c, moment)
-        z, one = ExpPoly.term(1, 0, -noise.rate), ExpPoly.ONE
-        if moment is Moment.SIGNED:
-            return ExpPoly.constant(self.shift)
-        if moment is Moment.SQUARE:
-            return Quotient(z * (2 * c * c), (one - z) * (one - z)) + self.shift * self.shift
+        z = ExpPoly.term(1, 0, -noise.rate)
 
         def absolute(s: int) -> Closed:
             return Quotient(ExpPoly.term(2, 0, -noise.rate * (abs(s) + 1)), one - z * z) + abs(s)
@@ -383,8 +388,8 @@ class _Area:
     def _alone(self) -> tuple[tuple[Noise, ...], tuple[tuple[int, Fraction], ...]]:
         if len(self.noises) != 1 or not self.noises[0].law.exponential_tails:
             raise OutsideFragment(
-                "the expected error of an int output is known only for one discrete Laplace noise; for other clamped "
-                "outputs, declare the finite domain and the metric `output: linf`"
+                "the expected error of an int output is known for one discrete Laplace noise, and with `--moment 2` for "
+                "sums; a finite domain and `metric { output: linf; }` cover other outputs"
             )
         return self.noises, self.coefficients
 

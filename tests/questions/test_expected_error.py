@@ -339,3 +339,15 @@ def test_a_claim_about_errors_that_are_not_known_is_not_accurate(text: str, clai
     report = dipc.expected_error(program, inputs="all", error=claim)
     assert report.verdict in ("undecided", "inaccurate")
     assert not str(report).startswith("accurate")
+
+
+def test_the_second_moment_of_a_sum_of_discrete_noises() -> None:
+    program = dipc.load(
+        "program p; input q : int; output o : int; var r, s : int; ideal { o <- q }"
+        " r <- DLap(eps, 0); s <- DLap(eps/2, q); o <- s - 2*r + 3"
+    )
+    z, y = np.exp(-1.0), np.exp(-0.5)
+    variance = 4 * 2 * z / (1 - z) ** 2 + 2 * y / (1 - y) ** 2
+    found = middle(dipc.expected_error(program, inputs="q = 5", moment=2, at=1))
+    assert abs(found - (variance + 9)) < 1e-9
+    assert dipc.expected_error(program, inputs="q = 5", at=1).rows[0].value is None
