@@ -388,8 +388,8 @@ class _Area:
     def _alone(self) -> tuple[tuple[Noise, ...], tuple[tuple[int, Fraction], ...]]:
         if len(self.noises) != 1 or not self.noises[0].law.exponential_tails:
             raise OutsideFragment(
-                "the expected error of an int output is known for one discrete Laplace noise, and with `--moment 2` for "
-                "sums; a finite domain and `metric { output: linf; }` cover other outputs"
+                "the expected error of an int output is known for one discrete Laplace noise, and with `--moment 2` "
+                "for sums; a finite domain and `metric { output: linf; }` cover other outputs"
             )
         return self.noises, self.coefficients
 
