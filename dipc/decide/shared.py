@@ -797,7 +797,7 @@ class SharedEngine(Engine):
             self._line_up(held)
 
     def _unique(self, decision: Decision, form: ClosedForm, pending: Pending) -> Decision:
-        """The first decision about `form` with the beta and intervals, else the given `decision`."""
+        """The first decision about `form` with the beta and intervals of `pending`, else the given `decision`."""
         question = pending.question
         if isinstance(question, Bound):
             return decision

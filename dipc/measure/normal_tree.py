@@ -289,7 +289,10 @@ class _Growth:
 
 @frozen
 class _Rule:
-    """The quadrature rule of one center: its `step`, and the greatest distance `reach` of a node from 0."""
+    """The quadrature rule of one center: its `step`, and the greatest distance `reach` of a node from 0.
+
+    `half` bounds the error of an integral over a half-line, `whole` the error over the whole line.
+    """
 
     step: Fraction
     reach: Fraction

@@ -269,7 +269,7 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
 
 
 def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
-    """Return the inequalities of the claim with the answer of `solution`, or none if there is no answer.
+    """Return at most `most` inequalities of the claim with the answer of `solution`, or none if there is no answer.
 
     Inequalities of the cases that prevent a smaller answer come first, with the eps where they fail for a smaller eps.
     """

@@ -170,7 +170,7 @@ def _named(ranges: Mapping[Key, Ends]) -> dict[str, Ends]:
 
 
 def _join(block: Block, numbers: set[str]) -> Block:
-    """Return `body` with `v <- F(E)` in place of `v <- E; v <- F(v)`, for each variable v in `numbers`.
+    """Return `block` with `v <- F(E)` in place of `v <- E; v <- F(v)`, for each variable v in `numbers`.
 
     F reads v once, E does not read v, and E is a variable, an element of an array, or a clamp. F has no ranges: their
     variables could be v or occur in E.

@@ -194,7 +194,10 @@ class _ProductCheck:
         return _RowPath(finite, self.ideal.paths(finite).index(path))
 
     def _require_alike(self, others: Set[int]) -> None:
-        """Raise Rejected unless the inputs in `alike` are finite, with the same values, and each is named once."""
+        """Raise Rejected unless the inputs in `alike` are finite, with the same values, and each is named once.
+
+        None of them is one of the `others`.
+        """
         require_places([*others, *places_of(self.product.alike)], len(self._slots))
         self._require_same_values(self.product.alike)
 
@@ -213,9 +216,9 @@ class _ProductCheck:
                     raise Rejected("the inputs exchanged do not have the same type and values")
 
     def _stands_for(self, inputs: Sequence[Value], exchanged: _Exchanged) -> int:
-        """Return the number of inputs that a row represents.
+        """Return the number of inputs that the row `inputs` represents.
 
-        Raises Rejected if its exchangeable values are not in order.
+        Raises Rejected if `exchanged` values are not in order.
         """
         try:
             places = [values.index(value) for value, values in zip(inputs, self._values, strict=True)]
@@ -234,9 +237,9 @@ class _ProductCheck:
     # --- one answer -----------------------------------------------------------------------------------
 
     def _require_exchanges(self, exchanged: _Exchanged, taken: _RowPath) -> None:
-        """Raise Rejected unless dd and the probability are unchanged by each exchange on the path `taken`.
+        """Raise Rejected unless each exchange of inputs in `exchanged` leaves dd and the probability unchanged.
 
-        Raises NotDerived if the distance of inputs cannot be compared.
+        The exchanges are made on the path `taken`. Raises NotDerived if the distance of inputs cannot be compared.
         """
         if self.ideal.has_apart or self.ideal.machine.distance.same is not None:
             raise NotDerived("its `metric` block says how far inputs are apart, or which answers are the same")
@@ -296,7 +299,7 @@ class _ProductCheck:
 class _Ways:
     """All exits with an answer, as sets of comparisons with their weights.
 
-    `laws` has the laws of the noises compared, whose means are 0.
+    `laws` has the laws of the noises compared, whose means are 0. `_around` has the noises compared with each noise.
     """
 
     weights: Mapping[frozenset[Comparison], Closed]

@@ -429,7 +429,7 @@ class Execution:
         return len(self._states) - 1
 
     def _misses(self, state: State) -> bool:
-        """True if an output that no later instruction can assign differs from the wanted value."""
+        """True if an output in `state` that no later instruction can assign differs from the wanted value."""
         later = self._shape.later[state.at]
         for slot, value in self.wanted.outputs.items():
             held = state.values[slot]
@@ -496,7 +496,7 @@ class Execution:
     def _after(
         self, state: State, known: Constraints, instruction: Instruction
     ) -> Iterator[tuple[Closed | None, Step | None, State]]:
-        """Yield (weight, choice, state) for each state that follows `state`, where `known` holds.
+        """Yield (weight, choice, state) for each state that follows `state` by the `instruction`, where `known` holds.
 
         The weight is None for 1, the choice None without one. Raises Split if `known` leaves a comparison open.
         """
@@ -544,7 +544,7 @@ class Execution:
                     yield weight, (state.at, arm, tuple(scores)), follow(state.at + 1, slot, literal.value)
 
     def _reached(self, state: State) -> Constraints | None:
-        """Return the constraints under which an exit has the wanted outputs; None if they have probability 0."""
+        """Return the constraints under which the exit `state` has the wanted outputs; None for probability 0."""
         known = state.known
         for slot, value in self.wanted.outputs.items():
             held = state.values[slot]
@@ -569,7 +569,10 @@ class Execution:
     # --- uniting ----------------------------------------------------------------------------------
 
     def _united(self, numbers: list[int]) -> list[int]:
-        """Return the states waiting at one label, where one state replaces each group whose union is a conjunction."""
+        """Return the states waiting at one label, where one state replaces each group whose union is a conjunction.
+
+        The states are given by their `numbers`.
+        """
         groups: dict[object, list[int]] = {}
         for number in numbers:
             state = self._states[number]
@@ -630,8 +633,8 @@ class Execution:
     def _stored(self, value: Held, target: Place, values: Sequence[Held], known: Constraints) -> Held:
         """Return `value` in the form in which the variable `target` keeps it.
 
-        In a variable for numbers a condition becomes 1 or 0. An int becomes the equal value of a finite domain, if
-        any.
+        In a variable for numbers a condition becomes 1 or 0. An int becomes the equal value of a finite domain, if any.
+        `known` are constraints of the path, and `values` gives the index of an array element.
         """
         type_ = self.machine.slots[self._place(target, values, known)].type
         if isinstance(value, bool) and type_ != "bool":

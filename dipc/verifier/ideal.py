@@ -161,7 +161,6 @@ class _Symbolic(Execution):
         return 0 <= number < len(self.machine.slots) and self.machine.slots[number].type == "int"
 
     def reached_again(self, number: int) -> None:  # noqa: ARG002
-        """Raise NotDerived: a run that reaches a state twice never ends."""
         raise NotDerived("its `ideal` may not end")
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
@@ -518,7 +517,10 @@ class Ideal:
         return least({}, list(guards), self.integer_inputs, self.budget) is not None
 
     def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:
-        """Return the least d(point, u) over the closure of the guards; None if no integers satisfy guards of ints."""
+        """Return the least d(point, u) over the closure of the guards; with `whole` over integers alone.
+
+        None if no integers satisfy the guards.
+        """
         # The variables are steps from the point, so that they are integers if the point has integers.
         away = [Guard(guard.form, guard.value_at(point), strict=False) for guard in guards]
         lengths: dict[int, Fraction] = {}

@@ -82,7 +82,7 @@ def ending_at(tree: Program, parameter: str) -> Program:
 
 
 def _shift_ends(node: Any, parameter: str, offset: int) -> Any:
-    """Return a part of a program with the loops and arrays up to parameter + `offset` moved by -`offset`."""
+    """Return `node`, a part of a program, with the loops and arrays up to parameter + `offset` moved by -`offset`."""
 
     def low(value: Expr) -> Expr:
         first = integer(value)
@@ -186,7 +186,11 @@ def _number(value: int) -> Expr:
 def _require_domain(
     tree: Program, type_: object, low: int, high: Expr, shift: int, numbers: set[Expr], parameter: str
 ) -> None:
-    """Raise _NotAnIndex unless the domain has all indices, and the other number, which is not an index."""
+    """Raise _NotAnIndex unless the domain `type_` has all indices, and the other number, if `numbers` has one.
+
+    `tree` is the program. The indices run from `low` to `high`, which depends on `parameter`, and the output holds them
+    plus `shift`.
+    """
     if isinstance(type_, Named):
         bindings = [each for item in tree.declarations if isinstance(item, Domains) for each in item.bindings]
         found = [domain for name, domain in bindings if name == type_.name]
@@ -206,7 +210,10 @@ def _require_domain(
 
 @dataclass
 class _Output:
-    """One output: the loops whose index is assigned to it, and the other numbers that are assigned."""
+    """One output `name`: the loops whose index is assigned to it, and the other numbers that are assigned.
+
+    The loops end at `parameter` plus a constant.
+    """
 
     name: str
     parameter: str
@@ -258,7 +265,10 @@ class _Output:
                     pass
 
     def is_always_given(self, body: Block) -> bool:
-        """True if a statement outside of all branches assigns the output, after an assignment at each earlier exit."""
+        """True if a statement of `body` outside of all branches assigns the output.
+
+        Each earlier exit must come after an assignment, too.
+        """
         for place, statement in enumerate(body):
             if self.is_given(statement):
                 return all(self._exits_given(each) for each in body[:place])

@@ -188,7 +188,7 @@ class Coverage:
         )
 
     def _is_about_its_own(self, shown: Shown) -> bool:
-        """True if the class is right about all of its own inputs.
+        """True if the class `shown` is right about all of its own inputs.
 
         These have its answer, and lie in the half-spaces that do not move, edges excluded, and in those that are
         `beside` other answers. The remaining half-spaces of the class follow from their distance.
@@ -212,7 +212,10 @@ class Coverage:
     def _divided(
         self, known: Surroundings, classes: Sequence[Shown], within: Iterable[Guard], only: int | None = None
     ) -> Iterator[Shown | None]:
-        """Yield, for each cell of a path within the guards `within`, a class that is right about it, or None."""
+        """Yield, for each cell of a path within the guards `within`, one of `classes` that is right about it, or None.
+
+        `known` has the path and its surroundings.
+        """
         if self.alpha is None:
             # No distance is between 0 and 1 if all distances are integers.
             distance = [Guard(((ALPHA, _ONE),), -_ONE if is_integral(self.machine) else _ZERO, strict=False)]
@@ -442,7 +445,10 @@ def says_something(claim: Claim, budget: Budget) -> bool:
 
 
 def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fraction, bool]:
-    """Return the least dd that the claim covers, rounded up for integers, and whether dd must be greater."""
+    """Return the least dd that `claim` covers, rounded up for integers, and whether dd must be greater.
+
+    dd is an integer if all inputs and outputs of the program of `theorem` are.
+    """
     alpha = least_alpha(claim, budget)
     if theorem is None or not is_integral(theorem.machine):
         return alpha, claim.is_near({}, alpha, alpha)
@@ -537,7 +543,7 @@ class _Class:
         return any(seen_below_one(one.beta, one.intervals, self.budget) for one in self.proved)
 
     def check(self, value: object) -> tuple[str, str | None]:
-        """Return the verdict, and the reason why it is not certified, or None. Raises Rejected."""
+        """Return the verdict of `value`, and the reason why it is not certified, or None. Raises Rejected."""
         readers = {kind: reader for kind, (reader, _) in _EVIDENCE.items()}
         answer, _, halfspaces, beside, verdict, *evidence = read.fields(value, _CLASS, readers)
         named = Shown(self.number, answer, halfspaces, [read.index(place, halfspaces) for place in beside])
@@ -569,7 +575,7 @@ class _Class:
             raise Rejected("a half-space is about something other than real and int inputs of the program")
 
     def _witness(self, value: object) -> str | None:
-        """Check an input that refutes the claim like the row of a table.
+        """Check the input `value` that refutes the claim like the row of a table.
 
         Returns the reason why the refutation is not certified, or None.
         """
@@ -596,10 +602,10 @@ class _Class:
             return decided.require("inaccurate", beta, self.budget)
 
     def _proved(self, value: object, named: Shown) -> str | None:
-        """Return None if the bound of the class is proved to be enough, else why not. Raises Rejected.
+        """Return None if the bound of the class `named` is proved to be enough by `value`, else why not.
 
-        A bound at the distance 1 is enough at all distances if the error falls at least as fast as beta as the
-        distance grows.
+        Raises Rejected. A bound at the distance 1 is enough at all distances if the error falls at least as fast as
+        beta as the distance grows.
         """
         variable, dd, weights, kind, slacks, places = read.fields(value, _REQUIRED)
         assert self.theorem is not None, "something is claimed"

@@ -46,7 +46,7 @@ def series(tree: Tree, cell: Expansion) -> Series:
 
 
 def _density(spread: Spread, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
-    """Return the density of the center at α + β·eps, as a Taylor polynomial on the cell."""
+    """Return the density of the center with the law `spread` at α + β·eps, as a Taylor polynomial on the cell."""
     if spread.laplace:
         sign = -1 if min(alpha, beta) < 0 else 1
         return cell.scaled(cell.falling(spread.size, sign * alpha, sign * beta), spread.size / 2)
@@ -93,7 +93,7 @@ def bits_on_disk(tree: Tree, middle: Fraction, disk: Fraction, accuracy: int) ->
 
 
 def _pieces(tree: Tree) -> list[_Piece]:
-    """Return the intervals of u between the points where a factor is not smooth; at least two.
+    """Return the intervals of u, at least two, between the points where a factor of `tree` is not smooth.
 
     Raises NotDerived for too many pieces.
     """
@@ -110,7 +110,7 @@ def _pieces(tree: Tree) -> list[_Piece]:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """An interval of u, with the law of the center u·eps and its leaves on the interval.
+    """An interval of u from `low` to `high`, with the law of the center u·eps and its leaves on the interval.
 
     At most one end is infinite (None).
     """
@@ -181,7 +181,10 @@ class _Piece:
                     yield s if self.high is None else -s, start, half * weight
 
     def _panels(self, length: Fraction, count: int, accuracy: int) -> int:
-        """Return the number of panels with which the rule has an error of at most 2^-accuracy. Raises NotDerived."""
+        """Return the number of panels with which the rule has an error of at most 2^-`accuracy`. Raises NotDerived.
+
+        The interval has this `length`, and the rule `count` nodes.
+        """
         curvature, rates = self.steepness(None)
         slip = _rule(count, accuracy + 64)[1]
         for panels in _PANELS:
@@ -199,10 +202,10 @@ class _Piece:
 
 @lru_cache(maxsize=64)
 def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...], Fraction]:
-    """Return nodes and weights on [-1, 1], approximately those of Gauss and Legendre, and a bound δ of their error.
+    """Return `count` nodes and weights on [-1, 1], approximately those of Gauss and Legendre, and a bound δ.
 
-    |Σ w·T_j(x) - ∫ T_j| <= δ/2 for the Chebyshev polynomials T_j of j < 2·count. The weights are positive, and
-    their sum is less than 5/2.
+    δ bounds their error: |Σ w·T_j(x) - ∫ T_j| <= δ/2 for the Chebyshev polynomials T_j of j < 2·count. The weights
+    are positive, and their sum is less than 5/2. Numbers have a precision of `bits`.
     """
     one = 1 << bits
     nodes: list[tuple[int, int]] = []

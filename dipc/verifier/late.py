@@ -34,7 +34,7 @@ MOST_COMPARED = 200_000
 
 @dataclass
 class _Piece:
-    """Consecutive instructions, with jumps relative to the first, and the slots that they read and write, as bits."""
+    """Consecutive instructions `code`, with jumps relative to the first, and the slots read and written, as bits."""
 
     code: list[Instruction]
     reads: int = field(init=False)
@@ -124,7 +124,7 @@ class _Rewriting:
         return self._compact([*_instructions(split)])
 
     def _compact(self, code: Sequence[Instruction]) -> Late:
-        """Return the program without unused slots; new slots share an index if they are never used at the same time.
+        """Return the program `code` without unused slots; slots share an index if they are never used at the same time.
 
         A new slot is assigned before it is read on every path, so that it never shows the value of another.
         """
@@ -199,7 +199,7 @@ class _Rewriting:
                 yield piece
 
     def _is_long(self, code: Code) -> bool:
-        """True if an expression reads several random slots, and no numbers with noise."""
+        """True if the expression `code` reads several random slots, and no numbers with noise."""
         read = [*places_in([code])]
         slots = {slot for place in read for slot in place.slots}
         finite = all(self.slots[slot].type not in ("real", "int") for slot in slots)
@@ -243,7 +243,7 @@ class _Rewriting:
 
 
 def _cut(code: Sequence[Instruction]) -> Iterator[list[Instruction]]:
-    """Yield the shortest consecutive parts between which no jump leads, each with jumps relative to its start."""
+    """Yield the shortest parts of `code` between which no jump leads, each with jumps relative to its start."""
     start = 0
     while start < len(code):
         end = place = start

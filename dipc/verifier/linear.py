@@ -140,9 +140,10 @@ def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], bud
 def _least_shown(
     data: object, wanted: Guard, guards: Sequence[Guard], whole: frozenset[int], budget: Budget
 ) -> Fraction | None:
-    """Return the least value that the answer `data` proves; None if it proves that no point satisfies the guards.
+    """Return the least value of the form of `wanted` that the answer `data` proves where `guards` hold.
 
-    Raises Rejected if the answer proves neither.
+    None if the answer proves that they hold nowhere. Inputs in `whole` are integers. Raises Rejected if the answer
+    proves neither.
     """
     point, cases = read.fields(data, {"point": read.nullable(a_point), "cases": read.anything})
     value = None

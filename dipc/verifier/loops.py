@@ -142,9 +142,10 @@ def alone(
 
 
 def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str, int], For, int]:
-    """Return the arrays of length m with their first indices, the loop up to m, and the loop's first index.
+    """Return the arrays of length m with their first indices, the loop of `body` up to m, and its first index.
 
-    Raises NotDerived if the loop begins before an array, or does not have the form that the module describes.
+    m is the constant `parameter` of the program `tree`. Raises NotDerived if the loop begins before an array, or does
+    not have the form that the module describes.
     """
     arrays = parameter_arrays(tree, parameter)
     loop = _loop(body, parameter, arrays)
@@ -250,7 +251,7 @@ def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
 
 
 def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> None:
-    """Raise NotDerived unless `variable` is only an index of the arrays, and the arrays have no other index.
+    """Raise NotDerived unless `variable` is only an index of the arrays, and the arrays have no other index in `tree`.
 
     No local name hides one of these names.
     """
@@ -269,7 +270,10 @@ def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> Non
 
 
 def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int]) -> Field:
-    """Return a field of the metric as a condition on one index. Raises NotDerived if it relates two indices."""
+    """Return `field` of the metric as a condition on one index. Raises NotDerived if it relates two indices.
+
+    `arrays` are the arrays whose length is `parameter`, with their first indices, and `loop` is the loop over them.
+    """
     if field.name not in ("input", "apart"):
         if field.name == "output" and field.value == Name("product"):
             return field

@@ -196,7 +196,7 @@ class _Elimination:
         return self._product_integral(factors, frozenset(densities))
 
     def _alike(self, rows: Sequence[_Row], laws: Mapping[int, Law]) -> list[tuple[_Row, list[int]]]:
-        """Return groups of several noises with one law, each with the half-space of its first noise.
+        """Return groups of several noises with one law, each with the half-space in `rows` of its first noise.
 
         Each noise occurs in one half-space, which compares it with another noise, the same for all of the group. So the
         noises of a group have one integral, which is a function of the other noise.
@@ -219,7 +219,6 @@ class _Elimination:
         return _Factor(frozenset(i for i, _ in row[0]), {} if cell is None else {cell: _ONE})
 
     def _power(self, factor: _Factor, exponent: int) -> _Factor:
-        """Return the function to a power >= 1, by repeated squaring."""
         if exponent == 1:
             return factor
         half = self._power(factor, exponent // 2)
@@ -251,7 +250,7 @@ class _Elimination:
         return _Factor(frozenset([i]), pieces, unit)
 
     def _with_sums(self, densities: dict[int, _Factor], rows: Sequence[_Row]) -> list[_Row]:
-        """Return the half-spaces with one noise X in place of each group of noises with proportional coefficients.
+        """Return `rows` with one noise X in place of each group of noises with proportional coefficients.
 
         X = Y_i + ratio·Y_j replaces Y_i, and in `densities` the density of X replaces both.
         """
@@ -325,7 +324,10 @@ class _Elimination:
         return {key: Fraction(c, total.unit) for key, c in value.items()}
 
     def _unit(self, factors: Iterable[_Factor], v: int) -> int:
-        """Return the least common multiple of the coefficients of `v`, by which integer bounds divide; 1 for reals."""
+        """Return the least common multiple of the coefficients of `v` in `factors`, by which integer bounds divide.
+
+        It is 1 for reals.
+        """
         if not self.whole:
             return 1
         rows = (form for factor in factors for cell in factor.pieces for form, _ in cell)
@@ -339,7 +341,7 @@ class _Elimination:
     # --- cells ------------------------------------------------------------------------------------
 
     def _cell(self, rows: Iterable[_Row]) -> _Cell | None:
-        """Return the half-spaces without redundant ones; None if their intersection is seen to have measure 0."""
+        """Return `rows` without redundant ones; None if their intersection is seen to have measure 0."""
         least: dict[Form, Number] = {}
         for form, constant in rows:
             if not form:
@@ -375,7 +377,7 @@ class _Elimination:
         return _factor(one.variables | other.variables, result, one.unit * other.unit)
 
     def _refined(self, factor: _Factor) -> _Factor:
-        """Return an equal function of one variable, on cells that do not overlap."""
+        """Return a function equal to `factor` whose cells do not overlap, if it is a function of one variable."""
         variables = {i for cell in factor.pieces for form, _ in cell for i, _ in form}
         if len(variables) != 1 or len(factor.pieces) == 1:
             return factor
@@ -464,7 +466,10 @@ class _Elimination:
     def _add_integral(
         self, into: _Terms, grown: _Terms, v: int, ends: tuple[_Line | None, _Line | None], scale: int
     ) -> None:
-        """Add scale times the integral over `v` of the function with the primitive `grown`; an end None is infinity."""
+        """Add `scale` times the integral over `v` of the function with the primitive `grown` to `into`.
+
+        It is the integral between `ends`, of which None is infinite.
+        """
         low, high = ends
         if any((low is None and l <= 0) or (high is None and l >= 0) for _, l in {_power(one, v) for one in grown}):
             raise NotDerived("an integrand does not decay")
@@ -620,7 +625,7 @@ def _collect(pieces: _Pieces, cell: _Cell, f: _Terms) -> None:
 
 
 def _factor(variables: frozenset[int], pieces: _Pieces, unit: int) -> _Factor:
-    """Return the function with these pieces over `unit`, without coefficients that are 0 and in lowest terms."""
+    """Return the function of `variables` with these pieces over `unit`, without zeros and in lowest terms."""
     common = gcd(unit, *(c for f in pieces.values() for coefficient in f.values() for c in coefficient.values()))
     reduced = {
         cell: {

@@ -90,7 +90,7 @@ class _Ends:
     def moves(self, slope: Fraction, above: Fraction) -> list[Fraction]:
         """Return each offset w of nodes t = k·h + w·eps of the center, if the parent's nodes have the offset `above`.
 
-        Every end is a node.
+        Every end is a node. Without ends, the only offset is `slope`·above.
         """
         return [*self.still, *(above - u for u in self.moving)] or [slope * above]
 
@@ -194,7 +194,10 @@ def _factors(center: Center) -> list[tuple[Sequence[Form], Fraction]]:
 
 
 def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
-    """Return the ends of all centers. Raises NotDerived for too many ends, and for ends in more than one direction."""
+    """Return the ends of the integrals over all `centers`, whose `parents` are given by index.
+
+    Raises NotDerived for too many ends, and for ends in more than one direction.
+    """
     handed: list[set[Fraction]] = [set() for _ in centers]
     result: list[_Ends] = []
     for number in reversed(range(len(centers))):
@@ -439,7 +442,10 @@ class _Sum:
         return _Table({}, unit, int(a / unit), int(b / unit), start, slope, away, spread.size, density)
 
     def _factor(self, tables: Sequence[_Table], count: int, k: int, j: int) -> Series:
-        """Return the density without its factor 1/√v, or the probability of a leaf, to the power `count`."""
+        """Return the density without its factor 1/√v, or the probability of a leaf, to the power `count`.
+
+        It is the product of the values of `tables` at node k of the center and node j of its parent.
+        """
         cell, result = self._cell, []
         for table in tables:
             key = table.first * k + table.second * j

@@ -106,7 +106,7 @@ def star_of(hanging: Hanging) -> Hub:
 def _merged(
     laws: Sequence[tuple[NoiseFamily, Fraction]], rows: Sequence[Row]
 ) -> tuple[list[Spread], list[tuple[dict[int, Fraction], Fraction]]]:
-    """Return (laws of independent values, half-spaces over these values).
+    """Return (laws of independent values, the half-spaces `rows` over these values).
 
     Normal noises whose columns are proportional are one value, since their sum is normal.
     """
@@ -508,7 +508,7 @@ def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool
 def _normal_tails_are_positive(
     tails: Sequence[tuple[Number | Fraction, Ring]], start: Fraction, budget: Budget
 ) -> bool:
-    """True only if Σ c·erfc(√r·eps)/2 is positive on [start, inf), for numbers c.
+    """True only if Σ c·erfc(√r·eps)/2 is positive on [start, inf), for the pairs (r, c) of `tails`.
 
     A summand with c < 0 may also have e^(-r·eps²)/2 in place of erfc(√r·eps)/2.
     """

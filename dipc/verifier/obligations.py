@@ -297,9 +297,10 @@ def check_obligation(value: object, context: Context, budget: Budget) -> Decided
 def _check_parts(
     items: Sequence[object], probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
 ) -> str | None:
-    """Check Pr >= 1 - beta for each argument of the `min` in beta. Raises Rejected for a wrong proof.
+    """Check Pr >= 1 - beta with the proofs `items`, one for each argument of the `min` in beta.
 
-    Returns the reason why a denominator is not shown to be positive, or None.
+    `least` has the arguments, each a list of the arguments of a `max`. `probability` is Pr. Raises Rejected for a wrong
+    proof. Returns the reason why a denominator is not shown to be positive, or None.
     """
     if len(items) != len(least):
         raise Rejected(f"there are {len(items)} parts for the {len(least)} arguments of the `min`")
@@ -324,7 +325,10 @@ def _check_parts(
 
 
 def _check_cells(value: object, functions: Sequence[Closed | None], interval: Interval, budget: Budget) -> None:
-    """Raise Rejected unless one of the functions is nonnegative on each cell of the interval, including its ends."""
+    """Raise Rejected unless `value` proves that one of `functions` is nonnegative on each cell of `interval`.
+
+    The ends of cells are included.
+    """
     table = {"argument": among(functions), "to": end, "factors": read.anything}
     position: Fraction | None = interval.lower
     cells = read.items(value, MOST_CELLS)
@@ -349,9 +353,9 @@ def _check_cells(value: object, functions: Sequence[Closed | None], interval: In
 def _check_chart(
     value: object, probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
 ) -> bool:
-    """Check a chart of the eps where Pr < 1 - beta; return True if it is proved on all intervals.
+    """Check the chart `value` of the eps where Pr < 1 - beta; return True if it is proved on all intervals.
 
-    Raises Rejected for a wrong chart.
+    `probability` is Pr, and `least` has the arguments of the `min` in beta. Raises Rejected for a wrong chart.
     """
     function, charts = read.fields(value, {"function": read_closed, "intervals": read.items})
     if len(least) != 1 or len(least[0]) != 1 or len(charts) != len(context.intervals):
@@ -379,9 +383,9 @@ def _require_slack(function: Closed, probability: Closed, beta: Closed, budget: 
 def _check_counterexample(
     value: object, probability: Probability, beta: Beta, intervals: Sequence[Interval], budget: Budget
 ) -> Fraction:
-    """Return the stated eps, at which Pr < 1 - a for all arguments a of one maximum in beta, a minimum of maxima.
+    """Return the eps in `value`, at which Pr < 1 - a for all arguments a of one maximum in beta, a minimum of maxima.
 
-    Raises Rejected if the inequality is not seen there.
+    `probability` is Pr. Raises Rejected if the inequality is not seen there.
     """
     least = arguments_of(beta)
     with in_step("counterexample"):
@@ -458,7 +462,7 @@ def _check_cells_of_stars(
 def _prove_in_cells(
     total: Enclosed, interval: Interval, ends: Sequence[Fraction | None], sizes: tuple[int, int], budget: Budget
 ) -> None:
-    """Raise Rejected unless the sum is positive on each cell; a last cell that ends at infinity is proved by tails."""
+    """Raise Rejected unless `total` is positive on each cell; a last cell that ends at infinity is proved by tails."""
     if not total.terms:
         if ends:
             raise Rejected("a function that is 0 must not have cells")

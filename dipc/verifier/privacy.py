@@ -287,7 +287,7 @@ class _Sets:
 
 
 def _obligations(data: Mapping[str, Any], name: str, context: Context) -> dict[tuple[Couple, ...], int]:
-    """Return the obligations of the field `name`, by the couples of probabilities that they compare."""
+    """Return the obligations of the field `name` of `data`, by the couples of probabilities that they compare."""
     place = among(context.values)
     with in_step(name):
         listed_ = read.listed(read.tuple_of(read.listed(read.tuple_of(place, place)), read.natural))(data[name])
@@ -297,7 +297,7 @@ def _obligations(data: Mapping[str, Any], name: str, context: Context) -> dict[t
 def _read(
     data: Mapping[str, Any], theorem: Theorem, context: Context, gamma: Fraction, budget: Budget, *, whole: bool
 ) -> Pairs:
-    """Read the pairs with the laws of their inputs, and compare each probability with the program's.
+    """Read the pairs in `data` with the laws of their inputs, and compare each probability with the program's.
 
     Numbers may be off by gamma. With `whole` all outputs must be listed. Raises Rejected.
     """
@@ -347,7 +347,11 @@ def _read(
 
 
 def _groups(data: Mapping[str, Any], count: int, *, whole: bool) -> Sequence[Sequence[int]]:
-    """Return the groups of inputs, by index, that may be exchanged; only a proof about adjacent inputs has any."""
+    """Return the groups of inputs in `data`, by index, that may be exchanged.
+
+    There are `count` inputs. Only a proof about all adjacent inputs, with `whole`, has groups. Raises Rejected for
+    others.
+    """
     if "alike" not in data:
         return ()
     with in_step("alike"):
@@ -361,7 +365,7 @@ def _groups(data: Mapping[str, Any], count: int, *, whole: bool) -> Sequence[Seq
 def _require_all_outputs(
     theorem: Theorem, given: Sequence[Value], outputs: Collection[tuple[Value, ...]], budget: Budget
 ) -> None:
-    """Raise Rejected unless every run at the input `given` ends with one of the outputs."""
+    """Raise Rejected unless every run of the program in `theorem` at the input `given` ends with one of the outputs."""
     machine = theorem.machine
     run = Execution(machine, Wanted({}, every=True), budget)
     with must_be_derived():
@@ -387,7 +391,10 @@ def _ordered(
     *,
     whole: bool,
 ) -> list[tuple[int, int]]:
-    """Return the pairs. If adjacency is stated, they must be adjacent, and with `whole` all adjacent pairs."""
+    """Return the pairs in `data`, as indices of `inputs`.
+
+    If adjacency is stated, they must be adjacent, up to orders within `groups`, and with `whole` all adjacent pairs.
+    """
     with in_step("pairs"):
         ordered = read.listed(read.tuple_of(among(inputs), among(inputs)))(data["pairs"])
     stated = set(ordered)

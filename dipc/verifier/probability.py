@@ -147,7 +147,7 @@ def _through(
 ) -> dict[int, Closed]:
     """Return the weights with which runs leave the states of `component`, by the useful state that comes next.
 
-    `arriving` has the weights with which runs enter the component.
+    `arriving` has the weights with which runs enter the component. `steps` has the steps from each state.
     """
     if len(component) > MOST_STATES:
         raise NotDerived(f"a loop has more than {MOST_STATES} states")
@@ -175,7 +175,8 @@ def _through(
 def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[int, Closed]:
     """Return the weights of the steps by which runs leave the state `here` for the last time.
 
-    A weight n/d becomes n/(d - r) if the state returns to itself with the weight r/d.
+    `row` has the weights of all steps from it. A weight n/d becomes n/(d - r) if the state returns to itself with the
+    weight r/d.
     """
     common: Ring = ONE
     for _, below in row.values():
@@ -288,7 +289,10 @@ class Probabilities:
     def _answers(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], budget: Budget
     ) -> Iterator[tuple[Mapping[int, Value], Fraction | None]]:
-        """Yield all answers, with their distances from `outputs`; None for infinity. Raises NotDerived for too many."""
+        """Yield all answers at `inputs`, with their distances from `outputs`; None for infinity.
+
+        Raises NotDerived for too many.
+        """
         slots = self.machine.numbered("output")
         types = [self.machine.slots[slot].type for slot in slots]
         choices = list(map(values_of, types))
@@ -330,7 +334,7 @@ class Probabilities:
         return total.value
 
     def _run(self, inputs: Mapping[int, Value], wanted: Wanted, budget: Budget) -> tuple[Execution, dict[int, Closed]]:
-        """Return (a run at the inputs, the weights of its ends).
+        """Return (a run at `inputs`, the weights of its ends with the `wanted` outputs).
 
         Draws are made as late as possible. Raises NotDerived.
         """
@@ -376,9 +380,9 @@ class Probabilities:
 
 
 def _connected_groups(known: Constraints, laws: Mapping[int, Law]) -> list[Hanging]:
-    """Return the half-spaces in groups that share noises.
+    """Return the half-spaces `known` in groups that share noises.
 
-    Half-spaces that others imply are removed from groups with normal noise.
+    Half-spaces that others imply are removed from groups with normal noise, by `laws`.
     """
     parts = hanging_together(laws, ((row.form, Fraction(row.constant)) for row in known.rows.values()))
     return [each for part in parts for each in (without_implied(part) if _is_normal(part) else [part])]
@@ -567,10 +571,10 @@ class Theorem:
     def _distance(
         self, inputs: Sequence[str], outputs: Sequence[str | None], *, known: bool
     ) -> Fraction | str | Differs | None:
-        """Return the dd of the ideal (None: infinity), the reason why it is not derived, or `Differs`.
+        """Return dd of `inputs` from other answers than `outputs`; None is infinity.
 
-        `Differs` means that the ideal has another answer. If dd is not stated (`known` is false), only the outputs are
-        compared, and None is returned.
+        Else return why it is not derived, or `Differs`. `Differs` means that the ideal has another answer. If dd is not
+        stated (`known` is false), only the outputs are compared, and None is returned.
         """
         if not isinstance(self.ideal, Ideal):
             assert self.ideal is not None, "it was looked at before"

@@ -490,7 +490,7 @@ class _Compiler:
                     self.locals = hidden
 
     def _parameter(self, statement: syntax.Noise | syntax.Mechanism | syntax.Choose) -> Place | None:
-        """Return a finite variable that the rate or a weight of a draw depends on, or None if there is none."""
+        """Return a finite variable on which the rate or a weight of the draw `statement` depends, or None."""
         if isinstance(statement, syntax.Choose):
             waiting = [weight for _, weight in statement.arms]
         else:
@@ -636,10 +636,9 @@ class _Compiler:
         return value.numerator
 
     def law(self, name: str, parameter: Expr) -> tuple[NoiseFamily, Fraction]:
-        """Return the family of a noise, and its rate in multiples of eps.
+        """Return the family of the noise `name`, and its rate, given by `parameter`, in multiples of eps.
 
-        Gaussian noise has its variance in place of the rate: in multiples of 1/eps², or of 1 if the family is
-        `fixed`.
+        Gaussian noise has its variance in place of the rate: in multiples of 1/eps², or of 1 if the family is `fixed`.
         """
         if name not in ("Gauss", "DGauss"):
             family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[name]
@@ -653,9 +652,9 @@ class _Compiler:
         return Normal(not power, Number(Fraction(1), variance.powers), name == "DGauss"), variance.factor
 
     def bounded_law(self, name: str, parameter: Expr, low: Expr, high: Expr) -> tuple[NoiseFamily, Fraction]:
-        """Return the family of noise with constant ends, and its rate in multiples of eps.
+        """Return the family of the noise `name` between constants `low` and `high`, and its rate in multiples of eps.
 
-        The rate of uniform noise is 1.
+        `parameter` is the rate; that of uniform noise is 1.
         """
         ends = self.number(low), self.number(high)
         if ends[0] >= ends[1]:
@@ -690,7 +689,10 @@ class _Compiler:
         return None if self.at is None else self.number(expr) / self.at
 
     def probability(self, expr: Expr) -> Closed:
-        """Return the weight of an arm, a number if the program is read at one eps and the weight has no powers of e."""
+        """Return `expr`, the weight of an arm, as a function of eps.
+
+        It is a number if the program is read at one eps and the weight has no powers of e.
+        """
         if self.at is not None and not _has_powers_of_e(expr):
             return constant(self.number(expr)), ONE
         return self.weight(expr)

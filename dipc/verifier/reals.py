@@ -167,7 +167,10 @@ def exponential_around(low: Fraction, high: Fraction, bits: int) -> Ends:
 
 
 def _logarithm(x: Fraction, bits: int) -> Ends:
-    """Return rationals around log x for x >= 1. With x = 2^k·y and 1 <= y < 2, log y is 2·artanh((y - 1)/(y + 1))."""
+    """Return rationals around log x, to approximately `bits` bits, for x >= 1.
+
+    With x = 2^k·y and 1 <= y < 2, log y is 2·artanh((y - 1)/(y + 1)).
+    """
     twos = x.numerator.bit_length() - x.denominator.bit_length()
     if Fraction(2) ** twos > x:
         twos -= 1
@@ -179,7 +182,7 @@ def _logarithm(x: Fraction, bits: int) -> Ends:
 
 
 def _twice_artanh(z: Fraction, bits: int) -> Ends:
-    """Return rationals around 2·artanh(z) = 2·Σ z^(2n+1)/(2n+1), for 0 <= z <= 1/3.
+    """Return rationals around 2·artanh(z) = 2·Σ z^(2n+1)/(2n+1), to approximately `bits` bits, for 0 <= z <= 1/3.
 
     The rest of the series is less than its last term.
     """

@@ -103,7 +103,10 @@ class _Rounding:
         raise NotDerived("it is not clear in which direction an irrational number must be rounded")
 
     def _sides(self, op: str, left: Expr, right: Expr, side: int) -> tuple[int, int]:
-        """Return the sides to which both operands of a product or a quotient are rounded. Raises NotDerived."""
+        """Return the sides to which `left` and `right`, the operands of a product or a quotient, are rounded.
+
+        Raises NotDerived.
+        """
         signs = self._sign(left), self._sign(right)
         first = side if signs[1] == 1 else 1 - side
         second = side if (signs[0] == 1) is (op == "*") else 1 - side
@@ -116,7 +119,7 @@ class _Rounding:
         return first, second
 
     def _sign(self, tree: Expr) -> int:
-        """Return 1 only if the expression is nowhere negative, -1 only if it is nowhere positive, otherwise 0."""
+        """Return 1 only if `tree` is nowhere negative, -1 only if it is nowhere positive, otherwise 0."""
         number = self._number(tree)
         if number is not None:
             return 1 if number[0] >= 0 else -1 if number[1] <= 0 else 0
@@ -137,7 +140,7 @@ class _Rounding:
         return 0
 
     def _number(self, tree: Expr) -> Ends | None:
-        """Return rationals around a number, equal ones if it is rational; None if the expression is not a number."""
+        """Return rationals around the number `tree`, equal ones if it is rational; None if `tree` is not a number."""
         match tree:
             case Literal(Fraction() as value):
                 return value, value
@@ -159,7 +162,7 @@ class _Rounding:
         return None
 
     def _exponent(self, tree: Expr) -> tuple[dict[Fraction, Fraction], Expr]:
-        """Split an exponent into Σ q·log(r) and a rest: return q for each rational r, and the rest."""
+        """Split the exponent `tree` into Σ q·log(r) and a rest: return q for each rational r, and the rest."""
         match tree:
             case Apply("log", (Apply("sqrt", (inner,)),)):
                 return self._times(Apply("log", (inner,)), Fraction(1, 2))
@@ -195,7 +198,10 @@ def _literal(value: Fraction) -> Expr:
 
 
 def _product_of_powers(logarithms: Mapping[Fraction, Fraction]) -> Ends:
-    """Return rationals around the product of r^q for the pairs r, q; equal ones if it is seen to be rational."""
+    """Return rationals around the product of r^q for the pairs r, q of `logarithms`.
+
+    Both are equal if the product is seen to be rational.
+    """
     below = above = Fraction(1)
     for base, exponent in logarithms.items():
         size = max(map(int.bit_length, base.as_integer_ratio()))

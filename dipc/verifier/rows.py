@@ -144,7 +144,7 @@ class Rows:
             self.tally.add(verdict, missing, vacuous=vacuous)
 
     def _says_something(self, decided: Decided | None, budget: Budget) -> bool:
-        """True if the beta of an obligation is seen to be below 1 at some eps of the claim."""
+        """True if the beta of the obligation `decided` is seen to be below 1 at some eps of the claim."""
         if decided is None:
             return False
         known = self._says.get(id(decided))
@@ -196,9 +196,10 @@ class Rows:
     def _ranges(
         self, cells: Cells, ranges: Sequence[object], verdict: str, reason: str | None, budget: Budget
     ) -> _Verdict:
-        """Return the verdict on a row with gamma left open.
+        """Return the verdict on the row `cells` with gamma left open.
 
-        Its ranges must cover all gamma, each with an obligation.
+        The `ranges` must cover all gamma, each with an obligation. The certificate states the `verdict` and, without a
+        proof, the `reason`.
         """
         if self.claim.gamma != "free" or "gamma" in cells.own:
             raise Rejected("it has ranges of gamma, but gamma is not left open")

@@ -334,7 +334,10 @@ def require_private(
 
 
 def _moves_of_each(tree: Program, box: Box | None, distance: str, radius: Fraction) -> Iterator[tuple[str, Fraction]]:
-    """Yield adjacencies (distance, radius): on the inputs of the box, each contains the given adjacency."""
+    """Yield adjacencies (distance, radius), each of which contains the given adjacency on the inputs of the box.
+
+    `tree` is the program.
+    """
     declared = [item for item in tree.declarations if isinstance(item, Variables) and item.role == "input"]
     widths = [None if box is None else box.width(name) for item in declared for name, _ in item.names]
     finite = [width for width in widths if width is not None]
@@ -411,7 +414,7 @@ class _Exploration:
     def _followed(self, costs: Costs, way: _Way, moves: Mapping[int, Fraction]) -> dict[tuple[Fraction, ...], Fraction]:
         """Return the least costs after the path `way`, by the shifts of the noises that it carries.
 
-        The certificate states the shifts. Raises WrongAnswer if they are wrong.
+        The certificate states the shifts. Raises WrongAnswer if they are wrong. `moves` has the change of each input.
         """
         changes = (*way.slacks, *way.outputs)
         self.budget.spend(
@@ -455,7 +458,10 @@ class _Exploration:
         return self.runs.ways(state, (), self._outcomes)
 
     def _outcomes(self, state: State, guard: Guard) -> list[State]:
-        """Return the states for both outcomes of a comparison of noise. Raises NotDerived if it has no noise."""
+        """Return the states for both outcomes of the comparison `guard` of noise in `state`.
+
+        Raises NotDerived if it has no noise.
+        """
         if not any(i >= self.runs.first_noise for i, _ in guard.form):
             raise NotDerived("inputs are compared without noise")
         return [

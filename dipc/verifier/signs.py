@@ -431,7 +431,7 @@ def prove_near_zero(curve: Curve, order: int, radius: Fraction, sign: int, budge
 
 
 def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
-    """Return the derivatives of order 0 to `last` at 0: t^k·e^{-jt} contributes n!/(n-k)!·(-j)^{n-k}."""
+    """Return the derivatives of `curve` of order 0 to `last` at 0: t^k·e^{-jt} contributes n!/(n-k)!·(-j)^{n-k}."""
     longest = curve.terms[-1][0].bit_length()
     budget.spend((last + 1) * len(curve.terms), curve.bits + last * longest)
     result = [0] * (last + 1)
@@ -450,8 +450,8 @@ def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
 def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
     """Return an upper bound of Σ |a_n|·radius^{n - order} over n > last, for the Taylor coefficients a_n at 0.
 
-    A term t^k·e^{-jt} contributes at most radius^k·Σ (j·radius)^i/i! over i >= first = last + 1 - k. Each term of
-    this sum is at most j·radius/(first + 1) times the one before.
+    They are those of `curve`. A term t^k·e^{-jt} contributes at most radius^k·Σ (j·radius)^i/i! over i >= first = last
+    + 1 - k. Each term of this sum is at most j·radius/(first + 1) times the one before.
     """
     total = Fraction(0)
     for k, row in curve.rows:
@@ -567,9 +567,9 @@ def _evident(function: Ring, within: Range) -> Signs:
 
 
 def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[int, int, Fraction | None]:
-    """Return the signs at the two ends of the first piece of `left`, and its upper end (None: infinity).
+    """Return the signs of `curve` at the two ends of the first piece of `left`, and its upper end (None: infinity).
 
-    Raises Rejected if the piece is not proved.
+    Raises Rejected if `value` does not prove the piece.
     """
     method, (first, *stated) = read.variant(value, "method", _PIECES)
     position = left[0]
@@ -598,7 +598,7 @@ def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[in
 
 
 def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> list[tuple[int, Signs | None]]:
-    """Return the multiplicity of each stated factor, and its signs inside `within`.
+    """Return the multiplicity of each factor in `value`, and its signs inside `within`.
 
     The product of the factors must be `function`. The signs are None for a factor of even multiplicity without
     evidence: its power changes no sign. Raises Rejected.

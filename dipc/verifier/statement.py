@@ -167,10 +167,10 @@ _OF_ACCURACY = ("alpha", "beta", "gamma", "eps")
 
 
 def _rounded(text: str, name: str, constants: Mapping[str, Fraction], wanted: str) -> str:
-    """Return a part of a claim without irrational numbers: at most `text`, or at least `text` for a refutation.
+    """Return the part `text` of a claim without irrational numbers, rounded down, or up if the claim is to be refuted.
 
-    `name` is the name of the part. The claim is to be refuted if `wanted` is "inaccurate" or "not-private". Raises
-    UnusableArgument.
+    `name` is the name of the part, and `constants` has the values in it. The claim is to be refuted if `wanted` is
+    "inaccurate" or "not-private". Raises UnusableArgument.
     """
     try:
         return rational_bound(text, constants, Budget(), above=wanted in ("inaccurate", "not-private"))
@@ -445,7 +445,10 @@ class OfRows:
         return result, why
 
     def _row(self, row: Row, asked: Claim, own: Mapping[str, str], budget: Budget) -> tuple[Follows, str, bool]:
-        """Return (whether the claim asked follows at a row, the reason if not, whether it says anything there)."""
+        """Return (whether the claim asked follows at a row, the reason if not, whether it says anything there).
+
+        `own` has the texts of the certificate's claim.
+        """
         if all(output is None for output in row.cells.outputs):
             return Follows.YES, "", False
         dd = row.cells.dd
@@ -473,7 +476,10 @@ class OfRows:
         return answer, why, says
 
     def _refutes(self, asked: Claim, expected: Expected, budget: Budget) -> Answer:
-        """Return YES if an input at which a claim was refuted violates the claim asked, otherwise NO with a reason."""
+        """Return YES if an input at which a claim was refuted violates the claim `asked`, otherwise NO with a reason.
+
+        `expected` is the question asked.
+        """
         for row in self.rows:
             if row.verdict != "inaccurate" or row.missing is not None:
                 continue
@@ -614,7 +620,10 @@ def _private(subject: Subject, budget: str, delta: str) -> str:
 
 
 def _privacy_asked(expected: Expected, claim: PrivacyClaim, wanted: str, budget: Budget) -> tuple[Fraction, Closed]:
-    """Return the budget asked, as a multiple of eps, and the delta asked. Raises UnusableArgument."""
+    """Return the budget asked in `expected`, as a multiple of eps, and the delta asked.
+
+    If one is not given there, it is that of the proved `claim`. Raises UnusableArgument.
+    """
     factor, delta = claim.budget, claim.delta
     try:
         if expected.budget is not None:
@@ -635,7 +644,7 @@ def _privacy_asked(expected: Expected, claim: PrivacyClaim, wanted: str, budget:
 
 
 def _privacy_follows(expected: Expected, claim: PrivacyClaim, intervals: Sequence[Interval], budget: Budget) -> Answer:
-    """Return whether the budget, delta and eps asked follow from the proved ones, with the reason if they do not."""
+    """Return whether the budget, delta and eps in `expected` follow from the proved `claim`, with the reason if not."""
     factor, delta = _privacy_asked(expected, claim, "private", budget)
     asked = expected.intervals(intervals) if expected.eps is not None else tuple(intervals)
     if not is_within(asked, intervals):

@@ -315,7 +315,7 @@ def summed_of(
 
 
 def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) -> _Values:
-    """Return the noises as values, or, if `united`, sums of noises whose coefficients are always proportional."""
+    """Return the noises `masses` as values, or, if `united`, sums of noises that are always proportional in `rows`."""
     values: list[list[tuple[Mass, int]]] = []
     combined: list[_Row] = [({}, d) for _, d in rows]
     for direction, members in by_direction(form.items() for form, _ in rows).items():
@@ -328,7 +328,10 @@ def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) ->
 
 
 def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) -> Summed:
-    """Return the tree in a normal form, which does not depend on the order of the noises and their signs."""
+    """Return the tree of `values` and half-spaces `rows` in a normal form.
+
+    The form does not depend on the order of the noises and their signs.
+    """
     own: list[list[Limit]] = [[] for _ in values]
     pairs: dict[int, dict[int, list[Limit]]] = {i: {} for i in range(len(values))}
     for row, d in rows:

@@ -165,7 +165,7 @@ def _sum(values: Sequence[Fraction | Affine]) -> Fraction | Affine:
 
 
 def _guard(value: Fraction | Affine, whole: Set[int], strict: bool = False) -> Guard:
-    """Return the guard value >= 0, or value > 0 if `strict`; over integers alone with an integer constant."""
+    """Return the guard value >= 0, or value > 0 if `strict`; over inputs in `whole` alone with an integer constant."""
     terms, constant = (value.terms, value.constant) if isinstance(value, Affine) else ((), value)
     return tightened(Guard(terms, constant, strict), whole)
 

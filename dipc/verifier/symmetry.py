@@ -244,7 +244,7 @@ class _Table:
         return result
 
     def total(self, summands: Sequence[tuple[Node, Fraction]], known: _Kind | None = None) -> Node:
-        """Return a sum of numbers with coefficients; its values are those of `known`, if that is not None."""
+        """Return the sum of the `summands`, numbers with coefficients; its kind is `known`, if that is not None."""
         constant = _ZERO
         terms: dict[Node, Fraction] = {}
         for node, factor in summands:
@@ -405,7 +405,7 @@ class _Table:
     # --- other names ------------------------------------------------------------------------------
 
     def renamed(self, node: Node, names: Names, known: dict[Node, Node]) -> Node:
-        """Return the expression with its inputs and draws renamed by `names`; `known` has the results so far."""
+        """Return the expression `node` with its inputs and draws renamed by `names`; `known` has the results so far."""
         if self.leaves[node].isdisjoint(names):
             return node
         result = known.get(node)
@@ -503,6 +503,7 @@ class _Run:
         """Execute from `label` to `stop`, where all paths meet again, and return the variables there.
 
         `held` are the variables at `label`. `excluded` has, by expression, the values that it is known not to have.
+        `depth` is the number of branches around.
         """
         if depth > MOST_DEPTH:
             raise NotDerived("branches are too deep")
@@ -648,7 +649,10 @@ def _always_holds(type_: Type, kind: _Kind) -> bool:
 
 
 def _meeting_places(code: Sequence[Instruction]) -> list[int]:
-    """Return for each instruction the next one through which every path to the end leads; the end is the last index."""
+    """Return for each instruction the next one through which every path to the end of `code` leads.
+
+    The end is the last index.
+    """
     end = len(code)
     after = [end] * (end + 1)
     for label in range(end - 1, -1, -1):
@@ -787,7 +791,10 @@ def require_exchangeable(
 def _left_by_expressions(
     machine: Machine, pairs: Sequence[tuple[int, int]], budget: Budget, *, is_ideal: bool
 ) -> tuple[list[tuple[int, int]], str]:
-    """Return the pairs of slots whose exchange is not shown by expressions, and the reason for the first of them."""
+    """Return the `pairs` of slots whose exchange expressions do not show, and the reason for the first of them.
+
+    `machine` is the program, or its ideal if `is_ideal`.
+    """
     try:
         found = Exchanges.of_outputs(machine, budget)
     except (NotDerived, Exhausted, RecursionError) as error:
@@ -806,7 +813,7 @@ def _left_by_expressions(
 
 
 def _require_transitions(machine: Machine, pairs: Sequence[tuple[int, int]], budget: Budget) -> None:
-    """Raise NotDerived unless transitions show that the inputs in each pair of slots are exchangeable.
+    """Raise NotDerived unless transitions of `machine` show that the inputs in each of `pairs` are exchangeable.
 
     The program may make its draws later (lemma 2b), so that fewer states are between two inputs.
     """

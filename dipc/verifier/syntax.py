@@ -342,7 +342,10 @@ _NOT, _COMPARISON = 3, 4
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A token of a program: `kind` is "number", "name", the text itself for keywords and signs, or "" at the end."""
+    """A token of a program: `kind` is "number", "name", the text itself for keywords and signs, or "" at the end.
+
+    It is in `line`.
+    """
 
     kind: str
     text: str
@@ -690,7 +693,7 @@ class _Reader:
         return Assign(target, value)
 
     def _merge_draw(self, before: list[Statement], statement: Statement) -> list[Statement]:
-        """Return both statements, or one draw around another mean if `statement` only moves the noise just drawn.
+        """Return `before` and `statement`, or one draw around another mean if `statement` only moves the noise drawn.
 
         The two are merged only if the drawn variable is not used anywhere else.
         """
@@ -986,10 +989,10 @@ def _mean_of(value: Expr, noise: Noise) -> Expr | None:
 
 
 def _noiseless(body: Block) -> Block:
-    """Return the statements with each draw of noise replaced by the mean of the noise.
+    """Return `body` with each draw of noise replaced by the mean of the noise.
 
-    An exponential mechanism is kept: in an `ideal` block it picks the first of the best candidates. Raises
-    NotDerived for a `choose`.
+    An exponential mechanism is kept: in an `ideal` block it picks the first of the best candidates. Raises NotDerived
+    for a `choose`.
     """
     return tuple(map(_without_noise, body))
 

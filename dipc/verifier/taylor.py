@@ -75,7 +75,10 @@ def _density(x: int, bits: int) -> tuple[Pair, int]:
 
 
 def _distribution(x: int, density: Pair, fine: int, bits: int) -> Pair:
-    """Return an enclosure of Φ(x·2^-bits) = 1/2 + φ·Σ x^(2n+1)/(1·3·...·(2n+1)), whose terms have one sign."""
+    """Return an enclosure of Φ(x·2^-bits) = 1/2 + φ·Σ x^(2n+1)/(1·3·...·(2n+1)), whose terms have one sign.
+
+    `density` encloses φ, with `fine` bits.
+    """
     size = abs(x)
     square_low, square_high = size * size >> bits, -(-size * size >> bits)
     low = high = low_term = high_term = size

@@ -91,7 +91,7 @@ class _Segments(Execution):
         return reached
 
     def _next(self, key: Key) -> list[tuple[Key, int | None]]:
-        """Return (state, number of its weight) for each state that follows; None is the number of the weight 1."""
+        """Return (state, number of its weight) for each state after `key`; None is the number of the weight 1."""
         label, values, known = key
         after = self.followers(State(label, values, known, None), 20 + len(values))
         return [(self._key(each), self._number(weight)) for weight, _, each in after]
@@ -205,7 +205,7 @@ class Transitions:
             raise different
 
     def _commute(self, first: int, last: int) -> bool:
-        """True if exchanging two inputs, given by their places in the order, leaves all weights unchanged.
+        """True if exchanging the inputs at the places `first` and `last` of the order leaves all weights unchanged.
 
         Transitions are compared from each state at the start of the first segment, for all values of the inputs between
         the two inputs.
@@ -244,14 +244,17 @@ class Transitions:
         return result
 
     def _before_reading(self, place: int, here: Key) -> Weighted:
-        """Return the transition from a state at the start of a segment to the first reading of its input."""
+        """Return the transition from the state `here` to the first reading of the input of segment `place`.
+
+        The state is at the start of the segment.
+        """
         known = self._onwards.get((place, here))
         if known is None:
             known = self._onwards[place, here] = self._segments.transition(here, self._reads[place], {})
         return known
 
     def _rows(self, place: int, here: Key) -> list[Weighted]:
-        """Return the transitions of a segment from a state, one for each value of its input."""
+        """Return the transitions of segment `place` from the state `here`, one for each value of its input."""
         known = self._known.get((place, here))
         if known is None:
             slot, stop = self._order[place], self._starts[place + 1]
@@ -288,7 +291,7 @@ class _Reading:
 
 
 def _readings(machine: Machine, budget: Budget) -> list[_Reading]:
-    """Return which instructions read each input that is read, in the order of the text.
+    """Return which instructions of `machine` read each input that is read, in the order of the text.
 
     Raises NotDerived if an instruction that reads one input is between two that read another.
     """

@@ -304,7 +304,7 @@ def tree_of(spreads: Sequence[Spread], rows: _Rows, *, fixed: bool, square: Numb
 
 
 def _require_apart(rows: _Rows, leaves: frozenset[int]) -> None:
-    """Raise NotDerived if two of the `leaves` are in one half-space, which lemma N0 excludes."""
+    """Raise NotDerived if two of the `leaves` are in one half-space of `rows`, which lemma N0 excludes."""
     if any(len(leaves & row.keys()) > 1 for row, _ in rows):
         raise NotDerived("two leaves are compared with each other")
 
@@ -312,8 +312,9 @@ def _require_apart(rows: _Rows, leaves: frozenset[int]) -> None:
 def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
     """Yield proposals for the leaves of a tree over `count` values. Lemma N0 holds for any proposal.
 
-    A leaf is in one half-space, is compared with one other value, or lies between two values that are connected
-    without it. Where values exclude each other as leaves, there is a proposal for each of them that may come first.
+    A leaf is in one half-space, is compared with one other value, or lies between two values that are connected without
+    it. Where values exclude each other as leaves, there is a proposal for each of them that may come first. `rows` are
+    the half-spaces.
     """
     inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
     near = [{other for n in numbers for other in rows[n][0]} - {place} for place, numbers in enumerate(inside)]
@@ -346,7 +347,7 @@ def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
 def _bases(centers: Sequence[int], rows: _Rows) -> Iterator[list[list[Fraction]]]:
     """Yield lists of forms, whose first independent ones are tried as coordinates.
 
-    The forms are the values and the forms of the half-spaces.
+    The forms are the values in `centers` and the forms of the half-spaces `rows`.
     """
     units = [[_ONE if place == other else _ZERO for other in centers] for place in centers]
     yield units
@@ -495,7 +496,10 @@ class _Rooted:
     def _forms(
         self, groups: Sequence[_Group], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]
     ) -> tuple[tuple[Form, ...], tuple[tuple[Bounded, int], ...]]:
-        """Return the half-spaces and the leaves of a center, with the center and its parent scaled by `scales`."""
+        """Return the half-spaces and the leaves of a center, with the center and its parent scaled by `scales`.
+
+        `pair` is the center and its parent, and `groups` has the leaves.
+        """
 
         def forms(side: Sequence[_Side]) -> list[Form]:
             i, j = pair
