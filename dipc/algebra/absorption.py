@@ -298,7 +298,7 @@ def _eliminate(
     """The weight of all paths in `graph` from `entries` to each state just outside the strongly connected `component`.
 
     `entries` maps states of the component to the weights with which paths from outside reach them. Paths to the states
-    in `ignored` are left out.
+    in `ignored` are left out. `arithmetic` multiplies and divides within the limits.
     """
     if all(t in component for s in component for t in graph[s]):
         raise Trapped(component)

@@ -464,7 +464,10 @@ class _Forest(ABC, Generic[_Function]):
         return self.density(self._law(i)).shifted(-self._mean(i))
 
     def _message(self, i: int, parent: int, weight: _Function) -> _Function:
-        """Return the measure of the subtree of value `i` as a function of P, given that the value `parent` is P."""
+        """Return the measure of the subtree of value `i` as a function of P, given that the value `parent` is P.
+
+        `weight` is the density of value `i` times the messages from below.
+        """
         values = self._system.values
         if values[i].parent == parent:
             for part in self._law(i):

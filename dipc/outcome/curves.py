@@ -654,7 +654,7 @@ def _draw_errors(axes: Axes, intervals: Sequence[Interval], report: ErrorReport)
 
 
 def _shade(axes: Axes, curve: Curve, color: str) -> None:
-    """Shade the eps at which the curve's inequality fails, between both curves and on the axis.
+    """Shade the eps at which the inequality of `curve` fails, between both curves and on the axis.
 
     On the axis even a narrow interval is visible.
     """

@@ -139,7 +139,7 @@ def _table(outcome: Outcome) -> str:
 
 
 def _listing(outcome: Outcome) -> str:
-    """Return the text of the program as HTML; lines that lead to the output of the worst row are marked."""
+    """Return the program of `outcome` as HTML; lines that lead to the output of the worst row are marked."""
     if outcome.question is None:
         return ""
     program: Program = outcome.question.program

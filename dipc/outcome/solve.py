@@ -522,7 +522,10 @@ def _tuned_parts(tuned: Tuned, path: str) -> Iterator[ReportBlock]:
 
 
 def _at_an_end(tuned: Tuned) -> Iterator[tuple[str, str]]:
-    """Yield a remark if the best value may be at an end of the searched range, beyond which nothing is proved."""
+    """Yield a remark if the best value of `tuned` may be at an end of the searched range.
+
+    Nothing is proved beyond the range.
+    """
     for name, (low, high) in tuned.proved_for.items():
         if not low < (0 if tuned.best is None else tuned.best.values[name]) < high:
             yield "but", f"it lies at an end of the range of {name}: closer to that end less may be needed"

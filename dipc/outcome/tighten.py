@@ -260,7 +260,7 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBl
 
 
 def _by_rows(tightest: Tightest) -> dict[tuple[int, ...], list[TightSpot]]:
-    """Return the places of each class or row: those where the factor is attained, or, if it is at none, all of them."""
+    """Return the places of each class or row at which the factor is attained, or all places if it is at none."""
     by_rows: dict[tuple[int, ...], list[TightSpot]] = {}
     for spot in tightest.places:
         by_rows.setdefault(spot.claimed.rows, []).append(spot)

@@ -319,7 +319,7 @@ def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByI
 
 
 def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
-    """Prove the goal for all gammas by rounding them to integers k.
+    """Prove `goal` for all gammas by rounding them to integers k.
 
     For k - 1 <= gamma < k the probability is at least that at gamma = k - 1. If beta never grows with gamma, it is at
     least that at gamma = k.
@@ -337,7 +337,7 @@ def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
 
 
 def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
-    """Prove the goal for all distances by rounding them up to integers k.
+    """Prove `goal` for all distances by rounding them up to integers k.
 
     For an input u with k - 1 < dd(u) <= k, facets of ints are as far away as for dd(u) = k, and other facets as for
     dd(u) = k - 1. If beta never grows with the distance, it is at least its value at k.

@@ -34,7 +34,7 @@ MOST_COMPARED = 200_000
 
 @dataclass
 class _Piece:
-    """Consecutive instructions `code`, with jumps relative to the first, and the slots read and written, as bits."""
+    """Instructions `code` with jumps relative to the first, and the slots that they read and write, as bits."""
 
     code: list[Instruction]
     reads: int = field(init=False)

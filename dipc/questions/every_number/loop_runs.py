@@ -639,7 +639,8 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     ) -> list[Term]:
         """Return the terms under which each output in `pairs`, a slot of the program, is near the slot of the ideal.
 
-        Raises NotUniform if they would differ even if all noise were 0.
+        Raises NotUniform if they would differ even if all noise were 0. `guards` are conditions on inputs under which
+        both states are reached.
         """
         terms: list[Term] = []
         moving = self._facets(guards)

@@ -292,7 +292,7 @@ def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.Progra
 
 
 def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tuple[str, Block, Block]]:
-    """Yield (answer, its loop, all other statements) for each selection loop that shares no variable with the rest."""
+    """Yield (answer, its loop, all other statements) for each selection loop of `body` with no variable in the rest."""
     for position in range(len(body) - 1):
         before, alone, after = body[:position], body[position : position + 2], body[position + 2 :]
         try:

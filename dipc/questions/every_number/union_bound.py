@@ -295,7 +295,7 @@ def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: C
 
 
 def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
-    """Return the sum of two bounds: that of a program whose error is at most the sum of two parts' errors."""
+    """Return `left` + `right`: a bound for a program whose error is at most the sum of two parts' errors."""
     sums = frozenset(plus(one, other) for one in left.sums for other in right.sums)
     return UnionBound(sums, max(left.least, right.least), max(left.start, right.start))
 
