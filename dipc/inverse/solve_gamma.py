@@ -691,6 +691,8 @@ class LeastNumber:
         if known is Verdict.UNDECIDED:
             with suppress(Undecided, DiagnosticError):
                 known = checked(claims.question).verdict
+            if known is Verdict.INACCURATE and claims.question.around is not None:
+                known = Verdict.UNDECIDED  # it fails at some eps around the irrational one
         if known is not Verdict.ACCURATE:
             self.blamed = failing
         if known is Verdict.INACCURATE:

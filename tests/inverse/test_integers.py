@@ -15,6 +15,7 @@ import dipc
 from dipc.decide.obligation import Verdict
 from dipc.inverse import solve_gamma
 from dipc.inverse.question import AlphaSolution, BetaSolution, EpsSolution, Status
+from dipc.sign.interval import Interval
 from tests.questions.test_int_inputs import random_program
 
 F = Fraction
@@ -272,6 +273,19 @@ def test_a_search_states_only_what_is_refuted(
     monkeypatch.setattr(solve_gamma, "all_hold", lambda claims: (verdicts(claims.gamma), (1,), "unknown"))
     monkeypatch.setattr(solve_gamma, "checked", lambda _: SimpleNamespace(verdict=Verdict.UNDECIDED))
     search = solve_gamma.LeastNumber(
-        "gamma", lambda gamma: SimpleNamespace(question=None, gamma=gamma), (), None, greatest=3
+        "gamma", lambda gamma: SimpleNamespace(question=SimpleNamespace(around=None), gamma=gamma), (), None, greatest=3
     )
     assert search.enclose(5)[2] == remark
+
+
+@pytest.mark.parametrize(("verdict", "holds"), [(Verdict.INACCURATE, False), (Verdict.ACCURATE, True)])
+def test_a_failure_around_an_irrational_eps_is_no_refutation(
+    verdict: Verdict, monkeypatch: pytest.MonkeyPatch, *, holds: bool
+) -> None:
+    """A check of the interval around the eps may fail beside it; a proof on the whole interval is one for the eps."""
+    around = SimpleNamespace(around=Interval(F(1), F(2), True, True))
+    monkeypatch.setattr(solve_gamma, "all_hold", lambda _: (Verdict.UNDECIDED, (1,), "unknown"))
+    monkeypatch.setattr(solve_gamma, "checked", lambda _: SimpleNamespace(verdict=verdict))
+    search = solve_gamma.LeastNumber("gamma", lambda _: SimpleNamespace(question=around), (), None)
+    assert search._holds(F(5)) is holds
+    assert search.refuted is None
