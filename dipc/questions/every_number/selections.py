@@ -17,9 +17,6 @@ A program can say the same in other ways, as the translation of a Python functio
 3. **Comparisons with the listed best.** `noisy[k] > noisy[who]` compares with the value at the answer so far.
 4. **Draws around 0** with the query added afterwards, and an answer that is copied to the output in the end.
 
-Each rewriting keeps the law of the output at every input and every m >= 1. A program that is not understood down to
-its last statement stays as it is.
-
 **Lemma.** Each rewriting keeps the law of the output at every input and every m >= 1.
 
 1. Elements that are read at their own index alone are independent of all else. One that is drawn where it is compared
@@ -37,6 +34,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 
+from dipc.algebra.limits import NotApplicable
 from dipc.frozen import frozen
 from dipc.questions.every_number.index_answers import last_offset
 from dipc.questions.every_number.uniform import NotUniform, selection_of
@@ -44,10 +42,6 @@ from dipc.text import ast
 from dipc.text.ast import is_name, mentions, rewritten, walk
 
 Block = tuple[ast.Statement, ...]
-
-
-class _NoSelection(Exception):
-    """Raised if statements are not a selection."""
 
 
 def with_plain_selection(tree: ast.ProgramTree, parameter: str) -> ast.ProgramTree:
@@ -59,7 +53,7 @@ def with_plain_selection(tree: ast.ProgramTree, parameter: str) -> ast.ProgramTr
         output = _output(tree, parameter)
         name, best = output.declarators[0].name, _fresh(tree)
         forms = [_Form(body, name, output.initial, best, parameter).statements() for body in _bodies(tree)]
-    except (_NoSelection, NotUniform):
+    except (NotApplicable, NotUniform):
         return tree
     own, ideal = forms[0], forms[-1]
     if tuple(forms) == _bodies(tree):
@@ -104,7 +98,7 @@ def _output(tree: ast.ProgramTree, parameter: str) -> ast.VariableDecl:
         case [ast.VariableDecl(declarators=(ast.Declarator(high=None),), type=ast.RangeDomain(high=high)) as output]:
             if last_offset(high, parameter) is not None:
                 return output
-    raise _NoSelection
+    raise NotApplicable
 
 
 def _declared(declaration: ast.VariableDecl, used: Block) -> list[ast.VariableDecl]:
@@ -131,10 +125,10 @@ class _Form:
     parameter: str
 
     def statements(self) -> Block:
-        """Return the selection in the one form. Raises _NoSelection or NotUniform."""
+        """Return the selection in the one form. Raises NotApplicable or NotUniform."""
         *before, loop = _with_answer(_around_queries(self.body), self.output)
         if not isinstance(loop, ast.For) or last_offset(loop.high, self.parameter) is None:
-            raise _NoSelection
+            raise NotApplicable
         before, loop = _unlisted(before, loop, self.output, self.best)
         before, loop = _from_second(before, loop, self.output)
         first = _literal(loop.low) - 1
@@ -143,19 +137,19 @@ class _Form:
         if not starts and isinstance(self.body[-1], ast.For):
             starts = [self.initial]
         if len(starts) != 1 or starts[0] is None or _literal(starts[0]) != first:
-            raise _NoSelection
+            raise NotApplicable
         before = [each for each in before if each not in own]
         # The form is the same wherever the loop ends.
         found = selection_of((*before, replace(loop, high=ast.Name(self.parameter))), self.parameter)
         if found.answer != self.output:
-            raise _NoSelection
+            raise NotApplicable
         return (*_printable(before), replace(loop, body=_printable(loop.body)))
 
 
 def _literal(value: ast.Expr) -> int:
     if isinstance(value, ast.Number) and value.value.denominator == 1:
         return int(value.value)
-    raise _NoSelection
+    raise NotApplicable
 
 
 def _with_answer(body: Block, output: str) -> Block:
@@ -163,11 +157,11 @@ def _with_answer(body: Block, output: str) -> Block:
     match body:
         case (*rest, ast.Assign(target=target, value=ast.Name(name=name))) if is_name(target, output) and rest:
             if mentions(tuple(rest), output):
-                raise _NoSelection
+                raise NotApplicable
             return rewritten(tuple(rest), lambda node: replace(node, name=output) if is_name(node, name) else None)
         case (_, *_):
             return body
-    raise _NoSelection
+    raise NotApplicable
 
 
 # --- noise around a query -------------------------------------------------------------------------------------
@@ -178,7 +172,7 @@ def _around_queries(body: Block) -> Block:
     drawn: set[str] = set()
     result = _merged(body, drawn)
     if any(mentions(result, name) for name in drawn):
-        raise _NoSelection
+        raise NotApplicable
     return result
 
 
@@ -255,9 +249,9 @@ def _unlisted(
         ):
             pass
         case _:
-            raise _NoSelection
+            raise NotApplicable
     if not isinstance(value.target, ast.Element) or not is_name(value.target.index, index):
-        raise _NoSelection
+        raise NotApplicable
     name, first = value.target.name, _literal(low)
 
     def drawn(target: str, at: ast.Expr) -> ast.Statement:
@@ -271,7 +265,7 @@ def _unlisted(
         match each:
             case ast.Assign(target=ast.Name(name=own), value=ast.Element(name=array, index=place)) if array == name:
                 if is_drawn or _literal(place) != first:
-                    raise _NoSelection
+                    raise NotApplicable
                 is_drawn = True
                 heads.append(drawn(own, place))
             case _:
@@ -307,9 +301,9 @@ def _unlisted(
         # The first value is not compared with itself.
         loop = replace(loop, low=ast.Number(Fraction(first + 1), str(first + 1), loop.span))
     elif start != first + is_drawn:
-        raise _NoSelection
+        raise NotApplicable
     if any(isinstance(node, ast.Element) and node.name == name for node in walk((tuple(heads), body))):
-        raise _NoSelection
+        raise NotApplicable
     return heads, replace(loop, body=body)
 
 
@@ -318,7 +312,7 @@ def _value_at(element: ast.Element, name: str, variable: str, answer: str, best:
         return ast.Name(name, element.span)
     if element.name == name and is_name(element.index, answer):
         return ast.Name(best, element.span)
-    raise _NoSelection
+    raise NotApplicable
 
 
 # --- the first value in the loop ------------------------------------------------------------------------------
@@ -344,34 +338,34 @@ def _from_second(before: list[ast.Statement], loop: ast.For, output: str) -> tup
             pass
         case ast.Compare(op=ast.CompareOp.EQ, left=left, right=right) if is_name(left, loop.variable):
             if _literal(right) != first:
-                raise _NoSelection
+                raise NotApplicable
         case _:
-            raise _NoSelection
+            raise NotApplicable
     then = [each for each in decision.then if given is None or not _sets(each, given, value=True)]
     if len(then) + (given is not None) != len(decision.then):
-        raise _NoSelection
+        raise NotApplicable
     chosen = {each.target.name: each for each in then if isinstance(each, ast.Assign)}
     for each in before:
         if not isinstance(each, ast.Assign) or not isinstance(each.target, ast.Name):
-            raise _NoSelection
+            raise NotApplicable
         if each.target.name not in chosen and (given is None or not _sets(each, given, value=False)):
-            raise _NoSelection
+            raise NotApplicable
     if given is not None and (
         not any(_sets(each, given, value=False) for each in before) or mentions(condition, given)
     ):
-        raise _NoSelection
+        raise NotApplicable
     bests = [each for name, each in chosen.items() if name != output]
     if len(bests) != 1 or len(chosen) != len(then) or len(draws) > 1:
-        raise _NoSelection
+        raise NotApplicable
     (best,) = bests
     index = ast.Number(Fraction(first), str(first), loop.span)
     value: ast.Statement = best
     if draws:
         (draw,) = draws
         if not isinstance(draw, ast.Assign | ast.Sample) or not isinstance(draw.target, ast.Name):
-            raise _NoSelection
+            raise NotApplicable
         if not isinstance(best.value, ast.Name) or best.value.name != draw.target.name:
-            raise _NoSelection
+            raise NotApplicable
         value = replace(draw, target=best.target)
     value = rewritten(value, lambda node: index if is_name(node, loop.variable) else None)
     low = ast.Number(Fraction(first + 1), str(first + 1), loop.span)
