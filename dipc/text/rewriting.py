@@ -7,7 +7,7 @@ without its noise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count
@@ -35,14 +35,24 @@ def hoisted(program: ast.ProgramTree) -> ast.ProgramTree:
     constants = frozenset(
         name for each in program.declarations if isinstance(each, ast.ConstDecl) for name, _ in each.bindings
     )
+    return _with_bodies(program, lambda types: _Hoisting(names, constants, types))
+
+
+def _with_bodies(
+    program: ast.ProgramTree, rewriting: Callable[[dict[str, ast.TypeExpr]], _Hoisting | _Clamps]
+) -> ast.ProgramTree:
+    """Return the program with its body and that of its ideal rewritten, and with the variables that this adds.
+
+    `rewriting` makes the rewriting of one body from the types of the variables in it.
+    """
     declarations: list[ast.Declaration] = []
     for declaration in program.declarations:
         if isinstance(declaration, ast.IdealDecl):
-            inner = _Hoisting(names, constants, _types((*program.declarations, *declaration.declarations)))
+            inner = rewriting(_types((*program.declarations, *declaration.declarations)))
             body = tuple(inner.block(declaration.body))
             declaration = replace(declaration, declarations=(*declaration.declarations, *inner.variables), body=body)
         declarations.append(declaration)
-    main = _Hoisting(names, constants, _types(program.declarations))
+    main = rewriting(_types(program.declarations))
     body = tuple(main.block(program.body))
     return replace(program, declarations=(*declarations, *main.variables), body=body)
 
@@ -225,16 +235,7 @@ def with_clamps_assigned(program: ast.ProgramTree) -> ast.ProgramTree:
     place.
     """
     names = _fresh_names(program, "clamp")
-    declarations: list[ast.Declaration] = []
-    for declaration in program.declarations:
-        if isinstance(declaration, ast.IdealDecl):
-            inner = _Clamps(names, _types((*program.declarations, *declaration.declarations)))
-            body = tuple(inner.block(declaration.body))
-            declaration = replace(declaration, declarations=(*declaration.declarations, *inner.variables), body=body)
-        declarations.append(declaration)
-    main = _Clamps(names, _types(program.declarations))
-    body = tuple(main.block(program.body))
-    return replace(program, declarations=(*declarations, *main.variables), body=body)
+    return _with_bodies(program, lambda types: _Clamps(names, types))
 
 
 @dataclass
