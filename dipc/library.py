@@ -75,7 +75,7 @@ def intervals_of(eps: str | None, only_at: Fraction | None = None) -> tuple[Inte
 
 
 def at_least(form: ClosedForm, other: ClosedForm, eps: str | None, limits: Limits | None) -> Decision:
-    """Decide whether `form` >= `other` at every eps of the intervals in the text `eps`."""
+    """Decide whether `form` >= `other` at every eps of the intervals in the text `eps`, within `limits`."""
     required = PiecewiseForm((ClosedForm.convert(1) - other).value)
     return decide(form, required, intervals_of(eps, form.shared_eps(other)), limits or Limits())
 
@@ -83,7 +83,7 @@ def at_least(form: ClosedForm, other: ClosedForm, eps: str | None, limits: Limit
 def signs(form: ClosedForm, eps: str | None, limits: Limits | None) -> tuple[SignPiece, ...]:
     """Return the signs of `form` on the intervals in the text `eps`, in pieces from left to right.
 
-    Raises LimitReached.
+    Raises LimitReached if the work exceeds `limits`.
     """
     numerator, _ = fraction_of(form.value)
     pieces: list[SignPiece] = []
@@ -117,7 +117,10 @@ def _end(root: Root) -> EndPoint:
 
 
 def supremum(form: ClosedForm, eps: str | None, digits: int, limits: Limits | None) -> Supremum:
-    """Return the supremum of `form` over all the intervals in the text `eps`. Raises LimitReached."""
+    """Return the supremum of `form` over all the intervals in the text `eps`, enclosed to `digits` digits.
+
+    Raises LimitReached if the work exceeds `limits`.
+    """
     numerator, denominator = fraction_of(form.value)
     ratio = ReducedQuotient.from_fraction(numerator, denominator)
     candidates = [
@@ -203,9 +206,10 @@ def data_frame(report: Report) -> Any:
 
 
 def draw(report: Report, number: int | None, axes: Any) -> Any:
-    """Draw the row with this `number`, by default the first that fails, else the first informative one.
+    """Draw the row of `report` with this `number` on `axes`, and return these.
 
-    Return the axes. Raises ValueError for a row whose probability is not known, ImportError without matplotlib.
+    By default it is the first row that fails, else the first informative one. Raises ValueError for a row whose
+    probability is not known, ImportError without matplotlib.
     """
     if number is not None:
         row, why = next((row for row in report.rows if row.row == number), None), f"there is no row {number}"
@@ -273,7 +277,7 @@ def privacy_refusal(report: PrivacyReport) -> str:
 
 
 def _told_apart(*sides: tuple[Fraction, Fraction]) -> list[str]:
-    """Return two disjoint enclosures with digits in which they differ."""
+    """Return the texts of `sides`, two disjoint enclosures, with digits in which they differ."""
     digits = agreement(*sides)
     return [enclosed_text(*side, digits) for side in sides]
 
@@ -345,7 +349,10 @@ def chain_html(dtmc: Dtmc) -> str:
 
 
 def chain_of(program: Program, given: Mapping[str, object], wanted: Mapping[str, object]) -> Dtmc:
-    """Return the chain at the input `given`, without the parts that cannot lead to the outputs `wanted`."""
+    """Return the chain of `program` at the input `given`.
+
+    Parts that cannot lead to the outputs `wanted` are left out.
+    """
     core, pool = program.core, CellPool()
     finite: dict[str, Value] = {}
     reals: dict[str, Value] = {}

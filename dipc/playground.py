@@ -78,7 +78,7 @@ _USAGE = re.compile(r"^ *= help: `dipc[^`]* --help` .*\n?", re.MULTILINE)
 
 
 def in_fields(messages: str) -> str:
-    """Return messages of the command line as the page shows them, with options named by their fields."""
+    """Return `messages` of the command line as the page shows them, with options named by their fields."""
 
     def field(match: re.Match[str]) -> str:
         option, value = match.group(1), match.group(2)
@@ -101,7 +101,8 @@ _SOME_BETA = "1/20"
 def form(command: str, text: str, definitions: Sequence[str] = (), eps: str | None = None) -> str:
     """Return, as JSON, a value for each field that `command` needs filled for the program `text`, by option.
 
-    Fields that may be left empty have no value. A program with a mistake gives no values.
+    `definitions` are the texts of constants, and `eps` that of the intervals. Fields that may be left empty have no
+    value. A program with a mistake gives no values.
     """
     try:
         program = load_source(SourceText(_NAME, text), parse_definitions(definitions), eps).core

@@ -16,7 +16,7 @@ from dipc.questions.report import Report
 
 
 def certificate(outcome: Outcome, tool: str) -> str:
-    """Return the certificate, which names the `tool` that wrote it; raise Uncertified if there is none."""
+    """Return the certificate of `outcome`, which names the `tool` that wrote it; raise Uncertified if there is none."""
     match outcome.result:
         case Report(evidence=None):
             raise Uncertified("only a decided claim has a certificate")

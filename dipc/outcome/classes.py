@@ -48,7 +48,7 @@ _LONGEST = 160
 
 
 def class_verdict_line(report: Report) -> str:
-    """Return the whole result in one sentence."""
+    """Return the result of `report`, which is about all inputs, in one sentence."""
     counts = report.counts
     if report.numbers is not None:
         return _numbers_line(report)
@@ -99,7 +99,9 @@ def outcome(
 ) -> Outcome:
     """Return the answer about every real and int input.
 
-    `forms` are a class and its probabilities to write out; with `times` the time is shown.
+    `source` gives the classes of inputs, `engine` has decided them, and `report` has the results; `asked` is the
+    question as the user put it. `forms` are a class and its probabilities to write out; with `times` the time is
+    shown.
     """
     statement = asked.about_every_input(source.program, source.stated, source.numbers)
 
@@ -153,7 +155,7 @@ def _letter(report: Report) -> str:
 
 
 def findings(rows: Sequence[ClassResult], letter: str = "t", sign: str = "≤") -> Iterator[ReportBlock]:
-    """Yield the results for some classes: failing ones first, and those that hold last.
+    """Yield the results of the classes `rows`: failing ones first, and those that hold last.
 
     `letter` stands for alpha*eps or gamma*eps; `sign` is the relation of dd to alpha where nothing is claimed.
     """
@@ -202,7 +204,7 @@ _METHODS = {
 
 
 def class_fields(row: RowResult) -> Iterable[tuple[str, str]]:
-    """Yield the fields with the inputs of a class and the right answer there."""
+    """Yield the fields with the inputs of the class `row`, and the right answer there."""
     assert isinstance(row, ClassResult)
     assert row.note is not None
     facets = row.note.conditions

@@ -106,7 +106,11 @@ class Curve:
 
     @staticmethod
     def from_inequality(word: str, claimed: Inequality, required: str = "1 − β") -> Curve:
-        """Return the curve for the rows or classes that one inequality is about."""
+        """Return the curve of the inequality `claimed`, named by its rows or classes.
+
+        `word` is the noun for them, "row" or "class", and `required` is the label of the curve with which the bound
+        is compared.
+        """
         name = numbered(word, claimed.rows, _LISTED)
         names = _labels(required, exact=claimed.exact)
         return Curve(name, claimed.variable, names, claimed.intervals, claimed.bound, claimed.beta)
@@ -172,7 +176,7 @@ def _bends(low: float | None, middle: float | None, high: float | None) -> bool:
 
 
 def curves_of(outcome: Outcome, most: int) -> tuple[Curve, ...]:
-    """Return at most `most` inequalities on which the answer rests, the most important ones first."""
+    """Return at most `most` inequalities on which the answer `outcome` rests, the most important ones first."""
     curves = _curves(outcome, most)
     if not any(curve.variable.product for curve in curves):
         return curves
@@ -202,7 +206,6 @@ def _curves(outcome: Outcome, most: int) -> tuple[Curve, ...]:
 
 
 def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
-    """Return at most `most` different inequalities of the rows in `report`, failing ones first."""
     rows_of: dict[tuple[ClosedForm, BetaForm], list[RowResult]] = {}
     word = "row" if report.inputs is None else "class"
     for row in islice(report.rows, _MOST_ROWS):
@@ -219,7 +222,6 @@ def _of_rows(source: Source, report: Report, most: int) -> tuple[Curve, ...]:
 
 
 def _shortfall(row: RowResult) -> tuple[bool, Fraction, int]:
-    """Return the key that orders rows as in a report: failing rows first, those with the greatest shortfall first."""
     counterexample = row.counterexample
     return (True, Fraction(0), row.row) if counterexample is None else (False, -counterexample.margin[0], row.row)
 
@@ -249,7 +251,7 @@ def _of_classes(source: Source, engine: Engine, most: int) -> tuple[Curve, ...]:
 
 
 def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
-    """Return at most `most` inequalities of the claim with the least sufficient factor times beta in place of beta.
+    """Return at most `most` curves of a claim whose beta is multiplied by the least sufficient factor in `tightest`.
 
     Inequalities that need the factor come first. The result is empty if no factor suffices.
     """
@@ -350,9 +352,9 @@ def _closed(form: Probability | None) -> ClosedForm:
 
 
 def _labels(required: str = "1 − β", *, exact: bool = True) -> tuple[str, str]:
-    """Return the labels of the two sides of a claim about accuracy.
+    """Return the labels of the two curves of a claim about accuracy; `required` is the second.
 
-    With `exact` the first is the probability, otherwise a lower bound; `required` is the second.
+    The first says "probability" if `exact`, and otherwise that it is a lower bound.
     """
     return "probability" if exact else "proved lower bound", f"required: {required}"
 
@@ -362,9 +364,9 @@ Span = tuple[Fraction, Fraction]
 
 
 def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
-    """Return the curves with points, at common values for all curves of one variable.
+    """Return `curves` with points, from the first visible change to the last.
 
-    The values reach from the first visible change to the last.
+    All curves of one variable have points at the same values of the variable.
     """
     curves = tuple(curves)
     spans: dict[Variable, Span] = {}
@@ -380,7 +382,6 @@ def _turns(failing: Sequence[FailureInterval]) -> list[Fraction]:
 
 
 def _rates(bound: Probability) -> list[Fraction]:
-    """Return the absolute values of the exponents' rates in the closed form `bound`, or 1 if there are none."""
     polys = () if isinstance(bound, EnclosedForm) else fraction_of(bound.value)
     return [abs(q) for poly in polys for _, q, _ in poly.terms() if q] or [Fraction(1)]
 
@@ -403,9 +404,9 @@ def _clip(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
 def _grid(
     intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval] = (), points: int = POINTS
 ) -> list[Fraction]:
-    """Return at least `points` rational eps of the `span`, evenly spaced by their logarithms.
+    """Return at least `points` rational eps of the `span` that are in `intervals`, evenly spaced by their logarithms.
 
-    The ends of `failing` intervals are among them.
+    The ends of the intervals `failing` are among them.
     """
     low, high = span
     ratio = math.log(high / low) / (points - 1) if high > low else 0.0
@@ -446,7 +447,7 @@ _INK = "#747a80"
 
 
 def check_picture(path: Path) -> None:
-    """Raise DiagnosticError for an unknown kind of file, or without matplotlib, before any work is done."""
+    """Raise DiagnosticError, before any work is done, if `path` is an unknown kind of file or matplotlib is missing."""
     if path.suffix.lower() not in _FORMATS:
         raise bad_input(
             "E1003",
@@ -488,7 +489,7 @@ def _over_logarithm(axes: Axes, low: float, high: float) -> None:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write the picture; equal figures are equal files. Raises DiagnosticError if the file cannot be written."""
+    """Write `figure` to `path`; equal figures are equal files. Raises DiagnosticError if the file cannot be written."""
     import matplotlib as mpl
 
     try:
@@ -513,7 +514,7 @@ MOST = 4
 
 
 def draw(path: Path, outcome: Outcome) -> None:
-    """Draw the picture of an answer, and write it; raise DiagnosticError if the file cannot be written."""
+    """Draw the picture of the answer `outcome` into the file `path`; raise DiagnosticError if it cannot be written."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.2, 4.6), layout="constrained")
@@ -558,7 +559,7 @@ def _not_drawn(outcome: Outcome, curves: Sequence[Curve]) -> str:
 
 
 def _colors(curves: Sequence[Curve]) -> list[str]:
-    """Return a color for each curve. It depends on the first number in the name, so that a row keeps its color."""
+    """Return a color for each of `curves`, by the first number in its name: a row's color is one in all pictures."""
     taken: list[int] = []
     for position, curve in enumerate(curves):
         number = re.search(r"[0-9]+", curve.name)
@@ -569,7 +570,7 @@ def _colors(curves: Sequence[Curve]) -> list[str]:
 
 
 def _limit(curve: Curve) -> object:
-    """Return a key for the curve of the required or greatest allowed probability; equal keys mean equal curves."""
+    """Return a key for the required or greatest allowed probability of `curve`, equal for equal functions of eps."""
     return curve.bound if curve.is_limit else (curve.beta, curve.factor)
 
 
@@ -600,7 +601,10 @@ def _draw_curves(axes: Axes, curves: Sequence[Curve], title: str) -> None:
 
 
 def draw_row(axes: Axes, row: RowResult, intervals: Sequence[Interval], title: str) -> None:
-    """Draw the probability of a row, in closed form, the required probability, and the eps where it fails."""
+    """Draw the probability of `row`, the required probability, and the eps of `intervals` where the row fails.
+
+    The picture has the `title` and is drawn on `axes`.
+    """
     assert row.closed_form is not None
     both = ("Pr", "1 - beta")
     sides = row.closed_form, row.beta_form
@@ -654,9 +658,9 @@ def _draw_errors(axes: Axes, intervals: Sequence[Interval], report: ErrorReport)
 
 
 def _shade(axes: Axes, curve: Curve, color: str) -> None:
-    """Shade the eps at which the inequality of `curve` fails, between both curves and on the axis.
+    """Shade in `color` the eps at which the inequality of `curve` fails, between both curves and on the axis of eps.
 
-    On the axis even a narrow interval is visible.
+    On the axis even a narrow interval is visible. The picture is drawn on `axes`.
     """
     failing = [_ends(piece, curve) for piece in curve.failing]
     inside = [any(low <= x <= high for low, high in failing) for x in curve.xs]
@@ -700,7 +704,8 @@ _MARKERS = "osD^vPX"
 def check_plot(path: Path, family: Mapping[str, Sequence[Fraction]]) -> None:
     """Raise DiagnosticError for a plot that cannot be drawn, before any work is done.
 
-    The reasons are an unknown kind of file, too many parameters in the family, and a missing matplotlib.
+    The reasons are that `path` is an unknown kind of file, that `family` varies too many parameters, and a missing
+    matplotlib.
     """
     check_picture(path)
     ranged = [name for name, values in family.items() if len(values) > 1]
@@ -771,9 +776,9 @@ def _mark_maximum(
 
 
 def _need(one: Inequality, eps: Fraction) -> float | None:
-    """Return (1 - bound)/beta at `eps`, the least factor needed there, to a few digits.
+    """Return (1 - bound)/beta at `eps`, the least factor of beta with which the inequality `one` holds there.
 
-    None if beta is not positive, or the numbers are huge.
+    It has a few digits, and is None if beta is not positive, or the numbers are huge.
     """
     if isinstance(one.bound, EnclosedForm):
         value = _number(one.bound, eps)

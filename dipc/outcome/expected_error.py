@@ -28,7 +28,10 @@ _SHOWN_ROWS, _SHORT = 4, 400
 
 
 def outcome(report: ErrorReport, source: Source | None = None) -> Outcome:
-    """Return the answer about expected errors: the errors, or whether the claim about them holds."""
+    """Return the answer in `report` about expected errors: the errors, or whether the claim about them holds.
+
+    `source` gives the rows or classes for the other formats, if there are any.
+    """
     known = all(row.error is not None for row in report.rows)
     if report.verdict is not None:
         standing, tone = STANDINGS[report.verdict], TONES[report.verdict]
@@ -49,7 +52,7 @@ def outcome(report: ErrorReport, source: Source | None = None) -> Outcome:
 
 
 def headline(report: ErrorReport) -> str:
-    """Return the whole answer in one sentence."""
+    """Return the answer in `report` in one sentence."""
     everywhere = everywhere_text(report.eps)
     classes = any(row.where is not None for row in report.rows)
     rows = count(len(report.rows), "class" if classes else "row")

@@ -29,7 +29,7 @@ _STANDINGS = {
 
 
 def simulation(comparison: ComparedTally) -> Outcome:
-    """Return the outcome of comparing the counts of a simulation with the exact probabilities."""
+    """Return the outcome of `comparison`, which compares counts of a simulation with exact probabilities."""
     name = comparison.tally.program.name
     return Outcome.from_record(
         comparison,
@@ -42,7 +42,11 @@ def simulation(comparison: ComparedTally) -> Outcome:
 
 
 def interrupted(tally: Tally, total: int, confidence: Fraction) -> Outcome:
-    """Return the outcome of an interrupted simulation: its progress, and the results until then."""
+    """Return the outcome of an interrupted simulation: its progress, and the results until then.
+
+    `tally` has the counts of the runs that were made, out of `total`; `confidence` is the level of the confidence
+    intervals.
+    """
     reason = f"interrupted after {tally.runs} of {total} runs"
     if not tally.runs:
         line = Line(reason)
@@ -81,7 +85,7 @@ def _is_wrong(row: ComparedRow) -> bool:
 
 
 def simulation_line(comparison: ComparedTally) -> str:
-    """Return the result of the comparison in one sentence."""
+    """Return the result of `comparison` in one sentence."""
     match comparison.agreement:
         case Agreement.MATCH if len(comparison.rows) == 1:
             return "match: the exact probability lies in its interval"
@@ -109,7 +113,6 @@ def _times(count: int) -> str:
 
 
 def _chosen(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
-    """Return the rows to show, in order: all mismatches, and the other rows with the greatest counts."""
     if len(rows) <= _MOST_ROWS:
         return list(rows)
     ranked = sorted(range(len(rows)), key=lambda k: (not _is_wrong(rows[k]), -rows[k].count))
@@ -139,7 +142,7 @@ _MOST_CELLS = 24
 
 
 def conformance_line(comparison: Conformance) -> str:
-    """Return the result of the comparison in one sentence."""
+    """Return the result of `comparison` in one sentence."""
     wrong = sum(_is_wrong(cell.row) for cell in comparison.cells)
     match comparison.agreement:
         case Agreement.MATCH:
@@ -156,7 +159,7 @@ def conformance_line(comparison: Conformance) -> str:
 
 
 def conformance(comparison: Conformance) -> Outcome:
-    """Return the outcome of comparing observed outputs with an exact distribution."""
+    """Return the outcome of `comparison`, which compares observed outputs with an exact distribution."""
     line, standing = conformance_line(comparison), _STANDINGS[comparison.agreement]
     return Outcome.from_record(comparison, standing, line=line, parts=lambda: _conformance_parts(comparison))
 
@@ -206,14 +209,14 @@ def _line(cell: ComparedEvent) -> str:
 
 
 def audit_line(result: Audit) -> str:
-    """Return the result of the audit in one sentence."""
+    """Return the `result` of an audit in one sentence."""
     exact = "∞" if result.exact is None else enclosed_text(*result.exact)
     exceeds = "EXCEEDS: " if result.exceeds else ""
     return f"{exceeds}the loss is at least {float(result.lower):.6g}, and that of the program is {exact}"
 
 
 def audit(result: Audit) -> Outcome:
-    """Return the outcome of an audit: a certified lower bound of the privacy loss beside the exact loss."""
+    """Return the outcome of an audit with this `result`: a certified lower bound of the loss beside the exact loss."""
     standing, worst = ExitStatus.FAILS if result.exceeds else ExitStatus.HOLDS, result.worst
     fields = [
         *shown(result, "program eps"),

@@ -14,7 +14,10 @@ from dipc.outcome.words import groups
 
 
 def write_json(outcome: Outcome, stream: TextIO) -> None:
-    """Write the record of the outcome as ASCII JSON, many rows one per line, without holding all text in memory."""
+    """Write the record of `outcome` to `stream` as ASCII JSON.
+
+    Many rows are written one per line, without holding all text in memory.
+    """
     assert outcome.record is not None
     if outcome.rows is None:
         stream.write(json.dumps(outcome.record(), indent=1) + "\n")
@@ -23,7 +26,7 @@ def write_json(outcome: Outcome, stream: TextIO) -> None:
 
 
 def write_rows(head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], stream: TextIO) -> None:
-    """Write a JSON object with the items of `head`, followed by the key `rows` with one row per line."""
+    """Write to `stream` a JSON object: the items of `head`, followed by the key `rows` with one of `rows` per line."""
     encoder = json.JSONEncoder()
     stream.write(f"{encoder.encode(head)[:-1]}{', ' if head else ''}" + '"rows": [')
     separator = "\n"
@@ -37,7 +40,7 @@ def write_rows(head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], strea
 
 
 def write_csv(outcome: Outcome, stream: TextIO) -> None:
-    """Write the table of the outcome: its columns, then its rows one by one."""
+    """Write the table of `outcome` to `stream`: its columns, followed by its rows one by one."""
     assert outcome.table is not None
     table = outcome.table()
     writer = csv.writer(stream, lineterminator="\n")
@@ -63,7 +66,7 @@ _Term = tuple[int, Fraction, Fraction]
 
 
 def latex(form: ClosedForm) -> str:
-    r"""Return the function in LaTeX mathematics, with eps as `\varepsilon`."""
+    r"""Return the function `form` in LaTeX mathematics, with eps as `\varepsilon`."""
     numerator, denominator = form.numerator_and_denominator()
     above = _join_terms(_signed(numerator.terms(), form.only_at))
     if denominator is None:
@@ -72,14 +75,14 @@ def latex(form: ClosedForm) -> str:
 
 
 def render(outcome: Outcome) -> str:
-    """Return the equations of an outcome, below a comment with their title."""
+    """Return the equations of `outcome`, below a comment with their title."""
     assert outcome.equations is not None
     about, equations = outcome.equations()
     return f"% {about}; needs the package amsmath\n{aligned(equations)}"
 
 
 def aligned(equations: Iterable[tuple[str, ClosedForm]]) -> str:
-    """Return an `align*` environment with one equation for each pair; long sums are broken before a sign."""
+    """Return an `align*` environment with a line for each pair in `equations`; long sums are broken before a sign."""
     lines: list[str] = []
     for left, form in equations:
         numerator, denominator = form.numerator_and_denominator()
@@ -91,7 +94,7 @@ def aligned(equations: Iterable[tuple[str, ClosedForm]]) -> str:
 
 
 def latex_assignment(values: Mapping[str, str | None]) -> str:
-    """Return `out = (bot, top), val_2 = 3` as a formula."""
+    """Return the assignment `values` as a formula, such as `out = (bot, top), val_2 = 3`."""
     formulas = []
     for name, index, elements in groups(values):
         subscript = "" if index is None else f"_{{{index}}}"
@@ -111,9 +114,9 @@ def escape(text: str) -> str:
 
 
 def _signed(terms: Iterable[_Term], point: Fraction | None) -> list[str]:
-    """Return the terms with their signs, in the order of the plain text; `["0"]` for zero.
+    """Return the texts of `terms` with their signs, in the order of the plain text; `["0"]` if there are none.
 
-    With `point`, the terms are replaced by their values at this eps.
+    With `point`, an eps, the terms are replaced by their values there.
     """
     signed: list[str] = []
     for k, q, c in ordered_terms(terms if point is None else terms_at(terms, point)):

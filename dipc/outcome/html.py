@@ -53,9 +53,9 @@ _NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(outcome: Outcome, command: Sequence[str], tool: str) -> str:
-    """Return the HTML page of an answer.
+    """Return the HTML page of the answer `outcome`.
 
-    `command` has the words of the command, and `tool` is the name of the program.
+    `command` has the words of the command that was typed, and `tool` is the name and version of the program.
     """
     curves = curves_of(outcome, _CURVES)
     groups = _groups(outcome.parts())
@@ -81,7 +81,6 @@ def page(outcome: Outcome, command: Sequence[str], tool: str) -> str:
 
 
 def _groups(blocks: Iterable[ReportBlock]) -> list[str]:
-    """Return the blocks as HTML, each with the parts that continue it, without empty ones."""
     groups = [""]
     for block in blocks:
         if isinstance(block, Sequence):
@@ -108,7 +107,10 @@ def _part(part: Part) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[tuple[Tone | None, Sequence[str]]]) -> str:
-    """Return a table without its empty columns; for narrow screens, the verdict is in the second one."""
+    """Return an HTML table with the columns of `head` that are not empty, and a color for each of `rows` by its tone.
+
+    The verdict is in the second column, for narrow screens.
+    """
     kept = [at for at in range(len(head)) if not rows or any(cells[at] for _, cells in rows)]
     if "verdict" in head:
         kept.remove(verdict := head.index("verdict"))
@@ -196,7 +198,7 @@ _PYTHON_KINDS = {tokenize.COMMENT: "comment", tokenize.NUMBER: "number", tokeniz
 
 
 def document(title: str, sections: Iterable[str], curves: Sequence[Curve] = ()) -> str:
-    """Return a page with these sections, and a plot of `curves`, if any, after the first one.
+    """Return a page with the `title` and the `sections`, and a plot of `curves`, if any, after the first section.
 
     The page makes no request: its policy forbids every request, and runs only the script inside it.
     """
@@ -228,7 +230,7 @@ def _asset(name: str) -> str:
 
 
 def fields(pairs: Iterable[tuple[str, str | None]]) -> str:
-    """Return labels with their texts as HTML; a text without a label continues the text before."""
+    """Return the labels and texts in `pairs` as HTML; a text without a label continues the text before."""
     texts = ((escape(label), _words((text or "").removeprefix("= "))) for label, text in pairs)
     rows = "".join(f"<dt>{label}</dt><dd>{text}</dd>\n" for label, text in texts)
     return f"<dl>\n{rows}</dl>\n"
@@ -242,7 +244,7 @@ def _words(text: str) -> str:
 
 
 def section(title: str, body: str) -> str:
-    """Return a part of the page under a heading."""
+    """Return a section of the page: its `title` as a heading, and the HTML `body`."""
     return f"<section><h2>{escape(title)}</h2>\n{body}</section>\n"
 
 
@@ -360,7 +362,7 @@ _Term = tuple[int, Fraction, Fraction]
 
 
 def mathml(form: ClosedForm, variable: str = "eps") -> str:
-    """Return the function of `variable` as a `math` element; eps is shown as ε."""
+    """Return `form`, a function of `variable`, as a `math` element; eps is shown as ε."""
     numerator, denominator = form.numerator_and_denominator()
     symbol = f"<mi>{'ε' if variable == 'eps' else variable}</mi>"
     body = _sum(numerator.terms(), symbol)
@@ -407,7 +409,10 @@ _LONGEST = 4_000
 
 
 def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
-    """Return a section with the closed form of each curve's first side, and of `other`, 1 minus the second side."""
+    """Return a section with the closed form of the first side of each of `curves`, and of 1 minus the second side.
+
+    `other` is the text for the latter, the allowed probability of failure.
+    """
     sections = []
     for curve in curves:
         if isinstance(curve.bound, EnclosedForm):
@@ -423,7 +428,7 @@ def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
 
 
 def typeset(form: ClosedForm, variable: str = "eps") -> str:
-    """Return the function of `variable` as mathematics, or as text if that would be long."""
+    """Return `form`, a function of `variable`, as mathematics, or as text if that would be long."""
     numerator, denominator = form.numerator_and_denominator()
     if form.only_at is None and len(numerator) + (0 if denominator is None else len(denominator)) <= _TYPESET_TERMS:
         return mathml(form, variable)
@@ -436,9 +441,9 @@ def typeset(form: ClosedForm, variable: str = "eps") -> str:
 
 
 def passed_lines(program: Program, row: RowResult) -> frozenset[int]:
-    """Return the numbers, from 1, of the lines with an instruction on some path to the finite outputs of the row.
+    """Return the numbers, from 1, of the lines of `program` with an instruction on some path to the answer of `row`.
 
-    The finite inputs are those of the row. Raises Undecided past a limit.
+    The paths start at the finite inputs of `row` and end with its finite outputs. Raises Undecided past a limit.
     """
     import networkx as nx
 

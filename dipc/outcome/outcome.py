@@ -46,7 +46,7 @@ class ExitStatus(Enum):
 
 @frozen
 class Line:
-    """A paragraph of a report."""
+    """A paragraph of a report: its `text`, its color by `tone`, and its `indent` in characters."""
 
     text: str
     tone: Tone | None = None
@@ -55,9 +55,10 @@ class Line:
 
 @frozen
 class Fields:
-    """Labels in one column, and texts in another. A text without a label continues the text before; None is left out.
+    """Labels in one column, and texts in another, from `pairs` of a label and a text.
 
-    `pairs` become a tuple of texts.
+    A pair without a label continues the text before it; a pair whose text is None is left out. The columns begin
+    `indent` characters from the margin, and the labels' column is at least `label_width` characters wide.
     """
 
     pairs: Iterable[tuple[str, str | None]]
@@ -70,7 +71,7 @@ class Fields:
 
 @frozen
 class Verbatim:
-    """Lines of a report that must not be wrapped."""
+    """Lines of a report that must not be wrapped, colored by `tone`."""
 
     lines: Iterable[str]
     tone: Tone | None = None
@@ -81,7 +82,11 @@ class Verbatim:
 
 @frozen
 class Grid:
-    """Rows of cells under a head; where the page is too narrow, the first cell of each row is above the others."""
+    """A table in a report: `head` has the names of the columns, and each of `rows` its cells, colored by a tone.
+
+    `right` has the numbers, from 0, of the columns that are set flush right. Where the page is too narrow, the first
+    cell of each row is above the others.
+    """
 
     head: tuple[str, ...]
     rows: tuple[tuple[Tone | None, tuple[str, ...]], ...]
@@ -95,13 +100,16 @@ ReportBlock = Part | Sequence[Part]
 
 
 def section(heading: str | None, *pairs: tuple[str, str | None], label_width: int = 0) -> Sequence[Part]:
-    """Return a block of fields, below a heading if there is one."""
+    """Return a block of the labels and texts in `pairs`, below `heading` if it is not None.
+
+    The labels' column is at least `label_width` characters wide.
+    """
     fields = Fields(pairs, label_width=label_width)
     return (fields,) if heading is None else (Line(heading, Tone.HEAD), fields)
 
 
 def hint(text: str | None) -> Sequence[Part]:
-    """Return a block with an advice to the reader, or an empty one without a text."""
+    """Return a block with the advice `text`, or an empty block if it is None."""
     return [] if text is None else [Line(text, Tone.FAINT)]
 
 
@@ -152,9 +160,9 @@ class Outcome:
 
     @classmethod
     def from_record(cls, answer: Any, standing: ExitStatus, **more: Any) -> Outcome:
-        """Build the outcome of a record with the name of its program; the tone is that of its standing.
+        """Build the outcome of the record `answer`, with the name of its program and the exit status `standing`.
 
-        An answer with a true attribute `interrupted` was cut short. The fields `more` take precedence.
+        An answer with a true attribute `interrupted` was cut short. The fields `more` of the outcome take precedence.
         """
         cut = "interrupted\n" if getattr(answer, "interrupted", False) else None
         known = {
@@ -217,7 +225,7 @@ class Page:
         return max(_NARROWEST, min(_WIDEST, self.look.width))
 
     def line(self, text: str = "", tone: Tone | None = None, indent: int = 0) -> None:
-        """Add a paragraph, wrapped, with continuation lines indented by two."""
+        """Add the paragraph `text`, wrapped, `indent` characters from the margin, and colored by `tone`."""
         for line in wrap(text, self.width - indent, hanging=2) or [""]:
             self._lines.append(" " * indent + self._toned(printable(line), tone))
 
@@ -227,7 +235,11 @@ class Page:
             self._lines.append("")
 
     def fields(self, pairs: Iterable[tuple[str, str | None]], indent: int = 2, label_width: int = 0) -> None:
-        """Add labels in one column, and texts wrapped in another."""
+        """Add the labels of `pairs` in one column, and their texts wrapped in another.
+
+        The columns begin `indent` characters from the margin, and the labels' column is at least `label_width`
+        characters wide.
+        """
         rows = [(label, text or "") for label, text in pairs]
         column = max([label_width, *(len(label) for label, _ in rows)]) + 2
         for label, text in rows:
@@ -237,12 +249,12 @@ class Page:
                 self._lines.append(" " * indent + lead + printable(line))
 
     def verbatim(self, lines: Iterable[str], tone: Tone | None = None) -> None:
-        """Add lines without wrapping."""
+        """Add `lines` without wrapping, colored by `tone`."""
         for line in lines:
             self._lines.append(self._toned("\t".join(map(printable, line.split("\t"))), tone))
 
     def grid(self, grid: Grid) -> None:
-        """Add columns if they fit on the page, else the first cell of each row above the others."""
+        """Add the table `grid` in columns if they fit on the page, else the first cell of each row above the others."""
         lines = [grid.head, *(cells for _, cells in grid.rows)]
         widths = [max(len(line[column]) for line in lines) for column in range(len(grid.head))]
         fits = sum(widths) + 3 * len(widths) <= self.width
@@ -262,7 +274,7 @@ class Page:
             self.verbatim([row_text(cells)], tone)
 
     def show(self, blocks: Iterable[ReportBlock]) -> None:
-        """Add the blocks, one below the other."""
+        """Add `blocks`, one below the other."""
         for block in blocks:
             match block:
                 case Line(text, tone, indent):
@@ -292,7 +304,7 @@ class Page:
 
 
 def render(outcome: Outcome, look: Look | None = None) -> str:
-    """Return the whole answer as a page."""
+    """Return the whole answer `outcome` as a page; `look` has its width and whether it has color."""
     page = Page(look or Look())
     first = outcome.line if outcome.heading is None else outcome.heading
     if first:
@@ -302,7 +314,7 @@ def render(outcome: Outcome, look: Look | None = None) -> str:
 
 
 def render_parts(blocks: Iterable[ReportBlock], look: Look | None = None) -> str:
-    """Return `blocks` as the text of a page."""
+    """Return `blocks` as the text of a page; `look` has its width and whether it has color."""
     page = Page(look or Look())
     page.show(blocks)
     return page.text()
@@ -311,7 +323,8 @@ def render_parts(blocks: Iterable[ReportBlock], look: Look | None = None) -> str
 def wrap(text: str, width: int, hanging: int = 0) -> list[str]:
     """Return `text` in lines of at most `width` characters, if its words allow.
 
-    No word is broken, no line ends after the sign of a summand, and the lines joined by blanks are the text.
+    All lines but the first begin with `hanging` blanks. No word is broken, no line ends after the sign of a summand,
+    and the lines joined by blanks are the text.
     """
     glued = text.replace(" + ", f" +{GLUE}").replace(" - ", f" -{GLUE}")
     lines = textwrap.wrap(
@@ -325,5 +338,5 @@ def wrap(text: str, width: int, hanging: int = 0) -> list[str]:
 
 
 def to_ascii(text: str) -> str:
-    """Return the text for a terminal without mathematical letters; a letter without a spelling becomes `?`."""
+    """Return `text` for a terminal without mathematical letters; a letter without a spelling becomes `?`."""
     return text.translate(_ASCII).encode("ascii", "replace").decode("ascii")

@@ -63,7 +63,11 @@ class PrivacyStatement:
     digits: int = DIGITS
 
     def question_fields(self, adjacency: str, inputs: str, pairs: int | None) -> Iterable[tuple[str, str]]:
-        """The fields that describe every question about privacy."""
+        """Yield the labels and texts that describe a question about privacy.
+
+        `adjacency` and `inputs` are texts of the adjacency and of the inputs asked about; `pairs` is the number of
+        pairs of inputs, None if they are not counted.
+        """
         yield "program", program_text(f"{self.program} ({self.path})", self.constants)
         yield "inputs", inputs
         if self.numbers is not None:
@@ -73,9 +77,9 @@ class PrivacyStatement:
             yield "runs", f"{self.runs} independent ones on the same pair, all of their outputs together"
 
     def replay(self, values: Mapping[str, str | None], eps: Fraction, outputs: Sequence[str]) -> Iterable[str]:
-        """Yield commands that compute the law at an input again, and run the program there.
+        """Yield commands that compute the law at the input `values` again, and run the program there, at `eps`.
 
-        `outputs` are the options that select outputs.
+        `outputs` are the command-line options that select outputs.
         """
         given = ",".join(f"{name}={value}" for name, value in values.items())
         words = [self.path, *[word for text in self.definitions for word in ("-D", text)], "--input", given]
@@ -97,7 +101,6 @@ PrivacyAnswer: TypeAlias = (
 
 
 def _enclosures(answer: PrivacyAnswer) -> Iterator[tuple[Fraction, Fraction] | None]:
-    """Yield the enclosures of the numbers in `answer`, None for infinity; nothing for verdicts."""
     match answer:
         case Constant():
             if answer.proved is not None and answer.refuted_below is not None:
@@ -131,7 +134,7 @@ def _is_open(answer: PrivacyAnswer, digits: int) -> bool:
 
 
 def privacy_line(answer: PrivacyAnswer, digits: int = DIGITS) -> str:
-    """Return the result in one sentence; a number with fewer digits than `digits` is undecided."""
+    """Return the result `answer` in one sentence; a number with fewer digits than `digits` is undecided."""
     line = _known_line(answer, digits)
     return f"UNDECIDED: {line}" if not isinstance(answer, Constant) and _is_open(answer, digits) else line
 
@@ -280,7 +283,10 @@ def outcome(
     statement: PrivacyStatement,
     estimate: LossEstimate | None = None,
 ) -> Outcome:
-    """Return the outcome for one program; `estimate` is the estimate of a loss."""
+    """Return the outcome for one program: the `answer` to `question`, whose heading is `statement`.
+
+    `estimate`, if given, is an estimate of the loss from samples.
+    """
     runs, standing = statement.runs, _exit_status(answer, statement.digits)
     toned = isinstance(answer, PrivacyReport) or (standing is ExitStatus.OPEN and not isinstance(answer, Constant))
     return Outcome(
@@ -296,7 +302,10 @@ def outcome(
 
 
 def family(answers: Sequence[tuple[Mapping[str, Fraction], PrivacyAnswer, LossEstimate | None]]) -> Outcome:
-    """Return the outcome for the programs of a family: a line for each, and the status of the worst."""
+    """Return the outcome for a family of programs: a line for each of `answers`, and the status of the worst.
+
+    Each answer comes with the constants of its program and, if there is one, an estimate of the loss from samples.
+    """
     named = [({name: str(value) for name, value in given.items()}, one, known) for given, one, known in answers]
     return Outcome(
         program="",
@@ -420,7 +429,10 @@ _PAIR = "input_u=input adjacent_u'=adjacent"
 
 
 def _outputs(outputs: Sequence[Mapping[str, str | None]], balls: Sequence[str] = ()) -> tuple[str, str]:
-    """Return the field with `outputs`, of which numbers are in the intervals `balls`."""
+    """Return the label and the text of a field with `outputs`.
+
+    `balls` are the texts of the intervals around real and int outputs.
+    """
     texts = ["; ".join(assignment_text(output) for output in outputs if output), *balls]
     return "output" if len(outputs) == 1 else "outputs", ", ".join(text for text in texts if text)
 
@@ -494,9 +506,9 @@ _FAR = Fraction(10**6)
 
 
 def _output_options(counterexample: PrivacyCounterexample) -> Sequence[str] | None:
-    """The options of `dipc prob` and `dipc simulate` that select the outputs of a counterexample.
+    """Return the options of `dipc prob` and `dipc simulate` that select the outputs of `counterexample`.
 
-    They are empty for finite outputs, which both commands list; None where no options express the outputs.
+    They are empty for finite outputs, which both commands list, and None if no options select the outputs.
     """
     if len(counterexample.outputs) > 1:
         return ()
@@ -514,7 +526,7 @@ def _output_options(counterexample: PrivacyCounterexample) -> Sequence[str] | No
 
 
 def _ends(text: str) -> tuple[Fraction, Fraction]:
-    """The ends of the interval `text`, such as `(-inf, 1/2]`, with a finite number in place of an infinite one."""
+    """Return both ends of the interval `text`, such as `(-inf, 1/2]`, with a finite number for an infinite end."""
     low, high = text.strip("()[]").split(", ")
     if low == "-inf":
         return Fraction(high) - 2 * _FAR, Fraction(high)
@@ -522,5 +534,5 @@ def _ends(text: str) -> tuple[Fraction, Fraction]:
 
 
 def _loss_text(form: str) -> str:
-    """Return the loss in closed form as reports show it, or why it has none."""
+    """Return the closed form `form` of a loss as reports show it, or why there is none."""
     return "without closed form, as the noise is Gaussian" if form == WITHOUT_FORM else language_text(form)

@@ -34,10 +34,10 @@ from dipc.text.program import CoreProgram
 
 @frozen
 class Transition:
-    """A step of the chain, with its probability.
+    """A step of the chain from the state `source` to the state `goal`, with its probability.
 
-    `probability` is exact, or None if the inputs are open or, with a `reason`, if no exact value was found. `certain`
-    steps have probability 1.
+    `outcome` is the text that labels the step. `probability` is exact, or None if the inputs are open or, with a
+    `reason`, if no exact value was found. `certain` steps have probability 1.
     """
 
     source: int
@@ -50,7 +50,7 @@ class Transition:
 
 @frozen
 class Dtmc:
-    """The Markov chain of a program: states, numbered from 0 in the order of execution, and the steps from each."""
+    """The Markov chain of a program: `states`, numbered from 0 in the order of execution, and the `steps` from each."""
 
     states: tuple[StateView, ...]
     steps: tuple[tuple[Transition, ...], ...]
@@ -67,7 +67,7 @@ class Dtmc:
 def chain_at(
     program: Program, inputs: Mapping[str, Value] | None, wanted: Mapping[str, Value], finite: Mapping[str, Value]
 ) -> Dtmc:
-    """Return the chain of a program at real and int `inputs` (None to leave them open) and the `finite` inputs.
+    """Return the chain of `program` at the real and int `inputs` (None to leave them open) and the `finite` inputs.
 
     Parts that cannot lead to the `wanted` outputs are cut.
     """
@@ -87,10 +87,11 @@ def chain_at(
 
 
 def build(view: ChainView, weights: Weights, measurer: Measurer | None = None, only_at: Fraction | None = None) -> Dtmc:
-    """Return the chain with exact probabilities; `weights` are those of the program's choices.
+    """Return the chain `view` with exact probabilities from `measurer`; without it comparisons of noises have none.
 
-    `only_at` is the single eps of the program, if it has one. Steps of probability 0, and states that only these reach,
-    are left out. If all probabilities of the steps from a state are known, they sum to exactly 1.
+    `weights` are those of the program's choices, and `only_at` is the single eps of the program, if it has one. Steps
+    of probability 0, and states that only these reach, are left out. If all probabilities of the steps from a state
+    are known, they sum to exactly 1.
     """
     measurer = measurer or Measurer()
     known: dict[Event, Closed] = {}
@@ -148,12 +149,12 @@ def _reachable(initial: int, leaving: dict[int, list[Transition]]) -> set[int]:
 
 
 def noise_text(noise: NoiseView) -> str:
-    """Return the text of a noise: `rT ~ Lap(eps/2, 0)`."""
+    """Return the text of `noise`, such as `rT ~ Lap(eps/2, 0)`."""
     return f"{noise.name} ~ {noise.law.shown(noise.rate, noise.mean)}"
 
 
 def lines_of(state: StateView) -> list[list[str]]:
-    """Return the contents of the state as lines of parts: values (without open inputs), noises, constraints."""
+    """Return the contents of `state` as lines of parts: values (without open inputs), noises, constraints."""
     values = {name: value for name, value in state.values if value != name}
     return [
         line
@@ -167,7 +168,7 @@ def lines_of(state: StateView) -> list[list[str]]:
 
 
 def place_text(state: StateView) -> str:
-    """Return the text of the next statement of the state, with its line."""
+    """Return the text of the next statement of `state`, with its line."""
     if state.line is None:
         return "exit"
     return f"line {state.line}: {' '.join(state.statement.split())}"
@@ -177,7 +178,7 @@ def place_text(state: StateView) -> str:
 
 
 def outcome(dtmc: Dtmc, title: str, eps: Fraction | None = None) -> Outcome:
-    """Return the outcome that shows a chain; with `eps` every probability is also a number there."""
+    """Return the outcome that shows the chain `dtmc` under `title`; `eps` adds the value of every probability there."""
     return Outcome(
         program=title,
         line=f"{title}: {count(len(dtmc.states), 'state')}, {count(dtmc.step_count, 'step')}",
@@ -218,7 +219,10 @@ def _step(step: Transition, eps: Fraction | None) -> Line:
 
 
 def dot_text(dtmc: Dtmc, name: str, eps: Fraction | None = None) -> str:
-    """Return the chain as a DOT digraph with one box for each state; boxes are labelled as in the text format."""
+    """Return the chain `dtmc` as a DOT digraph called `name`, with one box for each state.
+
+    Boxes are labelled as in the text format. With `eps` every probability is also a number there.
+    """
     lines = [
         f"digraph {quoted([name], end='')} {{",
         '  node [shape=box, fontname="monospace"];',
@@ -236,7 +240,7 @@ def dot_text(dtmc: Dtmc, name: str, eps: Fraction | None = None) -> str:
 
 
 def quoted(rows: Iterable[str], end: str = "\\l") -> str:
-    """Return a DOT string: the rows, each closed by `end` (left-justified line breaks in a label)."""
+    """Return a DOT string of `rows`, each closed by `end` (by default a left-justified line break in a label)."""
     flat = ("".join(character if character.isprintable() else " " for character in row) for row in rows)
     return '"' + "".join(row.replace("\\", "\\\\").replace('"', '\\"') + end for row in flat) + '"'
 
@@ -300,9 +304,10 @@ def outcomes_at(
 ) -> Outcomes:
     """Return all outputs of `program` at the input `values`, or those with the `wanted` values.
 
-    Real and int outputs are within `gamma` of wanted ones. `total` is the sum of the shown probabilities. If the only
-    output that is not finite is an int, its values around the most likely one are separate outputs, and all values
-    beyond them are another. Raises Undecided past a limit.
+    Real and int outputs are within `gamma` of wanted ones. With `eps` the probabilities are also enclosed there.
+    `progress` is told how many outputs are done. The total is the sum of the shown probabilities. If the only output
+    that is not finite is an int, its values around the most likely one are separate outputs, and all values beyond
+    them are another. Raises Undecided past a limit.
     """
     core = program.core
     if eps is not None:
@@ -361,7 +366,10 @@ def _with_ints(
 
 
 def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[int]:
-    """Return the values of the int output `slot` without its noise, rounded down, on each path to an exit."""
+    """Return the values that the int output in `slot` would have without noise, rounded down.
+
+    There is one for each path of `program`, run at the input `values`, to an exit.
+    """
     core = program.core
     given = {position: values[core.slots[position].name] for position in core.inputs}
     finite = {position: value for position, value in given.items() if not core.slots[position].is_symbolic}
@@ -376,7 +384,7 @@ def _middles(program: Program, values: Mapping[str, Value], slot: int) -> set[in
 
 
 def outputs(outcomes: Outcomes) -> Outcome:
-    """Return the outcome that lists all outputs at one input with their probabilities."""
+    """Return the outcome that lists the outputs in `outcomes` with their probabilities."""
     return Outcome.from_record(
         outcomes,
         ExitStatus.HOLDS,
@@ -425,7 +433,7 @@ def _equations(outcomes: Outcomes) -> tuple[str, list[tuple[str, ClosedForm]]]:
 
 
 def answers(program: CoreProgram, table: Table) -> Outcome:
-    """Return an outcome that shows `table` as CSV; reading the CSV gives equal rows.
+    """Return an outcome that shows `table`, inputs and outputs of `program`, as CSV; reading the CSV gives equal rows.
 
     Its columns are the inputs, the outputs and the claim columns of `table`.
     """

@@ -66,7 +66,10 @@ _SHORT = 60
 
 
 def verdict_line(report: Report) -> str:
-    """Return the whole result in one sentence: about rows, or about all inputs of the classes that rows represent."""
+    """Return the result of `report` in one sentence.
+
+    It is about rows, or about all inputs of the classes that rows represent.
+    """
     counts, everywhere = report.counts, everywhere_text(report.eps)
     accurate, inaccurate, undecided = counts.accurate, counts.inaccurate, counts.undecided
     if report.inputs is None:
@@ -111,7 +114,9 @@ def outcome(
 ) -> Outcome:
     """Return the answer about the rows of a table.
 
-    `closed_form` is the number of a row whose probability is written out; with `times` the time is shown.
+    `source` gives the rows, `engine` has decided them, and `report` has the results; `asked` is the question as the
+    user put it. `closed_form` is the number of a row whose probability is written out; with `times` the time is
+    shown.
     """
     assert source.table is not None
     program, table = source.program, source.table
@@ -130,8 +135,8 @@ def accuracy(
 ) -> Outcome:
     """Return the answer to a question about the accuracy of cases, with the results in `report`.
 
-    `line` is the headline of the answer, and `parts` returns the blocks of text below it. `word` is the word for a case
-    in tables.
+    `source` gives the cases, which `engine` has decided. `line` is the headline of the answer, and `parts` returns
+    the blocks of text below it. `word` is the word for a case in tables.
     """
     if any(warning.code == UNUSED_GAMMA for warning in report.warnings):
         line += "; gamma has no effect, as the outputs have to be equal"
@@ -152,7 +157,10 @@ def accuracy(
 
 
 def interrupted(stop: Interrupted, word: str = "row") -> Outcome:
-    """Return the outcome of an interrupted check: its progress and certain results; `word` is the word for a case."""
+    """Return the outcome of a check that was cut short by `stop`: its progress and the certain results.
+
+    `word` is the word for a case.
+    """
     done, total = stop.done, stop.total
     line = f"interrupted after {count(done, word) if total is None else f'{done} of {count(total, word)}'}"
     return Outcome(
@@ -184,7 +192,7 @@ def _certain(report: Report, done: int, word: str) -> Iterator[ReportBlock]:
 def row_parts(
     report: Report, statement: Statement, closed_form: int | None = None, times: bool = False
 ) -> Iterator[ReportBlock]:
-    """Yield the parts below the first line.
+    """Yield the parts of `report` below its first line; `statement` is the question as the user put it.
 
     `closed_form` is the number of a row whose probability is written out; with `times` the time is shown.
     """
@@ -202,7 +210,7 @@ def row_parts(
 
 
 def findings(report: Report) -> Iterator[ReportBlock]:
-    """Yield the counterexamples, the worst first, and the reasons of undecided rows."""
+    """Yield the counterexamples in `report`, the worst first, and the reasons of undecided rows."""
     yield from _counterexamples(report)
     yield from _undecided(report.select(Verdict.UNDECIDED))
 
@@ -211,7 +219,10 @@ def findings(report: Report) -> Iterator[ReportBlock]:
 
 
 def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, str | None]]:
-    """Yield the claim, the eps where it is not vacuous, and the number of rows of each kind: labels and texts."""
+    """Yield the claim of `statement`, the eps where it is not vacuous, and the rows of each verdict in `report`.
+
+    Each is a label with a text.
+    """
     yield from subject_fields(statement, report.eps)
     counts, theorem = report.counts, report.theorem
     yield "decided", None if theorem is None else str(theorem)
@@ -231,7 +242,7 @@ def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, st
 
 
 def scope_text(report: Report) -> str | None:
-    """Return the eps where the claim is not vacuous; None if it is vacuous nowhere, or states no output."""
+    """Return the eps where the claim of `report` is not vacuous; None if it is vacuous nowhere, or states no output."""
     counts = report.counts
     if counts.unconstrained == counts.rows:
         return None
@@ -255,7 +266,7 @@ def _counterexamples(report: Report) -> Iterator[ReportBlock]:
 
 
 def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
-    """Return at most `most` rows whose counterexamples have the greatest shortfalls, equal ones by number.
+    """Return at most `most` of `rows`: those whose counterexamples have the greatest shortfalls, equal ones by number.
 
     Rows that share a counterexample are compared once.
     """
@@ -279,9 +290,10 @@ def _counterexample(row: RowResult) -> Sequence[Part]:
 
 
 def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the fields with the counterexample of a row, and all eps where the row fails.
+    """Yield the fields with the counterexample of `row`, and all eps where the row fails.
 
-    A beta longer than `longest` is not repeated; `there` is a text that names the input where the row fails.
+    A beta of more than `longest` characters is not repeated; `there` is a text that names the input where the row
+    fails.
     """
     counterexample = row.counterexample
     assert counterexample is not None
@@ -300,14 +312,14 @@ def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[s
 
 
 def row_text(row: RowResult) -> str:
-    """Return the report about one row: its counterexample, the reason why it is undecided, or its claim if it holds."""
+    """Return the report about `row`: its counterexample, the reason why it is undecided, or its claim if it holds."""
     if row.counterexample is not None:
         return render_parts([_counterexample(row)])
     return render_parts(section(f"{row_name(row)} is {row.verdict}", *row_fields(row), ("reason", row.reason or None)))
 
 
 def row_fields(row: RowResult, remark: str = "") -> Iterable[tuple[str, str | None]]:
-    """Yield the fields with the row's input, followed by the `remark`, its right answer, its alpha and its gamma."""
+    """Yield the fields with the input of `row`, followed by the `remark`, its right answer, its alpha and its gamma."""
     yield "input", assignment_text(row.input) + remark
     others = (row.count or 1) - 1
     alike = f"and {others} more that {'differs' if others == 1 else 'differ'} only in details"
@@ -375,12 +387,12 @@ def _table(rows: Sequence[RowResult], word: str) -> ShownTable:
 
 
 def failing_text(intervals: Sequence[FailureInterval]) -> str:
-    """Return the set of failing eps as a union of intervals, each finite end with its proved digits."""
+    """Return the union of `intervals`, the eps where a row fails, as a text; each finite end has its proved digits."""
     return union_text(map(_interval, intervals), _SHOWN_INTERVALS)
 
 
 def worst_texts(intervals: Sequence[FailureInterval]) -> list[str]:
-    """Return the worst eps of each interval, with the shortfall there, if they were requested."""
+    """Return the worst eps of each of `intervals`, with the shortfall there, if the worst eps were requested."""
     texts = []
     for worst in (interval.worst for interval in intervals[:_SHOWN_INTERVALS]):
         if worst is not None:
@@ -429,7 +441,7 @@ def _times(effort: Effort) -> Sequence[Part]:
 
 
 def members(report: Report, verdict: Verdict) -> int:
-    """Return the number of inputs in the classes with this verdict."""
+    """Return the number of inputs in the classes of `report` with this `verdict`."""
     return sum(row.count or 0 for row in report.select(verdict))
 
 

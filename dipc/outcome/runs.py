@@ -21,7 +21,7 @@ _MOST_RUNS = 40
 
 
 def runs(runs: Runs, samples: Path | None = None) -> Outcome:
-    """Return the outcome of runs with exact noise; `samples` is the file with all of them."""
+    """Return the outcome of the programs' `runs` with exact noise; `samples` is the file with all of them."""
     return Outcome(
         program=runs.program.name,
         line=runs_line(runs),
@@ -47,7 +47,7 @@ _SEEDED = Diagnostic(
 
 
 def runs_line(runs: Runs) -> str:
-    """Return the amount of randomness used, in one sentence."""
+    """Return in one sentence how much randomness the `runs` used."""
     source = "the operating system" if runs.seed is None else f"the seed {runs.seed}"
     each = f", {runs.random_bits / len(runs):.1f} a run" if len(runs) > 1 else ""
     return f"{count(runs.random_bits, 'random bit')} from {source}{each}"

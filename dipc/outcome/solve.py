@@ -62,7 +62,10 @@ _MOST_SPANS = 12
 
 
 def outcome(solution: Solution, asked: UserQuestion) -> Outcome:
-    """Return the outcome of a solution: an answer, a proof that there is none, or undecided."""
+    """Return the outcome of `solution`: an answer, a proof that there is none, or undecided.
+
+    `asked` is the question as the user put it.
+    """
     return Outcome.from_record(
         solution,
         STANDINGS[solution.status],
@@ -85,7 +88,7 @@ def _report_parts(solution: Solution, statement: Statement) -> Iterator[ReportBl
 
 
 def headline(solution: Solution, digits: int | None = None) -> str:
-    """Return the whole answer in one sentence, whose numbers have `digits` digits, by default ten."""
+    """Return the answer in `solution` in one sentence, whose numbers have `digits` digits, by default ten."""
     digits = digits or DIGITS
     if solution.status == "undecided":
         return f"UNDECIDED: the least {solution.wanted} is not known"
@@ -172,7 +175,7 @@ def _alpha_headline(solution: AlphaSolution, digits: int) -> str:
 
 
 def _half_open(low: Fraction, high: Fraction, digits: int) -> str:
-    """Return the text of the interval (low, high], rounded outwards to at most `digits` digits at each end."""
+    """Return the text of the interval (`low`, `high`], rounded outwards to at most `digits` digits at each end."""
     low, high = outward(low, high, digits)
     return f"({decimal(low)}, {decimal(high)}]"
 
@@ -218,7 +221,10 @@ def _vacuity(solution: Solution) -> str | None:
 
 
 def _near_sign(solution: Solution) -> str:
-    """Return the relation of dd to alpha where nothing is claimed; a least alpha is about inputs with dd > alpha."""
+    """Return the relation of dd to alpha at inputs about which the claim of `solution` is silent.
+
+    A least alpha is about inputs with dd > alpha.
+    """
     return "≤" if solution.wanted == "alpha" else near_sign_of(solution.question)
 
 
@@ -256,13 +262,12 @@ def _piece_text(solution: BetaSolution, piece: EnvelopePiece) -> str:
 
 
 def _point(solution: BetaSolution, piece: EnvelopePiece) -> str:
-    """Return the text of the only eps of `piece`, as typed if it is irrational."""
     typed = None if solution.question.around is None else single(solution.eps)
     return typed or str(piece.span.start.low)
 
 
 def _form(piece: EnvelopePiece) -> str:
-    """Return the closed form of a piece, in t if it is a function of a product with eps."""
+    """Return the closed form of `piece`, in the letter t if it is a function of alpha*eps or gamma*eps."""
     text = language_text(piece.beta)
     return text if piece.variable is Variable.EPS else re.sub(r"\beps\b", "t", text)
 
@@ -289,7 +294,7 @@ def _end(end: EndPoint, digits: int | None = None) -> str:
 
 
 def constant_outcome(constant: ConstantSolution, path: str) -> Outcome:
-    """Return the outcome of solving for a constant of the program."""
+    """Return the outcome of solving for the `constant` of the program in the file `path`."""
     line, standing = _constant_headline(constant), STANDINGS[Status(constant.status)]
     return Outcome.from_record(constant, standing, line=line, parts=lambda: _constant_parts(constant, path))
 
@@ -356,7 +361,10 @@ _TITLES = {
 
 
 def interval_outcome(intervals: Intervals, asked: UserQuestion) -> Outcome:
-    """Return the outcome of `dipc interval`: intervals, none, or undecided."""
+    """Return the outcome of `dipc interval`: the `intervals`, none, or undecided.
+
+    `asked` is the question as the user put it.
+    """
     first, *others = intervals.solutions.values()
     # A certificate is for one solution, and about the program as it is written.
     alone = [*intervals.solutions] == [IntervalSide.BOTH]
@@ -444,7 +452,7 @@ _LISTED = 12
 
 
 def tuned_outcome(tuned: Tuned, path: str) -> Outcome:
-    """Return the outcome of `dipc tune`.
+    """Return the outcome of `dipc tune`, whose result is `tuned`, for the program in the file `path`.
 
     It is undecided if nothing is known, or a constant of privacy is only enclosed.
     """

@@ -48,7 +48,7 @@ _SPOT = (
 
 @frozen
 class Member(Record):
-    """A member of a family of programs: the constants given for it, and the result."""
+    """A member of a family of programs: the `constants` given for it, and its result, `tightest`."""
 
     FIELDS = (
         "constants eps=tightest.eps factor=tightest.factor:cell kappa attained=tightest.attained "
@@ -61,7 +61,10 @@ class Member(Record):
 
     @property
     def kappa(self) -> str | None:
-        """The greatest κ for which beta/κ holds: `0` if beta fails, `inf` if every κ will do, None if not known."""
+        """The greatest κ for which the claim holds with beta/κ.
+
+        It is `0` if the claim fails with beta, `inf` if every κ will do, and None if it is not known.
+        """
         tightest = self.tightest
         if tightest.kappa is None:
             return "inf" if tightest.holds_for_every_kappa else None
@@ -96,7 +99,6 @@ _cell = CONVERSIONS["cell"]
 
 
 def _table(members: Sequence[Member]) -> ShownTable:
-    """Return a row for each member: constants, the enclosure of the factor, κ, and the first place that needs it."""
     names = list(members[0].constants)
     bounded = any(member.tightest.enclosed for member in members)
     known = ("factor_low", "factor_high", "kappa", "complete", "row", "eps_low", "eps_high", "attained")
@@ -127,7 +129,7 @@ _SHOWN_PLACES = 3
 
 
 def headline(tightest: Tightest, digits: int | None = None) -> str:
-    """Return the whole result in one sentence, whose numbers have `digits` digits, by default ten."""
+    """Return the result `tightest` in one sentence, whose numbers have `digits` digits, by default ten."""
     digits = digits or DIGITS
     if tightest.factor is None:
         return "no factor suffices: however large f is, f*beta is too small"
@@ -159,7 +161,10 @@ def _enclosure_text(tightest: Tightest, digits: int | None = None) -> str:
 
 
 def kappa_text(tightest: Tightest) -> str:
-    """Return a sentence with the greatest integer κ for which beta/κ holds, if there is one."""
+    """Return a sentence with the greatest integer κ for which the claim of `tightest` holds with beta/κ.
+
+    It is empty if there is no such κ.
+    """
     claimed = tightest.claims.question.claimed_name
     if tightest.holds_for_every_kappa:
         return f"{claimed}/κ holds for every κ"
@@ -171,7 +176,7 @@ def kappa_text(tightest: Tightest) -> str:
 
 
 def outcome(member: Member, asked: UserQuestion) -> Outcome:
-    """Return the outcome for one program."""
+    """Return the outcome for the program and the result in `member`; `asked` is the question as the user put it."""
     tightest = member.tightest
     return replace(
         _outcome((member,), tightest.claims.question.program.name),
@@ -185,7 +190,10 @@ def outcome(member: Member, asked: UserQuestion) -> Outcome:
 
 
 def family(members: Sequence[Member], asked: UserQuestion) -> Outcome:
-    """Return the outcome for a family of programs, named after the last one."""
+    """Return the outcome for a family of programs, named after the last of `members`.
+
+    `asked` is the question as the user put it.
+    """
     question = members[-1].tightest.claims.question
     name = question.program.name
     return replace(
@@ -213,7 +221,7 @@ def _outcome(members: Sequence[Member], name: str) -> Outcome:
 
 
 def about_question(asked: UserQuestion, question: Question) -> Statement:
-    """Return the statement of an inverse question."""
+    """Return the heading of the inverse `question` in the words of the user's question `asked`."""
     if question.table is not None:
         return asked.about_rows(question.program, question.table)
     numbers = None if question.parameter is None else (question.parameter, question.least_value())
@@ -260,7 +268,10 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBl
 
 
 def _by_rows(tightest: Tightest) -> dict[tuple[int, ...], list[TightSpot]]:
-    """Return the places of each class or row at which the factor is attained, or all places if it is at none."""
+    """Return the places in `tightest` that need the factor, by the rows or classes that they are in.
+
+    If the factor is attained at a place, only those where it is attained are returned.
+    """
     by_rows: dict[tuple[int, ...], list[TightSpot]] = {}
     for spot in tightest.places:
         by_rows.setdefault(spot.claimed.rows, []).append(spot)
@@ -329,9 +340,9 @@ def _inverse_text(low: Fraction, high: Fraction) -> str:
 
 
 def _place(tightest: Tightest, spots: Sequence[TightSpot], does: tuple[str, str]) -> Sequence[Part]:
-    """Return the block about the rows of `spots`; `does` is what one row does, and what several do.
+    """Return the block about the rows of `spots`, the places in `tightest` that need the factor.
 
-    `tightest` is the answer with these spots.
+    `does` has two predicates of a sentence: one for one row, and one for several.
     """
     rows = spots[0].claimed.rows
     names = numbered(tightest.word, rows)

@@ -45,7 +45,7 @@ _LONGEST_FRACTION = 24
 
 
 def enclosed_text(low: Fraction, high: Fraction, digits: int = DIGITS) -> str:
-    """Return the text of a number in [low, high]: its leading digits, followed by `…`.
+    """Return the text of a number between `low` and `high`: its leading digits, at most `digits`, followed by `…`.
 
     In absolute value the number is at least the shown one, and less than one unit of the last digit away. If the
     enclosure has less than three digits in common, the text is `0.9 ± 1e-20`. An exact decimal number is written
@@ -64,7 +64,7 @@ def enclosed_text(low: Fraction, high: Fraction, digits: int = DIGITS) -> str:
 
 
 def exact(value: Fraction, digits: int = DIGITS) -> str:
-    """Return an exactly known number as a decimal of at most `digits` digits, with `…` if digits were cut off."""
+    """Return the exactly known `value` as a decimal of at most `digits` digits, with `…` if digits were cut off."""
     digits = _with_whole_part(value, digits)
     cut = truncated(value, digits)
     return decimal(cut) if cut == value else f"{decimal_padded(cut, digits)}…"
@@ -88,7 +88,7 @@ def cell_text(low: Fraction, high: Fraction, most: int | None = None) -> str:
 
 
 def rational(value: Fraction, digits: int = DIGITS) -> str:
-    """Return an exact number with its decimal: `17/10 = 1.7`, `3`, `1/3 = 0.3333333333…`.
+    """Return the exact `value` with its decimal of at most `digits` digits: `17/10 = 1.7`, `3`, `1/3 = 0.3333333333…`.
 
     A fraction that is too long to read is written once: as a decimal if that is exact, else as a fraction.
     """
@@ -111,7 +111,7 @@ def truncated(value: Fraction, digits: int) -> Fraction:
 
 
 def agreement(first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]) -> int:
-    """Return a number of digits with which two disjoint enclosures look different, and three more."""
+    """Return 3 more than the number of digits that tell the disjoint enclosures `first` and `second` apart."""
     gap = max(second[0] - first[1], first[0] - second[1])
     size = max(abs(end) for end in (*first, *second))
     if gap <= 0 or not size:
@@ -150,7 +150,7 @@ def shown(record: object, fields: str) -> list[tuple[str, str | None]]:
 
 
 def value_text(value: object) -> str | None:
-    """Return the text of a value; None for None.
+    """Return the text of `value`, the field of a record; None for None.
 
     An exact number has its decimal, and an enclosure its proved digits. Inputs and outputs are lists of assignments.
     """
@@ -190,14 +190,14 @@ def assignment_text(values: Mapping[str, str | None]) -> str:
 def place_of_runs(
     constants: Mapping[str, Fraction], given: Mapping[str, Value], eps: Fraction
 ) -> list[tuple[str, str]]:
-    """Return the fields with the constants, the input and the eps of runs."""
+    """Return the labels and texts of the `constants`, the input `given` and the `eps` of runs."""
     known = {"constants": {name: str(value) for name, value in constants.items()}}
     known["input"] = {name: show_value(value) for name, value in given.items()}
     return [*((name, assignment_text(values)) for name, values in known.items() if values), ("eps", rational(eps))]
 
 
 def groups(values: Mapping[str, str | None]) -> Iterator[Group]:
-    """Yield the values in order, grouping an array of at least two elements if all are given, from index 1 on."""
+    """Yield `values` in order, grouping the elements of an array of at least two if all are given, from index 1 on."""
     array: str | None = None
     elements: list[tuple[int, str]] = []
     for name, given in values.items():
@@ -249,7 +249,7 @@ def plural(what: str) -> str:
 
 
 def count(number: int, what: str) -> str:
-    """Return a number with its noun: `1 row`, `3 rows`, `2 classes`."""
+    """Return `number` with the noun `what`: `1 row`, `3 rows`, `2 classes`."""
     return f"{number} {what if number == 1 else plural(what)}"
 
 
@@ -264,7 +264,7 @@ def product_letter(names: Container[str]) -> str:
 
 
 def numbered(word: str, numbers: Sequence[int], most: int = LISTED) -> str:
-    """Return `row 3`, or `classes 1, 2, 5` with the first `most` of them."""
+    """Return `word` with `numbers`: `row 3`, or `classes 1, 2, 5` with the first `most` of them."""
     if len(numbers) == 1:
         return f"{word} {numbers[0]}"
     text = ", ".join(map(str, numbers[:most]))
@@ -272,7 +272,7 @@ def numbered(word: str, numbers: Sequence[int], most: int = LISTED) -> str:
 
 
 def without_closed_form(row: RowResult) -> str:
-    """Return why a row's probability has no closed form."""
+    """Return why the probability of `row` has no closed form."""
     if row.vacuous or row.verdict is Verdict.UNDECIDED:
         return "was not reached"
     return "has too many terms to write out; it was decided by Taylor polynomials"
@@ -281,22 +281,22 @@ def without_closed_form(row: RowResult) -> str:
 def near_sign(stated: Mapping[str, str | None]) -> str:
     """Return the relation of dd to alpha, `<` or `≤`, at inputs that are too near to other answers for the claim.
 
-    `stated` has the texts of alpha and beta, None for one that differs from row to row. If beta is a function of alpha,
-    or alpha one of dd, the claim includes every lesser alpha, and covers inputs with dd = alpha.
+    `stated` has the texts of alpha and beta, None for one that differs from row to row. If beta is a function of
+    alpha, or alpha one of dd, the claim includes every lesser alpha, and covers inputs with dd = alpha.
     """
     words = (("alpha", "dd"), ("beta", "alpha"))
     return "<" if any(re.search(rf"\b{word}\b", stated.get(name) or "") for name, word in words) else "≤"
 
 
 def near_sign_of(question: Question) -> str:
-    """Return the relation of dd to alpha, `<` or `≤`, at inputs that the claim of an inverse question excludes."""
+    """Return the relation of dd to alpha, `<` or `≤`, at inputs that the claim of the inverse `question` excludes."""
     core, options = question.program.core, question.options
     known = {name: claim_expression(core, name, getattr(options, name)) for name in ("alpha", "beta")}
     return near_sign({name: None if part is None else print_expression(part.tree) for name, part in known.items()})
 
 
 def vacuous_why(report: Report) -> str:
-    """Return why rows of the report hold vacuously: `dd ≤ α`."""
+    """Return why rows of `report` hold vacuously: `dd ≤ α`."""
     counts = report.counts
     near = f"dd {near_sign(report.stated)} α"
     why = ((counts.near_rows, near), (counts.above_one, "β ≥ 1"), (counts.unconstrained, "no output is stated"))
@@ -304,9 +304,9 @@ def vacuous_why(report: Report) -> str:
 
 
 def vacuous_text(report: Report, *, of_them: bool = False) -> str:
-    """Return a text such as `13 of them vacuously (β ≥ 1)` or `all of them vacuously (dd ≤ α)`.
+    """Return how many rows of `report` hold vacuously, such as `13 of them vacuously (β ≥ 1)`.
 
-    Without `of_them` the text is `13 hold vacuously (…)`.
+    It may also be `all of them vacuously (dd ≤ α)`. Without `of_them` the text is `13 hold vacuously (…)`.
     """
     counts, why = report.counts, vacuous_why(report)
     if not of_them:
@@ -339,15 +339,15 @@ NON_VACUOUS = "non-vacuous"
 
 
 def no_input(sign: str) -> str:
-    """Return the text of this field for a claim about no input, as dd has the relation `sign` to alpha at each."""
+    """Return the text for a claim about no input: at every input dd has the relation `sign` to alpha."""
     return f"for no input: dd {sign} alpha everywhere"
 
 
 def saying_text(scopes: Mapping[str, ClaimScope], eps: str, beta: str = "beta") -> str | None:
-    """Return the values of each variable where the claim is not vacuous, or None if it is vacuous nowhere.
+    """Return the values of each variable, a key of `scopes`, where the claim is not vacuous.
 
-    An example is `for eps > 14.3340757…, where beta < 1`. `beta` is the text of the function that is at least 1
-    elsewhere.
+    An example is `for eps > 14.3340757…, where beta < 1`. None means that it is vacuous everywhere. `eps` is the text
+    of the intervals that are asked about, and `beta` that of the function that is at least 1 elsewhere.
     """
     texts = []
     for variable, says in scopes.items():
@@ -387,7 +387,7 @@ def _range_text(failing: FailureInterval, variable: str) -> str:
 
 
 def number_text(point: EndPoint) -> str:
-    """Return the finite end of an interval as a text with its proved digits."""
+    """Return `point`, the finite end of an interval, as a text with its proved digits."""
     assert point.high is not None
     if point.text is not None:
         return point.text
@@ -397,14 +397,14 @@ def number_text(point: EndPoint) -> str:
 
 
 def union_text(texts: Iterable[str], most: int) -> str:
-    """Return the union of at most `most` intervals, and the number of the others."""
+    """Return the union of the intervals `texts`, at most `most` of them and the number of the others."""
     listed = list(texts)
     more = [] if len(listed) <= most else [f"{len(listed) - most} more intervals"]
     return " ∪ ".join([*listed[:most], *more])
 
 
 def interval_text(eps: str) -> str:
-    """Return the intervals with `inf` written as `∞`: `(0, ∞)`."""
+    """Return the intervals `eps`, a text, with `inf` written as `∞`: `(0, ∞)`."""
     return eps.replace("inf", "∞")
 
 
@@ -416,13 +416,16 @@ def single(eps: str) -> str | None:
 
 
 def everywhere_text(eps: str, every: str = "for every eps") -> str:
-    """Return where a claim is made: `for every eps in (0, ∞)`, or `at eps = 1/2`."""
+    """Return where a claim about the intervals `eps` is made: `for every eps in (0, ∞)`, or `at eps = 1/2`.
+
+    `every` is the text before intervals.
+    """
     one = single(eps)
     return f"{every} in {interval_text(eps)}" if one is None else f"at eps = {one}"
 
 
 def all_of(eps: str) -> str:
-    """Return the intervals as a noun: `all of (0, ∞)`, or `1/2` if they are one number."""
+    """Return the intervals `eps` as a noun: `all of (0, ∞)`, or `1/2` if they are one number."""
     one = single(eps)
     return f"all of {interval_text(eps)}" if one is None else one
 
@@ -447,10 +450,10 @@ class Statement:
 def subject_fields(
     statement: Statement, eps: str, *, required: str = "1 - beta", asked: str | None = None
 ) -> Iterable[tuple[str, str | None]]:
-    """Yield the fields that say what a report is about.
+    """Yield the labels and texts that say what a report about `statement` is about.
 
-    `eps` are the intervals as text; `required` is the lower bound claimed for the probability, and `asked` the part of
-    the claim to solve for.
+    `eps` are the intervals as text; `required` is the lower bound claimed for the probability, and `asked` the part
+    of the claim to solve for.
     """
     core, numbers = statement.core, statement.numbers
     left_open: tuple[str, ...] = ()
@@ -480,13 +483,13 @@ def subject_fields(
 
 
 def program_text(program: str, constants: Sequence[tuple[str, str]]) -> str:
-    """Return the program with the values of its constants."""
+    """Return the name `program` with the values of its `constants`."""
     assignments = ", ".join(f"{name}{GLUE}={GLUE}{value}" for name, value in constants)
     return program + (f" with {assignments}" if assignments else "")
 
 
 def _event_text(core: CoreProgram) -> str:
-    """Return the event that is claimed to be likely."""
+    """Return the text of the event that the claim about the program `core` says is likely."""
     if not core.has_product_distance:
         return "distance of output and det(u) ≤ gamma"
     near = kinds(core.output_slots)
@@ -519,7 +522,7 @@ class UserQuestion:
         return (*words, *more, *(word for option in options for word in option))
 
     def about_rows(self, program: Program, table: Table) -> Statement:
-        """Return the statement about a table."""
+        """Return the heading of a question about the rows of `table`, which belongs to `program`."""
         given = self.options.claim_parts
         given = given | {"beta": given["error"]} if "error" in given else given
         stated = {
@@ -531,9 +534,10 @@ class UserQuestion:
     def about_every_input(
         self, program: Program, stated: Mapping[str, str | None], numbers: tuple[str, int] | None
     ) -> Statement:
-        """Return the statement about every real and int input, with alpha, beta and gamma as `stated`.
+        """Return the heading of a question about every real and int input of `program`.
 
-        `numbers` is the constant m of a question about every m, with its least value.
+        `stated` has the texts of alpha, beta and gamma. `numbers` is the constant m of a question about every m, with
+        its least value; None otherwise.
         """
         alpha, beta, gamma = (stated[name] or "" for name in ("alpha", "beta", "gamma"))
         alpha = {"0": ABOUT_EVERY_INPUT, "dd": "dd(u), whatever its value"}.get(alpha, alpha)
@@ -546,7 +550,7 @@ ABOUT_EVERY_INPUT = "0: about every input"
 
 
 def _disputed_text(core: CoreProgram) -> str | None:
-    """Return what dd is a distance to, for a program with an ideal and with finite and other outputs."""
+    """Return the text that names the outputs to which dd is a distance; None if `core` has one kind of output."""
     numbers = [slot.is_symbolic for slot in core.output_slots]
     if core.ideal is None or all(numbers) or not any(numbers):
         return None
@@ -559,9 +563,10 @@ def _disputed_text(core: CoreProgram) -> str | None:
 
 
 def _claim_text(name: str, option: object, program: Program, table: Table, beta: object = None) -> str:
-    """Return the text of the claim part `name`; `option` takes precedence over table and claim block.
+    """Return the text of alpha, beta or gamma, called `name`, in a claim about `program`.
 
-    `beta` is the option of that name.
+    `option` is what the command line says of it, which takes precedence over `table` and claim block. `beta` is the
+    option of that name.
     """
     if name in table.columns:
         return f"the table's column `{name}`"
