@@ -49,18 +49,18 @@ class Transitions:
     _before: dict[int, dict[int, None]] = field(default_factory=dict)
 
     def add(self, state: int) -> None:
-        """Add a state without edges."""
+        """Add the state number `state` without edges."""
         self._after[state] = {}
         self._before[state] = {}
 
     def connect(self, source: int, goal: int, edges: tuple[Edge, ...]) -> None:
-        """Add edges from `source` to `goal`, after the edges that already lead from one to the other."""
+        """Add `edges` from `source` to `goal`, after the edges that already lead from one to the other."""
         after = self._after[source]
         after[goal] = after.get(goal, ()) + edges
         self._before[goal][source] = None
 
     def remove(self, state: int) -> None:
-        """Remove a state and all its edges."""
+        """Remove the state number `state` and all its edges."""
         for goal in self._after.pop(state):
             self._before[goal].pop(state, None)
         for source in self._before.pop(state):
@@ -224,7 +224,7 @@ class Reach:
 
 
 def reach(chain: Chain) -> Reach:
-    """Return the Markov chain of the choices, without the states that have a single certain step."""
+    """Return the Markov chain of the choices of `chain`, without the states that have a single certain step."""
     exits = frozenset(exit_state.node for exit_state in chain.exits)
     if not chain.flow.chooses:
         if chain.initial in exits or not exits:

@@ -78,11 +78,11 @@ class ComponentTemplate:
     bounds: tuple[_BoundTemplate, ...]
 
     def event(self, inputs: Mapping[int, Fraction], balls: Balls) -> Event:
-        """Return the event at these inputs and balls, with normalized constraints over noises with mean 0.
+        """Return the event at `inputs` and `balls`, with normalized constraints over noises with mean 0.
 
-        Inputs that differ in a way that no comparison depends on, such as a shift of all queries, give equal events. No
-        constraint is strict: constraints on integers are closed, and for continuous noises the boundary has measure
-        zero.
+        Inputs that differ in a way that no comparison depends on, such as a shift of all queries, give equal events.
+        No constraint is strict: constraints on integers are closed, and for continuous noises the boundary has
+        measure zero.
         """
         constraints: list[Halfspace] = []
         for bound in self.bounds:
@@ -118,9 +118,9 @@ class _BoundTemplate:
 
 
 def components(noises: Sequence[NoiseVar], bounds: Iterable[AffineBound]) -> tuple[ComponentTemplate, ...]:
-    """Return the connected components of the noises in the bounds; every bound must mention a noise.
+    """Return the connected components of `noises`, where each of `bounds` connects the noises that it mentions.
 
-    The measure of all bounds together is the product of the components' measures.
+    Every bound must mention a noise. The measure of all bounds together is the product of the components' measures.
     """
     by_id = {noise.id: noise for noise in noises}
     root = {noise.id: noise.id for noise in noises}
@@ -215,7 +215,11 @@ class EventTemplate:
     components: tuple[ComponentTemplate, ...]
 
     def guards_hold(self, inputs: Mapping[int, Fraction], balls: Balls = _NO_BALLS) -> bool:
-        """Return False only if the event has probability 0: by the guards, or by an output outside its ball."""
+        """Return False only if the event has probability 0 at `inputs` and `balls`.
+
+        The cause is a guard that fails, an output without noise outside its ball, or continuous noise in a single
+        point.
+        """
         if not self.possible:
             return False
         for guard in self.guards:
@@ -231,7 +235,7 @@ class EventTemplate:
 
 
 def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
-    """Return which sides the balls of real and int outputs have: 1 for a lower end, -1 for an upper end."""
+    """The sides of the balls of real and int outputs of `program`: 1 for a lower end, -1 for an upper end."""
     match None if program.metric is None else program.metric.output:
         case "above":
             return (-1,)
@@ -244,9 +248,10 @@ def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
 def template(
     program: CoreProgram, exit_state: ExitState, balls: Iterable[int] = (), intervals: Iterable[NoiseWeight] = ()
 ) -> EventTemplate:
-    """Return the event that an exit is taken with every output in `balls` in its ball, by the inputs and the balls.
+    """Return the event that a run of `program` takes `exit_state` with every output in `balls` in its ball.
 
-    An output that was never assigned lies in no ball. `intervals` are further noises that must lie in intervals.
+    The event is a function of the inputs and the balls. `balls` are slots of real and int outputs; an output that was
+    never assigned lies in no ball. `intervals` are further independent noises that must lie in their intervals.
     """
     possible = True
     points: list[AffineBound] = []
@@ -332,7 +337,7 @@ class ChainView:
 
 
 def view(chain: Chain, inputs: Mapping[int, Fraction] | None = None) -> ChainView:
-    """Return the chain for display at `inputs`, which give a value to every real and int input.
+    """Return `chain` for display at `inputs`, which give a value to every real and int input.
 
     Without `inputs`, inputs are shown by name, and nothing is measured. Only steps that comparisons of inputs exclude
     are left out; other impossible steps have an event of measure zero.
@@ -354,7 +359,6 @@ def view(chain: Chain, inputs: Mapping[int, Fraction] | None = None) -> ChainVie
 
 
 def _leaving(chain: Chain, source: int, inputs: Mapping[int, Fraction] | None) -> list[EdgeView]:
-    """Return the steps from the state `source` that `inputs` do not exclude."""
     program = chain.flow.program
     views: list[EdgeView] = []
     for goal in sorted(chain.transitions.successors(source)):

@@ -100,7 +100,7 @@ class Dominators:
         return left
 
     def common_of(self, group: Sequence[int]) -> int:
-        """Return the nearest state through which every path to any state of the group leads."""
+        """Return the nearest state through which every path to any state of `group` leads."""
         return reduce(self.common, group)
 
 
@@ -160,7 +160,7 @@ class _Row:
     def differences(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
         """Return, in order, the bounds on differences whose variable on `side` is in `ends`.
 
-        The side is 0 for the upper variable of a difference, 1 for the lower.
+        `side` is 0 for the upper variable of a difference, 1 for the lower.
         """
         if len(ends) == 1:
             (end,) = ends
@@ -252,7 +252,7 @@ class _Region:
     def written(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
         """Return the bounds on differences in `constraints` whose variable on `side` is in `ends`.
 
-        The side is 0 for the upper variable of a difference, 1 for the lower.
+        `side` is 0 for the upper variable of a difference, 1 for the lower.
         """
         if not self.initial:
             return self.row.differences(side, ends)
@@ -260,10 +260,10 @@ class _Region:
 
 
 def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
-    """Return a conjunction of bounds on differences and shared constraints that each member implies.
+    """Return a conjunction of bounds on differences and shared constraints that each of `members` implies.
 
-    It implies each constraint of this kind that all members imply, and has none that is redundant. None if it would
-    be too long.
+    The conjunction implies each constraint of this kind that all members imply, and has no redundant constraint. None
+    if it would be too long.
     """
     shared = _shared_bounds(members)
     if shared is None or len(shared) > _MOST_BOUNDS:
@@ -314,7 +314,7 @@ def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
 
 
 def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
-    """Return, for each difference with a noise that every member bounds, the weakest of the members' bounds.
+    """Return, for each difference with a noise that all of `members` bound, the weakest of their bounds.
 
     Members with an empty region are left out; None if all are empty.
     """
@@ -327,7 +327,10 @@ def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
 
 
 def _all_bounds(member: _Region) -> _Bounds | None:
-    """Return the greatest bounds that `member` implies for all pairs with a noise; None if its region is empty."""
+    """Return the greatest bounds that `member` implies for all pairs of variables with a noise.
+
+    None if its region is empty.
+    """
     graph = member.row.graphs[_LOWER]
     bounds: _Bounds = {}
     for lower in graph:
@@ -341,9 +344,9 @@ def _all_bounds(member: _Region) -> _Bounds | None:
 
 
 def _least_bounds(member: _Region, bounds: _Bounds) -> _Bounds | None:
-    """Return, for each pair, the lesser of the bounds in `bounds` and of `member`.
+    """Return, for each pair of variables in `bounds`, the lesser of its bound there and of its bound in `member`.
 
-    None if the region of `member` is empty. Pairs that it does not bound are left out.
+    None if the region of `member` is empty. Pairs that `member` does not bound are left out.
     """
     side, ends = _fewer_ends(bounds)
     own: dict[int, dict[int, Weight]] = {}
@@ -388,7 +391,10 @@ _MOST_PAIRED = 8
 
 
 def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[list[int]]:
-    """Return groups of states of the batch that differ only in their guards, among states without noises."""
+    """Return groups of the states numbered in `batch` that differ only in their guards.
+
+    `states` has all states by number; those of the batch have no noises.
+    """
     groups: dict[int, list[list[int]]] = {}
     for node in batch:
         state = states[node]
@@ -412,7 +418,7 @@ class GuardUniter:
         self._rows = Rows()
 
     def united(self, group: Sequence[int]) -> list[tuple[list[int], ConstraintSet]]:
-        """Return disjoint parts of the group, each with a conjunction that is the union of its states' guards.
+        """Return disjoint parts of `group`, each with a conjunction that is the union of its states' guards.
 
         Every part has at least two states; states in no part are not united.
         """
@@ -527,12 +533,12 @@ def explore(
 ) -> Chain:
     """Return the Markov chain of `program` for `inputs`, which give a value for every DOM and bool input.
 
-    With `wanted`, values of DOM and bool outputs, only exits with these values are found: a state is cut as soon as an
-    output differs and can no longer become its wanted value. The exits give the `observed` outputs: by default all, or
-    with `wanted` the wanted ones and the real and int ones. Paths whose states differ in nothing that matters later are
-    united, unless `display` requests every state as in the paper, or the program makes choices, because paths then have
-    weights. Choices whose weight is 0 for every eps, and those that are not `possible`, are left out. Give a Flow to
-    analyze a program only once.
+    With `wanted`, values of DOM and bool outputs, only exits with these values are found: a state is cut as soon as
+    an output differs and can no longer become its wanted value. The exits give the `observed` outputs: by default
+    all, or with `wanted` the wanted ones and the real and int ones. Paths whose states differ in nothing that matters
+    later are united, unless `display` requests every state as in the paper, or the program makes choices, because
+    paths then have weights. Choices whose weight is 0 for every eps, and those that are not `possible`, are left out.
+    Give a Flow to analyze a program only once.
 
     Raises DiagnosticError with the path for a fault in a step and for a loop that some run cannot leave, LimitReached
     past `limits`.
@@ -664,7 +670,7 @@ class _Explorer:
         return node
 
     def _lighten(self, node: int) -> None:
-        """Drop the largest parts of a finished state, except for constraints that are needed to unite paths."""
+        """Drop the largest parts of the finished state `node`, except for constraints needed to unite paths."""
         state = self.states[node]
         del self.ids[state]
         constraints, guards = (
@@ -728,9 +734,9 @@ class _Explorer:
         return bool(final) and any(state.values[slot] != self.wanted[slot] for slot in slots_in(final))
 
     def _unite(self, batch: list[int]) -> list[int]:
-        """Replace each group of states that differ only in constraints by one state, if their union is a conjunction.
+        """Replace each group of states in `batch` that differ only in constraints, if their union is a conjunction.
 
-        Returns the nodes of the batch afterwards.
+        One state with this conjunction takes their place. Returns the states of the batch afterwards.
         """
         if not self.flow.draws:
             return self._unite_guards(batch)
@@ -781,9 +787,10 @@ def _leads_along(edge: Edge, along: Mapping[int, Fraction]) -> bool:
 
 
 def _alike(batch: list[int], states: Mapping[int, State]) -> list[tuple[list[int], dict[int, NoiseVar]]]:
-    """Return (states, noises of these states) for each group in the batch whose states agree in values and guards.
+    """Return (states, their noises by id) for each group of `batch` whose states agree in values and guards.
 
-    Noises that only some of them drew are allowed, because they are independent of the others.
+    `states` has the states by number. Noises that only some of a group drew are allowed, because they are independent
+    of the others.
     """
     groups: dict[int, list[tuple[list[int], dict[int, NoiseVar]]]] = {}
     for node in batch:

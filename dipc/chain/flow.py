@@ -109,7 +109,7 @@ class Flow:
         return noise
 
     def supports(self, noises: Iterable[NoiseVar]) -> ConstraintSet:
-        """Return the constraints that confine the noises to their supports; see `nonnegative`."""
+        """Return the constraints that confine `noises` to their supports; see `nonnegative`."""
         return nonnegative(noises) if self.bounds_noises else NOTHING_KNOWN
 
     def is_whole(self, form: Affine) -> bool:
@@ -121,7 +121,7 @@ class Flow:
 
     @property
     def may_have_runs(self) -> bool:
-        """Whether all runs can be explored together, as segments (see `chain/series.py`).
+        """Whether the program may have a `RunSet`: all its runs explored together, cut into segments.
 
         The program must have no finite input or choice, no output that is not constant, and no loop that is not
         unrolled.
@@ -146,7 +146,7 @@ class Flow:
         return initial_state(self.entry, tuple(values))
 
     def live(self, observed: Iterable[int]) -> tuple[int, ...]:
-        """Return, by label, the slots that are live: read from there on, or `observed` at the exit."""
+        """Return, by label, the bit set of slots that are read from the label on or are `observed` at the exit."""
         return _backwards(
             self.successors,
             slot_set(observed),
@@ -154,9 +154,10 @@ class Flow:
         )
 
     def may_give(self, wanted: Mapping[int, Value]) -> tuple[int, ...]:
-        """Return, by label, the slots that may still be assigned their wanted value from there on.
+        """Return, by label, the bit set of slots that may be assigned their value in `wanted` from the label on.
 
-        These are all of `may_assign` except for slots that are only assigned other constants.
+        They are all of `may_assign` except for slots that are only assigned other constants. `wanted` has values by
+        slot.
         """
         others = {
             label: 1 << instruction.target.slots[0]
@@ -174,7 +175,7 @@ class Flow:
 
 
 def analyze(program: CoreProgram) -> Flow:
-    """Return the flow of a program, in time linear in its length for loop-free programs."""
+    """Return the flow of `program`, in time linear in its length if it has no loops."""
     instructions = program.instructions
     exit_label = len(instructions)
     landing = tuple([_landing(instructions, label) for label in range(exit_label + 1)])
@@ -246,9 +247,10 @@ def analyze(program: CoreProgram) -> Flow:
 
 
 def _waits(program: CoreProgram, decided: Sequence[int]) -> frozenset[int]:
-    """Return the labels of finite choices that may wait.
+    """Return the labels of finite choices of `program` that may wait.
 
-    Their options depend on inputs and constants alone, and their targets are no outputs.
+    Their options depend on inputs and constants alone, and their targets are no outputs. `decided` has, by label, the
+    bit set of slots that depend on inputs alone.
     """
     outputs = slot_set(program.outputs)
     result: set[int] = set()
@@ -268,7 +270,10 @@ def _decided(
     writes: Sequence[int],
     must_write: Sequence[int],
 ) -> tuple[int, ...]:
-    """Return, by label, the slots whose value there depends on the inputs alone, for a program without jumps back.
+    """Return, by label, the bit set of slots whose value there depends on the inputs of `program` alone.
+
+    The program has no jumps back, and starts at the label `entry`. `successors`, `reads`, `writes` and `must_write`
+    are those of its `Flow`.
 
     Where ways meet, consider the branches since the last label that all of them pass. If one of them does not depend
     on the inputs alone, the slots written since then may have any value.
@@ -319,10 +324,11 @@ def _written_by_chance(
     reads: Sequence[int],
     writes: Sequence[int],
 ) -> int:
-    """Return, as bits, the slots written between `last` and `label`; 0 if only inputs decide the path between them.
+    """Return the bit set of slots written between the labels `last` and `label` of `program`.
 
-    `before` has the predecessors of each label. `decided`, `reads` and `writes` have, by label, the slots that depend
-    on inputs alone, that are read, and that are written.
+    The set is empty if only inputs decide the path between them. `before` has the predecessors of each label.
+    `decided`, `reads` and `writes` have, by label, the slots that depend on inputs alone, that are read, and that are
+    written.
     """
     pending, seen, written = [*before[label]], {label}, 0
     by_chance = False
@@ -343,12 +349,12 @@ def _written_by_chance(
 
 
 def has_choices(program: CoreProgram) -> bool:
-    """Whether the program makes finite random choices; without them every exit has weight 1."""
+    """Whether `program` makes finite random choices; without them every exit has weight 1."""
     return any(isinstance(instruction, SampleExponential | SampleChoice) for instruction in program.instructions)
 
 
 def compared_by(instruction: Instruction) -> LinearComparison | None:
-    """Return the comparison of reals or ints on which the chain branches at the instruction, or None."""
+    """Return the comparison of reals or ints on which the chain branches at `instruction`, or None."""
     match instruction:
         case Store(value=LinearComparison() as test) | Branch(condition=LinearComparison() as test):
             return test
@@ -357,7 +363,7 @@ def compared_by(instruction: Instruction) -> LinearComparison | None:
 
 
 def slots_read(tree: object) -> int:
-    """Return the slots that an instruction or an expression may read, as a bit set."""
+    """Return the bit set of slots that `tree`, an instruction or an expression, may read."""
     reads = 0
     for node in walk(tree):
         match node:
@@ -371,7 +377,10 @@ def slots_read(tree: object) -> int:
 def _backwards(
     successors: tuple[tuple[int, ...], ...], at_exit: int, transfer: Callable[[int, int], int]
 ) -> tuple[int, ...]:
-    """Return the least solution of `before[l] = transfer(l, union of before[successors])`, `before[exit] = at_exit`."""
+    """Return the least solution of `before[l] = transfer(l, union of before[successors[l]])`.
+
+    The solution is `at_exit` at the exit, the label after the last of `successors`.
+    """
     before = [0] * len(successors) + [at_exit]
     changed = True
     while changed:
@@ -413,7 +422,7 @@ def _joins(entry: int, successors: tuple[tuple[int, ...], ...]) -> frozenset[int
 
 
 def _versions(instructions: tuple[Instruction, ...]) -> dict[int, dict[int, int]]:
-    """Return, by label and slot, the ordinal of each draw among the draws of its slot, if there are several."""
+    """Return, by label and slot, the ordinal of each draw in `instructions` among the draws of its slot, if several."""
     draws: dict[int, list[int]] = {}
     for label, instruction in enumerate(instructions):
         if isinstance(instruction, SampleNoise):
@@ -434,7 +443,10 @@ _MOST_VALUES = 8
 
 
 def trapped_fault(flow: Flow, states: Mapping[int, State], trap: frozenset[int]) -> Fault:
-    """Return the fault for states that no run leaves: the outermost `while`, and the values that keep it running."""
+    """Return the fault for the states numbered in `trap`, which no run leaves.
+
+    The fault names the outermost `while` of the program of `flow`, and the values in `states` that keep it running.
+    """
     program = flow.program
     labels = {states[node].label for node in trap}
     heads = sorted(labels & program.loops.keys())
@@ -484,7 +496,7 @@ _MOST_PLACES, _MOST_COMBINATIONS = 32, 256
 
 
 def with_finite_noise(flow: Flow) -> Flow:
-    """Return the flow in which noise that is only compared with finitely many numbers is drawn as a finite choice.
+    """Return `flow`, but with noise that is only compared with finitely many numbers drawn as a finite choice.
 
     If the program has other noise and no choices, the flow is returned unchanged, because uniting paths by their
     constraints is then faster. The probability of every exit, for each value of its outputs, is unchanged.
@@ -509,14 +521,17 @@ def with_finite_noise(flow: Flow) -> Flow:
 
 
 def without_finite_noise(flow: Flow) -> Flow:
-    """Return the flow in which no draw of noise is replaced by a finite choice."""
+    """Return `flow`, but with no draw of noise replaced by a finite choice."""
     return replace(flow, chooses=has_choices(flow.program), draws=True, places={}) if flow.places else flow
 
 
 def intervals(
     draw: SampleNoise, mean: Fraction, places: tuple[Fraction, ...]
 ) -> Iterator[tuple[Fraction, NoiseWeight]]:
-    """Yield a number in each interval between `places`, with the weight of the interval for the noise `draw`."""
+    """Yield a number in each interval between the increasing `places`, with the weight of the interval.
+
+    The weight is the probability that the noise of `draw`, around `mean`, falls into the interval.
+    """
     for low, high, number in _cells(draw.law, places):
         yield number, NoiseWeight(draw.law, draw.rate, mean, low, high)
 
@@ -524,7 +539,7 @@ def intervals(
 def _cells(law: Law, places: tuple[Fraction, ...]) -> Iterator[tuple[Fraction | None, Fraction | None, Fraction]]:
     """Yield (low, high, number) for each interval between `places`, where `number` lies in the interval.
 
-    For integer noise the intervals are closed, and each integer lies in exactly one of them.
+    If `law` is that of an integer noise, the intervals are closed, and each integer lies in exactly one of them.
     """
     if not law.whole:
         # A noise with a density is at none of the places.
@@ -543,7 +558,7 @@ def _number_between(low: Fraction | None, high: Fraction | None) -> Fraction:
 
 
 def _only_compared(flow: Flow, slot: int) -> bool:
-    """Return True if the variable is only drawn, with a constant mean, and compared with constants."""
+    """Return True if the variable `slot` of `flow` is drawn with constant means, and only compared with constants."""
     program = flow.program
     if program.slots[slot].role is not Role.VAR:
         return False
@@ -564,9 +579,10 @@ def _only_compared(flow: Flow, slot: int) -> bool:
 
 
 def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
-    """Return, increasing, the values that the noise drawn at a label may be compared with; None if there are too many.
+    """Return, increasing, the values with which `flow` may compare the noise drawn at `label` into `slot`.
 
-    For an integer noise they are the least integers above all values that comparisons may distinguish.
+    For an integer noise they are the least integers above all values that comparisons may distinguish. None if there
+    are too many.
     """
     draw = flow.program.instructions[label]
     assert isinstance(draw, SampleNoise)
@@ -616,7 +632,8 @@ def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
 def _values_among(expr: DomExpr, slots: tuple[Slot, ...]) -> set[Value] | None:
     """Return a set that contains each value that `expr` can have; None if there are too many of them.
 
-    Combinations of arguments for which an operation has no value, such as a division by 0, are left out.
+    A variable in `slots` may have each value of its domain. Combinations of arguments for which an operation has no
+    value, such as a division by 0, are left out.
     """
     match expr:
         case Const(value=value):
@@ -654,7 +671,7 @@ def _numbers(values: set[Value]) -> list[Fraction]:
 
 
 def finite_noise_slots(flow: Flow) -> frozenset[int]:
-    """Return the variables whose noise was replaced by a finite choice."""
+    """Return the variables of `flow` whose noise was replaced by a finite choice."""
     written = 0
     for label in flow.places:
         written |= flow.writes[label]

@@ -67,7 +67,7 @@ class Series:
 
 
 def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
-    """Return the answers that a program may give, each with its runs.
+    """Return the answers that the program of `flow` may give, each with its runs.
 
     None if its runs have more than `most_states` states or are of the wrong kind, or if a segment has many paths.
     """
@@ -76,10 +76,11 @@ def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
 
 
 def runs(flow: Flow, most_states: int) -> RunSet | None:
-    """Return all runs of a program; None if they have more than `most_states` states, or are of the wrong kind.
+    """Return all runs of the program of `flow`.
 
-    A program of the wrong kind has finite inputs or choices, answers that are not constant, faults on some path, noises
-    whose means depend on the path, or loops that are not unrolled.
+    None if they have more than `most_states` states, or are of the wrong kind. A program of the wrong kind has finite
+    inputs or choices, answers that are not constant, faults on some path, noises whose means depend on the path, or
+    loops that are not unrolled.
     """
     if not flow.may_have_runs:
         return None
@@ -95,8 +96,9 @@ def runs(flow: Flow, most_states: int) -> RunSet | None:
 class RunSet:
     """The states of all runs of a program, numbered in the order of their labels.
 
-    Each state has the steps that lead to it (`before`) and the number of its paths (`counts`). `ends` are the states
-    after the program, by answer.
+    Each state has the steps that lead to it (`before`: the number of the earlier state, with the constraints of the
+    step) and the number of its paths (`counts`). `noises` has each noise by its id. `ends` are the states after the
+    program, each with the values of the outputs.
     """
 
     flow: Flow
@@ -132,7 +134,7 @@ class RunSet:
         return dict(zip(self.flow.program.outputs, self.ends[end], strict=True))
 
     def end(self, answer: Sequence[Value]) -> int | None:
-        """Return the state in which all runs with this answer end, or None if no run gives the answer."""
+        """Return the state in which all runs with the outputs `answer` end; None if no run gives the answer."""
         for end, values in self.ends.items():
             if values == answer and all(map(same_value, values, answer)):
                 return end
@@ -302,10 +304,10 @@ def united(paths: list[Path]) -> tuple[Path, ...]:
 
 
 def _union(one: Path, other: Path) -> Path | None:
-    """Return the conjunction that is the union of two paths; None if it is not found to be one.
+    """Return the conjunction that is the union of the paths `one` and `other`; None if it is not found to be one.
 
-    Let c be a constraint of one path whose opposite is in the other, and R all other constraints. If each path implies
-    R, then the paths are R with c, and R with its opposite, so their union is R.
+    Let c be a constraint of one path whose opposite is in the other, and R all other constraints. If each path
+    implies R, then the paths are R with c, and R with its opposite, so their union is R.
     """
     for item in one:
         opposite = item.negation
@@ -356,12 +358,12 @@ class RunTemplate:
 
     @property
     def open(self) -> RunGraph:
-        """Return the graph with every step that is possible at some inputs, and with 0 in place of the slacks."""
+        """The graph with every step that is possible at some inputs, and with 0 in place of the slacks."""
         conditions = tuple([Halfspace(coefficients, Fraction(0)) for coefficients, _ in self._rows])
         return RunGraph(self._drawn({}), conditions, tuple([step for step, _ in self._steps]), self._live)
 
     def graph(self, inputs: Mapping[int, Fraction]) -> RunGraph:
-        """Return the graph at these inputs; its measure is the probability of the answer there."""
+        """Return the graph at `inputs`; its measure is the probability of the answer there."""
         conditions = tuple([Halfspace(coefficients, slack.evaluate(inputs)) for coefficients, slack in self._rows])
         steps = [step for step, guards in self._steps if all(guard.holds_at(inputs) for guard in guards)]
         return RunGraph(self._drawn(inputs), conditions, tuple(steps), self._live)

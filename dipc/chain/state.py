@@ -117,7 +117,7 @@ class Affine:
         return Affine(self.noises, tuple([term for term in self.inputs if term[0] not in inputs]), constant)
 
     def evaluate(self, inputs: Mapping[int, Fraction]) -> Fraction:
-        """The value at `inputs`; the form must have no noises."""
+        """Return the value at `inputs`; the form must have no noises."""
         assert not self.noises
         total = self.constant
         for slot, coefficient in self.inputs:
@@ -149,9 +149,10 @@ def combination(terms: Iterable[tuple[Fraction, Affine]], constant: Fraction) ->
 
 
 def centered(form: Affine, means: Mapping[int, Affine]) -> Affine:
-    """Return the form over the noises N = X - mean(X) with mean 0 instead of its noises X.
+    """Return `form` over the noises N = X - mean(X) with mean 0 instead of its noises X.
 
-    The coefficients of noises are unchanged; the means are added to the rest, which is the slack.
+    `means` has the mean of each noise by id. The coefficients of noises are unchanged; the means are added to the
+    rest, which is the slack.
     """
     return combination([(_ONE, form), *[(c, means[noise]) for noise, c in form.noises]], _ZERO)
 
@@ -160,7 +161,10 @@ def centered(form: Affine, means: Mapping[int, Affine]) -> Affine:
 
 
 def affine_text(form: Affine, noise_name: Callable[[int], str], input_name: Callable[[int], str]) -> str:
-    """Return the form as a text such as `2*r1 - r2 + q[1] + 1/2`; `0` for the zero form."""
+    """Return `form` as a text such as `2*r1 - r2 + q[1] + 1/2`; `0` for the zero form.
+
+    `noise_name` and `input_name` give the name of a noise by its id, and of an input by its slot.
+    """
     terms = [(noise_name(noise), coefficient) for noise, coefficient in form.noises]
     terms += [(input_name(slot), coefficient) for slot, coefficient in form.inputs]
     return _sum_text(terms, form.constant)
@@ -169,7 +173,10 @@ def affine_text(form: Affine, noise_name: Callable[[int], str], input_name: Call
 def comparison_text(
     difference: Affine, op: str, noise_name: Callable[[int], str], input_name: Callable[[int], str]
 ) -> str:
-    """Return `difference op 0` as a text such as `r1 < rT`, positive terms on the left, negative on the right."""
+    """Return `difference op 0` as a text such as `r1 < rT`, positive terms on the left, negative on the right.
+
+    `noise_name` and `input_name` give the name of a noise by its id, and of an input by its slot.
+    """
     terms = [(noise_name(noise), coefficient) for noise, coefficient in difference.noises]
     terms += [(input_name(slot), coefficient) for slot, coefficient in difference.inputs]
     left = [(name, coefficient) for name, coefficient in terms if coefficient > 0]
@@ -194,14 +201,14 @@ Answer = Value | Affine
 
 
 def as_form(value: SlotValue | None) -> Affine | None:
-    """Return a number as a form; None for other values."""
+    """Return `value` as a form if it is a number or a form, else None."""
     if isinstance(value, Fraction):
         return Affine.number(value)
     return value if isinstance(value, Affine) else None
 
 
 def finite_values(slot: Slot) -> tuple[Value, ...]:
-    """Return all values of a DOM or bool slot, in the order of its domain."""
+    """Return all values of the DOM or bool variable `slot`, in the order of its domain."""
     match slot.type:
         case DomType(values=values):
             return values
@@ -211,7 +218,7 @@ def finite_values(slot: Slot) -> tuple[Value, ...]:
 
 
 def same_value(one: object, other: object) -> bool:
-    """Whether two values are equal, with true different from the number 1."""
+    """Whether the values `one` and `other` are equal, with true different from the number 1."""
     return isinstance(one, bool) is isinstance(other, bool) and one == other
 
 
@@ -294,7 +301,10 @@ def constraint(difference: Affine, op: CompareOp, whole: bool = False) -> Constr
 
 
 def equality(difference: Affine, whole: bool = False) -> tuple[Constraint, Constraint] | None:
-    """Return `difference` = 0 as two constraints, each displayed as the equation; None if no integers satisfy it."""
+    """Return `difference` = 0 as two constraints, each displayed as the equation.
+
+    None if no integers satisfy it, where `whole` says that `difference` depends on integers alone.
+    """
     form = _coprime(difference) if whole else difference.normalized()
     if whole and form.constant.denominator != 1:
         return None
@@ -305,7 +315,10 @@ def equality(difference: Affine, whole: bool = False) -> tuple[Constraint, Const
 
 
 def _coprime(form: Affine) -> Affine:
-    """Return the positive multiple whose coefficients are coprime integers; its constant may be any rational."""
+    """Return the positive multiple of `form` whose coefficients are coprime integers.
+
+    Its constant may be any rational.
+    """
     coefficients = [coefficient for _, coefficient in (*form.noises, *form.inputs)]
     if not coefficients or all(abs(coefficient) == 1 for coefficient in coefficients):
         return form
@@ -316,7 +329,10 @@ def _coprime(form: Affine) -> Affine:
 
 @frozen(eq=False)
 class ConstraintSet:
-    """A conjunction: `items` in the order they were added, `keys` as a set, and the `variables_of` all of them."""
+    """A conjunction of constraints: `items` in the order they were added, `keys` as a set.
+
+    `variables` are the variables of all of them, numbered as by `variables_of`; `fingerprint` is the hash.
+    """
 
     items: tuple[Constraint, ...]
     keys: frozenset[Constraint]
@@ -352,24 +368,27 @@ def constraint_set(items: Iterable[Constraint]) -> ConstraintSet:
 
 
 def variables_of(form: Affine) -> list[int]:
-    """Return the variables of a form as numbers: noise n is 2n, the input with slot n is 2n + 1."""
+    """Return the variables of `form` as numbers: noise n is 2n, the input with slot n is 2n + 1."""
     return [variable for variable, _ in terms_of(form)]
 
 
 def is_input(variable: int) -> bool:
-    """Whether a variable is an input: noise n has the number 2n, the input with slot n the number 2n + 1."""
+    """Whether `variable` is an input: noise n has the number 2n, the input with slot n the number 2n + 1."""
     return variable >= 0 and variable % 2 == 1
 
 
 def terms_of(form: Affine) -> list[tuple[int, Fraction]]:
-    """Return the terms of a form by variable: noise n is 2n, the input with slot n is 2n + 1."""
+    """Return the terms of `form` by variable: noise n is 2n, the input with slot n is 2n + 1."""
     terms = [(2 * noise, coefficient) for noise, coefficient in form.noises]
     terms += [(2 * slot + 1, coefficient) for slot, coefficient in form.inputs]
     return terms
 
 
 def form_of(terms: Iterable[tuple[int, Fraction]], constant: Fraction) -> Affine:
-    """Return the form with these terms: noise n is 2n, the input with slot n is 2n + 1; the inverse of `terms_of`."""
+    """Return the form with `terms` and `constant`: the inverse of `terms_of`.
+
+    Noise n is the variable 2n, the input with slot n is 2n + 1.
+    """
     noises = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 0]
     inputs = [(variable // 2, coefficient) for variable, coefficient in terms if variable % 2 == 1]
     return Affine(tuple(sorted(noises)), tuple(sorted(inputs)), constant)
@@ -419,7 +438,7 @@ def offsets(items: Iterable[Constraint]) -> Offsets:
 
 
 def change_coordinates(items: Sequence[Constraint], by: Offsets, sign: int = 1) -> list[Constraint]:
-    """Return the constraints in the coordinates `by`, or with `sign` -1 in the original ones again."""
+    """Return the constraints `items` in the coordinates `by`, or with `sign` -1 in the original ones again."""
     if not by:
         return list(items)
     return [_change_coordinates(item, by, sign) for item in items]
@@ -481,7 +500,7 @@ def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
 
 
 def graph_entails(graph: Graph, question: Constraint) -> bool:
-    """Return True exactly if a graph of differences implies `question`, a bound on a difference."""
+    """Return True exactly if the differences in `graph` imply `question`, a bound on a difference."""
     asked = question.bound
     assert asked is not None
     upper, lower, (weight, strict) = asked
@@ -556,7 +575,7 @@ def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[Const
 
 
 def connected(questions: Iterable[Constraint], facts: Iterable[Constraint]) -> list[Constraint]:
-    """Return the facts that share variables with one of `questions`, directly or through other facts."""
+    """Return those of `facts` that share variables with one of `questions`, directly or through other facts."""
     rest = [(fact, frozenset(variables_of(fact.form))) for fact in facts]
     reached = {variable for question in questions for variable in variables_of(question.form)}
     constraints: list[Constraint] = []
@@ -646,7 +665,7 @@ class Fault(Exception):
         self.notes = notes
 
     def noting(self, *more: str) -> Fault:
-        """Return the fault with more notes."""
+        """Return the fault with the notes `more` added."""
         return Fault(self.code, self.message, self.span, self.label, *self.notes, *more)
 
     def diagnosed(self, source: SourceText, *more: str) -> DiagnosticError:
@@ -690,7 +709,11 @@ class Waiting:
 
 @frozen
 class Unfinished:
-    """An evaluation of an instruction that stopped at a waiting choice: the next place in its code, and the stack."""
+    """An evaluation of an instruction that stopped at a waiting choice.
+
+    `place` is the next place in the code of the instruction (`_Code` of `dipc.chain.waiting`), `stack` the values so
+    far.
+    """
 
     place: int
     stack: tuple[Value, ...]
@@ -700,7 +723,7 @@ SlotValue = Value | Affine | Mark | Waiting | Unfinished
 
 
 def value_text(value: Value | Waiting | Unfinished) -> str:
-    """Return the text of a value for messages; a waiting choice is `a choice`."""
+    """Return the text of `value` for messages; a waiting choice is `a choice`."""
     return "a choice" if isinstance(value, Waiting | Unfinished) else show_value(value)
 
 
@@ -794,7 +817,10 @@ class State:
         return state._drop_noises({noise for item in dropped for noise, _ in item.form.noises})
 
     def constrained_by(self, constraints: ConstraintSet, noises: Iterable[NoiseVar]) -> State:
-        """Return the state with these constraints and noises in place of its own, if something mentions the noises."""
+        """Return the state with `constraints` and `noises` in place of its own.
+
+        Noises that neither its constraints nor its values mention are left out.
+        """
         ordered = tuple(sorted(noises, key=lambda noise: noise.id))
         state = State(self.label, self.values, ordered, constraints, self.guards, self.fingerprint)
         return state._drop_noises({noise.id for noise in ordered})
@@ -841,7 +867,7 @@ class State:
 
 
 def slot_set(slots: Iterable[int]) -> int:
-    """Return the slots as a bit set."""
+    """Return `slots` as a bit set."""
     result = 0
     for slot in slots:
         result |= 1 << slot
@@ -863,7 +889,7 @@ def slot_tuple(members: int) -> tuple[int, ...]:
 
 
 def initial_state(label: int, values: tuple[SlotValue, ...]) -> State:
-    """Return the state at `label` with these values and without noises."""
+    """Return the state at `label` with the given `values` of all slots, and without noises."""
     fingerprint = 0
     for slot, value in enumerate(values):
         fingerprint ^= _slot_hash(slot, value)
@@ -972,7 +998,7 @@ DETERMINISTIC = Deterministic()
 
 
 def nonnegative(noises: Iterable[NoiseVar]) -> ConstraintSet:
-    """Return the constraints that confine noises to their supports, where these have a least or a greatest value."""
+    """Return the constraints that confine `noises` to their supports, where these have a least or a greatest value."""
     known = [
         constraint(combination([(_ONE, Affine.noise(noise.id)), (-_ONE, noise.mean)], -end), operator)
         for noise in noises
@@ -995,7 +1021,11 @@ def path_notes(
     node: int,
     dom_inputs: Mapping[int, Value],
 ) -> tuple[str, ...]:
-    """Return sentences that tell how `node` is reached from `start`: the finite inputs, then events on one path."""
+    """Return sentences that tell how the state `node` of `program` is reached from the state `start`.
+
+    They give the finite inputs `dom_inputs`, by slot, and then the events on one shortest path through `graph`, whose
+    nodes are the numbers of `states`.
+    """
     import networkx as nx
 
     notes: list[str] = []

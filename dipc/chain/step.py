@@ -65,7 +65,10 @@ from dipc.text.diagnostic import Span
 
 
 def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value:
-    """Return the value of `expr`; raise Fault for an unassigned read, a division by zero, an index out of range."""
+    """Return the value of `expr`, where `values` are the contents of the variables `slots`.
+
+    Raises Fault for an unassigned read, a division by zero, and an index out of range.
+    """
     match expr:
         case Const(value=value):
             return value
@@ -84,7 +87,7 @@ def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) 
 
 
 def evaluate_affine(expr: AffineExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Affine:
-    """Return the form of a real or int expression.
+    """Return the form of the real or int expression `expr`, where `values` are the contents of the variables `slots`.
 
     Raises Fault for an unassigned read, a division by zero, and an index out of range.
     """
@@ -101,14 +104,20 @@ def evaluate_affine(expr: AffineExpr, values: Sequence[SlotValue], slots: Sequen
 
 
 def target_slot(target: Target, values: Sequence[SlotValue], slots: Sequence[Slot]) -> int:
-    """Return the slot that an assignment writes; raise Fault for an index out of range."""
+    """Return the slot that an assignment to `target` writes, where `values` are the contents of the variables `slots`.
+
+    Raises Fault for an index out of range.
+    """
     if target.index is None:
         return target.slots[0]
     return _element(target.name, target.slots, target.low, target.index, target.span, values, slots)
 
 
 def read(expr: Read | ReadElement, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value | Affine:
-    """Return the content of a variable; raise Fault for an unassigned variable, and for an index out of range."""
+    """Return the content of the variable that `expr` reads, where `values` are the contents of all variables `slots`.
+
+    Raises Fault for an unassigned variable, and for an index out of range.
+    """
     match expr:
         case Read(slot=slot):
             pass
@@ -143,7 +152,11 @@ def _element(
 
 
 def element_slot(array: str, elements: tuple[int, ...], low: int, point: Fraction, span: Span) -> int:
-    """Return the slot of the element with index `point`; raise Fault if the array has none."""
+    """Return the slot of the element with index `point` of `array`.
+
+    `elements` are the slots of its elements, and `low` is its first index. Raises Fault, which points at `span`, if
+    the array has no such element.
+    """
     offset = point - low
     if offset.denominator != 1 or not 0 <= offset < len(elements):
         raise Fault(
@@ -175,7 +188,10 @@ def _number(value: Value) -> Fraction:
 
 
 def apply(op: DomOp, arguments: list[Value], span: Span) -> Value:
-    """Return the result of an operation on values; raise Fault for a division by zero and for too many digits."""
+    """Return the result of the operation `op` on the values `arguments`.
+
+    Raises Fault, which points at `span`, for a division by zero and for too many digits.
+    """
     try:
         return operations.evaluate(op, arguments)
     except ZeroDivisionError:
@@ -207,7 +223,10 @@ class Option(NamedTuple):
 
 
 def exponential(mechanism: SampleExponential, values: Sequence[SlotValue], slots: Sequence[Slot]) -> list[Option]:
-    """Return the values of an exponential mechanism with their weights; raise Fault for an undefined score."""
+    """Return the values of `mechanism` with their weights, where `values` are the contents of the variables `slots`.
+
+    Raises Fault for an undefined score.
+    """
     scores: list[Fraction] = []
     for value, expr in zip(mechanism.values, mechanism.scores, strict=True):
         try:
@@ -223,9 +242,10 @@ def exponential(mechanism: SampleExponential, values: Sequence[SlotValue], slots
 
 
 def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[Slot]) -> list[Option]:
-    """Return the values of a `choose` with their weights, without those of weight 0; raise Fault.
+    """Return the options of `choice` with their weights, where `values` are the contents of the variables `slots`.
 
-    Faults in values of weight 0 do not matter.
+    Options of weight 0 are left out, and their faults do not matter. Raises Fault for an option that cannot be
+    evaluated.
     """
     return [
         Option(evaluate(value, values, slots), ExpressionWeight(weight, weight.span))
@@ -235,7 +255,7 @@ def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[S
 
 
 def is_never(weight: Expr) -> bool:
-    """Return True if the weight of an option is the number 0 in the text."""
+    """Return True if `weight`, that of an option, is the number 0 in the text."""
     return isinstance(weight, Number) and not weight.value
 
 
@@ -250,7 +270,7 @@ class Successor(NamedTuple):
 
 
 def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tuple[Successor, ...]:
-    """Return the successors of a state whose program has not ended.
+    """Return the successors of `state`, in which the program of `flow` has not ended.
 
     They are the options of a choice, or the outcomes of a comparison, which are disjoint and complete up to measure
     zero. `instruction`, if given, is the one at the state's label with some expressions replaced by their values, and
@@ -343,7 +363,10 @@ def _affine(flow: Flow, state: State, slot: int, expr: AffineExpr) -> Affine:
 
 
 def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[NoiseVar, Affine]:
-    """Return (the noise drawn, the new content of its variable): the noise, plus its mean if that is random."""
+    """Return (the noise of `draw`, the new content of its variable `slot`) in `state`, a state of `flow`.
+
+    The content is the noise, plus its mean if that is random.
+    """
     form = _affine(flow, state, slot, draw.mean)
     mean = Affine((), form.inputs, form.constant)
     assert all(noise.id != state.label for noise in state.noises), "reals and ints are not drawn in a loop"
@@ -356,9 +379,10 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
 
 
 def _fallen(flow: Flow, state: State, draw: SampleNoise, slot: int, follow: int) -> tuple[Successor, ...]:
-    """Return one successor for each interval into which the noise may fall, where only the interval matters later.
+    """Return one successor of `state` for each interval into which the noise of `draw` may fall.
 
-    `slot` is the variable of the noise, and `follow` the next label.
+    Only the interval matters later in the program of `flow`. `slot` is the variable of the noise, and `follow` the
+    next label.
     """
     mean = _affine(flow, state, slot, draw.mean).constant
     return tuple(
@@ -415,8 +439,8 @@ def _assuming(state: State, known: tuple[Constraint, ...], signs: ConstraintSet)
 def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -> State:
     """Return `state` without constraints that the others imply, after `known` were added.
 
-    Paths may reach equal constraints by different comparisons: x > 1 and then x > 2, or x > 2 at once. Without
-    implied constraints both lead to one state.
+    `signs` has constraints that the noises of the state always satisfy. Paths may reach equal constraints by
+    different comparisons: x > 1 and then x > 2, or x > 2 at once. Without implied constraints both lead to one state.
     """
     noisy = bool(known[0].form.noises)
     constraints = state.constraints if noisy else state.guards
@@ -430,7 +454,8 @@ def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -
 def _outcomes(difference: Affine, op: CompareOp, whole: bool) -> list[tuple[bool, tuple[Constraint, ...]]]:
     """Return the possible outcomes of the comparison `difference` `op` 0, each as (whether it holds, constraints).
 
-    Together they cover everything up to measure zero.
+    `whole` says that `difference` depends on integers alone. Together the outcomes cover everything up to measure
+    zero.
     """
     match op:
         case CompareOp.EQ | CompareOp.NE:

@@ -91,11 +91,11 @@ class Steps:
         opened: bool = False,
         folded: bool = True,
     ) -> None:
-        """Prepare the steps of a program; `live` are the live slots by label.
+        """Prepare the steps of the program of `flow`; `live` are the bit sets of live slots by label.
 
-        The slots `kept` are never forgotten, and no choice waits in them. Without `waiting` no choice waits. With
-        `opened`, a finite input that is left open waits as well, with its values as options. With `folded`, a
-        variable computed from a waiting choice may wait in place of the choice.
+        The slots in the bit set `kept` are never forgotten, and no choice waits in them. Without `waiting` no choice
+        waits. With `opened`, a finite input that is left open waits as well, with its values as options. With
+        `folded`, a variable computed from a waiting choice may wait in place of the choice.
         """
         self._flow = flow
         self._live = live
@@ -110,7 +110,7 @@ class Steps:
         self._outputs = slot_set(flow.program.outputs)
 
     def first(self, state: State) -> State:
-        """Return the initial state, with an extra slot for an unfinished evaluation."""
+        """Return `state`, the initial one, with an extra slot for an unfinished evaluation."""
         if self._is_plain:
             return state
         return State(
@@ -123,19 +123,19 @@ class Steps:
         )
 
     def progress(self, state: State) -> int:
-        """Return how far the state's instruction has been evaluated, a number that orders states at one label."""
+        """Return how far the instruction at `state` has been evaluated, a number that orders states at one label."""
         value = None if self._is_plain else state.values[self._extra]
         return value.place + 1 if isinstance(value, Unfinished) else 0
 
     def pauses(self, state: State) -> bool:
-        """Return True if the next step of the state may read a waiting choice."""
+        """Return True if the next step of `state` may read a waiting choice."""
         return not self._is_plain and (
             isinstance(state.values[self._extra], Unfinished)
             or any(type(state.values[slot]) is Waiting for slot in slot_tuple(self._flow.reads[state.label]))
         )
 
     def successors(self, state: State) -> tuple[Successor, ...]:
-        """Return the next states; choices in them may be waiting. Raises Fault."""
+        """Return the next states after `state`; choices in them may be waiting. Raises Fault."""
         if not self.pauses(state):
             return self._executed(state, self._flow.program.instructions[state.label])
         begun = state.values[self._extra]
@@ -157,7 +157,10 @@ class Steps:
         return chosen if met is None else (Successor(met, DETERMINISTIC),)
 
     def _computes(self, state: State, slot: int) -> bool:
-        """Return True if the next instruction reads only `slot` and slots that inputs decide, and writes no output."""
+        """Return True if the next instruction of `state` only computes from `slot` and slots that inputs decide.
+
+        The instruction then writes no output, and works on finite values alone.
+        """
         flow, label = self._flow, state.label
         return (
             _is_on_finite_values(flow.program.instructions[label])
@@ -373,9 +376,10 @@ class _Code:
         return expr
 
     def run(self, values: Sequence[SlotValue], begun: Unfinished) -> tuple[Unfinished, int | None]:
-        """Return (the evaluation so far, slot) at the next load of a waiting variable, or with None at the end.
+        """Run the code on the contents `values` of the variables, from the evaluation `begun` on.
 
-        Raises Fault.
+        Returns (the evaluation so far, slot) at the next load of the waiting variable `slot`, or with None at the
+        end. Raises Fault.
         """
         place, stack = begun.place, list(begun.stack)
         while place < len(self._parts):
@@ -428,7 +432,7 @@ def _concrete(value: Value | Affine) -> Value:
 
 
 def _mapped(instruction: Instruction, change: Callable[[DomExpr], DomExpr]) -> Instruction:
-    """Return the instruction with `change` applied to its expressions of finite type, in the order of evaluation.
+    """Return `instruction` with `change` applied to its expressions of finite type, in the order of evaluation.
 
     Options of weight 0 are unchanged, because an error in them does not matter.
     """
