@@ -101,12 +101,14 @@ class BothOpenCase(ClassCase):
     def posed_at_inputs(
         self, product: Fraction | None, most: int, nearest: Fraction | None = None
     ) -> Iterator[ProofStep]:
-        """Yield the claim at some inputs of the class and some values of gamma, as proof steps."""
+        """Yield the claim at some inputs of the class and some values of gamma, as proof steps.
+
+        `product`, `most` and `nearest` have the meanings they have in `ClassCase.posed_at_inputs`.
+        """
         for gamma in self._gammas():
             yield from self._with_gamma(gamma).posed_at_inputs(product, most, nearest)
 
     def posed_at_one(self, most: int) -> Iterator[ProofStep]:  # noqa: ARG002
-        """Yield nothing: at an input the claim depends on both alpha·eps and gamma·eps."""
         yield from ()
 
     def undecided_row(self) -> ClassResult:
@@ -258,13 +260,13 @@ class OneGammaCase(ClassCase):
 
 
 def _says(case: ClassCase) -> ClaimScope | None:
-    """Return the eps for which the least value of beta is below 1, or None if no least value is known."""
+    """Return the eps for which the least beta of `case` is below 1, or None if no least value is known."""
     least = case.summand.least
     return None if least is None else claim_scope(least, case.claim.intervals, case.source.program.limits)
 
 
 def with_clipped_inputs(program: Program, options: ClaimOptions) -> Program:
-    """Return the program with inputs limited to their clipping ranges, if the claim does not depend on dd.
+    """Return `program` with inputs limited to their clipping ranges, if the claim of `options` does not depend on dd.
 
     The result is `program` itself for other claims. Raises DiagnosticError for a claim that cannot be read.
     """
@@ -277,9 +279,9 @@ def with_clipped_inputs(program: Program, options: ClaimOptions) -> Program:
 
 
 def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool = False) -> EveryInput:
-    """Return the question about every real and int input; with `scaled` it is also about multiples of beta.
+    """Return the question whether the claim of `options` holds at every real and int input of `program`.
 
-    Raises DiagnosticError.
+    With `scaled` the question is also about multiples of beta. Raises DiagnosticError.
     """
     claim = ClassClaim(program, options, together=True)
     if claim.both_open:
@@ -291,10 +293,10 @@ def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool 
 def _right_and_near(
     source: EveryInput, convex: ConvexClass, halves_of_beta: conditions.Halves, gamma: str | None
 ) -> Iterator[list[ClassCase]]:
-    """Yield lists of cases; the claim follows if all cases of one list are proved.
+    """Yield lists of cases about the class `convex`; the claim of `source` follows if all cases of one list are proved.
 
-    The first case states that the finite outputs are right, with one summand of beta. The others state that the other
-    outputs are within gamma, with the other summand.
+    The first case states that the finite outputs are right, with the first summand of beta in `halves_of_beta`. The
+    others state that the other outputs are within `gamma`, with the second summand.
     """
 
     def case(options: ClaimOptions, exits: Sequence[CenteredExit]) -> ClassCase:
@@ -318,7 +320,10 @@ def _single(rows: Sequence[ClassResult]) -> tuple[ClassResult, ...]:
 
 
 def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassEvidence:
-    """Return evidence that the class is proved, but cannot be verified by the checker, for the reason `beyond`."""
+    """Return evidence that the class `convex` of `source` is proved, but not in a way that the checker can follow.
+
+    `beyond` is the reason.
+    """
     nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
     why = Farkas(convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
     return ClassEvidence(
@@ -351,9 +356,9 @@ def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
 
 
 def _exit_sets(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
-    """Yield sets of exits in which the finite outputs and the nearness of the others depend on different noises.
+    """Yield subsets of `exits` whose finite outputs and nearness of the other outputs depend on different noises.
 
-    These are all exits together, if there are several, and each exit alone.
+    The subsets are all exits whose noises are not shared, if there are several, and each exit alone.
     """
     alone = [centered_exit for centered_exit in exits if not _shares(centered_exit)]
     if len(alone) > 1:
@@ -363,7 +368,7 @@ def _exit_sets(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]
 
 
 def _shares(centered: CenteredExit) -> bool:
-    """Return True if some noise both determines the finite outputs and is compared with another output."""
+    """Return True if a noise of `centered` both determines the finite outputs and is compared with another output."""
     return any(len({bool(half.radius) for half in component.halfspaces}) > 1 for component in centered.parts)
 
 

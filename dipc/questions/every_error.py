@@ -31,10 +31,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def class_rows(source: Source, engine: Engine, point: Fraction, *, claimed: bool) -> Iterator[ErrorRow]:
-    """Yield an upper bound of the expected error in each class of inputs with one answer.
+    """Yield an upper bound of the expected error in each class of inputs of `source` with one answer.
 
-    If `claimed`, decide the claim. A class without a known bound has a reason. Raises DiagnosticError for claims that
-    make no sense.
+    Each row has the value of the bound at the eps `point`. If `claimed`, `engine` decides the claim. A class without
+    a known bound has a reason. Raises DiagnosticError for claims that make no sense.
     """
     assert isinstance(source, EveryInput)
     for case in source.cases():
@@ -84,7 +84,10 @@ def _row(
 
 
 def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *, equal: bool) -> RowResult:
-    """Return the decision of the claim about a class; a bound can refute it only if it is attained (`equal`)."""
+    """Return the decision of the claim about the class of `case`, by `engine`, with the texts of the row `entry`.
+
+    `bound` is 1 minus an upper bound of the expected error. It can refute the claim only if it is attained (`equal`).
+    """
     required = case.goal.required
     if required.beta is None or required.distances.is_open:
         raise OutsideFragment("the claim about errors depends on a distance that is left open")
@@ -133,7 +136,7 @@ def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Seque
 
 
 def _is_less(gap: Affine, noise: Affine, state: ExitState, guards: Sequence[Constraint]) -> bool:
-    """Return True if |`gap`| <= |`noise`| for all noises that reach the exit `state`, at inputs behind the guards."""
+    """Return True if |`gap`| <= |`noise`| for all noises that reach the exit `state`, at inputs behind `guards`."""
     known = [
         halfspace(item.form, _ONE, strict=item.strict)
         for item in (*state.constraints.items, *state.guards.items, *guards)

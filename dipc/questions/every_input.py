@@ -160,10 +160,10 @@ class EveryInput(ClassSource):
     def __init__(
         self, program: Program, claim: ClassClaim, like: EveryInput | None = None, *, scaled: bool = False
     ) -> None:
-        """Prepare the claim; `like` is a question about the same program with another claim, which shares its work.
+        """Prepare the question whether `claim` holds at every input of `program`.
 
-        With `scaled`, the question is also about multiples of beta. Raises DiagnosticError for a program without
-        classes.
+        `like` is a question about the same program with another claim, which shares its work. With `scaled`, the
+        question is also about multiples of beta. Raises DiagnosticError for a program without classes.
         """
         super().__init__(program, claim)
         self.scaled: bool = scaled if like is None else like.scaled
@@ -240,7 +240,7 @@ class EveryInput(ClassSource):
         return self._cases(_FEW)
 
     def _cases(self, few: int, *, renaming: bool = False) -> Iterator[Case]:
-        """Yield the classes in order.
+        """Yield the classes in order; if there are more than `few`, only one of those that are alike.
 
         With `renaming`, a class that differs only in names from one that is proved already needs no decision.
         """
@@ -273,9 +273,9 @@ class EveryInput(ClassSource):
                 yield case
 
     def _pattern(self, inputs: InputClass) -> Pattern | None:
-        """Return the class without names, or None if it may not be compared with others.
+        """Return the class `inputs` without names, or None if it may not be compared with others.
 
-        They are compared if they are many, and if each is all inputs with its answer.
+        Classes are compared if they are many, and if each is all inputs with its answer.
         """
         ideal = self.ideal
         if not self._may_exchange or inputs.sections or inputs.others or not ideal.metric.is_plain:
@@ -286,7 +286,10 @@ class EveryInput(ClassSource):
         return None if states is None else self._patterns.pattern(inputs.region, states)
 
     def remember(self, pattern: Pattern, result: ClassResult) -> None:
-        """Remember the `result` of a class for the classes that differ from it in names only, if it is proved."""
+        """Remember the `result` of a class, if it is proved, for the classes that differ from it in names only.
+
+        `pattern` is the class without names.
+        """
         if result.verdict is Verdict.ACCURATE and not result.rows:
             self._proved[pattern.key] = _Proved(pattern, replace(result, evidence=None))
 
@@ -349,7 +352,10 @@ class EveryInput(ClassSource):
         return own, choices(inside, inputs.rivals, self.metric, slanted=self.near is not None)
 
     def _is_static_at_edges(self, inputs: InputClass, own: Sequence[Moving]) -> bool:
-        """Return True if each facet that does not move with alpha is an edge of `requires`, with no input behind it."""
+        """Return True if each facet that does not move with alpha is an edge of `requires`, with no input behind it.
+
+        `own` has the facets at the guards of the class `inputs`, in order.
+        """
         allowed = self.program.allowed
         if allowed is None:
             return False
@@ -390,7 +396,6 @@ class Unsorted:
     reason: str
 
     def steps(self) -> Sequence[ProofStep]:
-        """Raise Undecided with the reason."""
         raise Undecided(self.reason)
 
     def undecided_row(self) -> ClassResult:
@@ -422,7 +427,6 @@ class RenamedClass:
     proved: _Proved
 
     def steps(self) -> Sequence[ProofStep]:
-        """Return the obligations of the class itself."""
         (convex,) = self.source.convex_classes(self.inputs)
         return ClassCase(self.source, convex).steps()
 
@@ -563,8 +567,8 @@ class ClassCase:
     def _at_most_one(self) -> tuple[Obligation, ...]:
         """Return the obligation that a multiple of beta is at least 1, if a proof in parts needs it, else nothing.
 
-        It is needed if the question is about multiples of beta, and beta is the least of 1 and a sum that is proved in
-        parts. A multiple < 1 of beta can be less than that of the sum.
+        A proof in parts needs the obligation if the question is about multiples of beta, and beta is the least of 1
+        and the sum that is proved in parts. A multiple < 1 of beta can be less than that of the sum.
         """
         claim = self.claim
         if not self.source.scaled or conditions.below_one(claim.beta) == claim.beta:
@@ -574,8 +578,7 @@ class ClassCase:
     def is_comparable(self, posed: ProofStep) -> bool:
         """Return True if the amount by which the obligation of `posed` fails shows how good its bound is.
 
-        It does not if the obligation and the goal's bounds have different variables. Raises Undecided and
-        DiagnosticError.
+        Obligations with different variables are not comparable. Raises Undecided and DiagnosticError.
         """
         return posed.variable is self.goal.required.variable or not self.goal.lower.bound.shares
 
@@ -591,8 +594,8 @@ class ClassCase:
     def least_at_distance(self, distance: int, needed: Needed) -> tuple[Sequence[ProofStep], CoveringProofs]:
         """Return ([the obligation about the least probability at `distance`], no proofs) if that probability is known.
 
-        Else return ([], proofs that need the least value of an open constant), as `least_needing` does. Raises
-        Undecided.
+        Else return ([], proofs that need the least value of an open constant), as `least_needing` does; `needed`
+        computes the value that one proof needs. Raises Undecided.
         """
         goal = integer_distances.at_distance(self.goal, Fraction(distance))
         first = [self._exactly(proof) for proof in simple_proofs(goal)][:1]
@@ -631,8 +634,8 @@ class ClassCase:
     def steps_far_away(self) -> Iterator[ProofStep]:
         """Yield limits of the claim at inputs with growing integer distances alpha, as eps falls and alpha·eps stays.
 
-        They are functions of alpha·eps, see `dipc.rules.far_away`. Nothing is yielded where no limit is known. Raises
-        Undecided and DiagnosticError.
+        The limits are functions of alpha·eps, see `dipc.rules.far_away`. Nothing is yielded where no limit is known.
+        Raises Undecided and DiagnosticError.
         """
         claim, distances = self.claim, self.goal.required.distances
         ray = self._ray() if self._beta_falls else None
@@ -702,9 +705,10 @@ class ClassCase:
                     yield from self.source.witnesses.steps(inputs, gamma)
 
     def posed_at_one(self, most: int) -> Iterator[ProofStep]:
-        """Yield the claim at some inputs with the open distance 1, where distance·eps is eps, as proof steps.
+        """Yield the claim at inputs with the open distance 1, where distance·eps is eps, as proof steps.
 
-        Nothing is yielded if the claim is not about every eps. Raises Undecided and DiagnosticError.
+        At most `most` inputs of each part of the class are used. Nothing is yielded if the claim is not about every
+        eps. Raises Undecided and DiagnosticError.
         """
         required = self.goal.required
         if not required.distances.is_open:
@@ -720,7 +724,10 @@ class ClassCase:
     def _inputs(
         self, alphas: Sequence[Fraction], most: int, nearest: Fraction | None = None
     ) -> Iterator[Mapping[int, Value]]:
-        """Yield inputs with least slacks for each of `alphas`, at most `most` of the class and of each of its parts."""
+        """Yield inputs with least slacks for each of `alphas`, at most `most` of the class and of each of its parts.
+
+        `nearest` is the least share of the way from an extreme input to an inner one.
+        """
         setting = self.source.setting
         subclasses = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]
         for convex in (self.convex, *subclasses):
@@ -815,7 +822,7 @@ class ClassCase:
     def _first_decision(self) -> Asking[Decision]:
         """Return the decision about the bound by least slacks.
 
-        If beta is not a function of the variable, it is only measured.
+        The bound is only measured if beta is not a function of the variable.
         """
         goal = self.goal
         if goal.required.beta is None:
@@ -830,8 +837,8 @@ class ClassCase:
     ) -> tuple[Sequence[Fraction], Fraction | None]:
         """Return the values of alpha at which inputs are tried, and a gamma if gamma is open, else None.
 
-        The claim is known to fail if distance·eps is `product`, and for ints at the distance `failing`, unless these
-        are None.
+        Unless `product` is None, the claim fails if distance·eps is `product`. Unless `failing` is None, the claim
+        about ints fails at this distance.
         """
         goal, distances = self.goal, self.goal.required.distances
         alpha = distances.alpha or _ZERO
@@ -855,7 +862,11 @@ class ClassCase:
         return bool(self.goal.required.distances.alpha_rate and self.goal.required.distances.gamma_rate)
 
     def _first_refuting(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
-        """Return an input with least slacks that refutes the claim, or None."""
+        """Return an input with least slacks that refutes the claim, or None.
+
+        `first` is the decision about the bound by least slacks, and `failing` an integer distance at which the claim
+        fails.
+        """
         alphas, gamma = self._witness_distances(_failing_at(first), failing)
         proposed = chain.from_iterable(self._candidates(alphas))
         return (yield from self.source.witnesses.first_refuting(proposed, gamma, finite=self._moves))
@@ -878,7 +889,8 @@ class ClassCase:
     def _searched(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
         """Return an input that refutes the claim, or None if no input tried does.
 
-        Only inputs are tried at which floating-point estimates suggest that the claim fails.
+        Only inputs are tried at which floating-point estimates suggest that the claim fails. `first` is the decision
+        about the bound by least slacks, and `failing` an integer distance at which the claim fails.
         """
         source, goal, slots = self.source, self.goal, self.source.ideal.symbolic_inputs
         alphas, gamma = self._witness_distances(_failing_at(first), failing)
@@ -956,7 +968,10 @@ class ClassCase:
     # --- where the claim is vacuous ---------------------------------------------------------------------
 
     def _with_sayings(self, result: ClassResult, convex: ConvexClass) -> ClassResult:
-        """Return `result` with the values at which its claim is not vacuous; if there are none, as accurate."""
+        """Return `result` with the values at which its claim is not vacuous; if there are none, as accurate.
+
+        `result` is about the class `convex`, a part of this one.
+        """
         assert result.note is not None
         nearness = self._greatest_dd()
         if result.note.method is Method.EMPTY or nearness is not None:
@@ -1014,9 +1029,9 @@ class ClassCase:
         return self._row(Method.NONE, Verdict.UNDECIDED, _Shown.from_goal(goal, first.bound), reason)
 
     def _deciding_grid(self, failing: Fraction | None) -> str:
-        """Return the option that decides int inputs around one of the class, as the end of a sentence.
+        """Return the end of a sentence that names the option which decides int inputs around one of the class.
 
-        Else an empty text.
+        The input is at the distance `failing`, or 1. The text is empty if the class has no known input.
         """
         point = next(iter(self._inputs((failing or _ONE,), 1)), None)
         if point is None:
@@ -1045,7 +1060,7 @@ class ClassCase:
         return ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, unverified=beyond)
 
     def _established(self, established: Established) -> ClassResult:
-        """Return the result that the claim is proved for this class, or for a part of it."""
+        """Return the result that the claim is proved, by `established`, for this class or for a part of it."""
         goal = established.goal
         evidence = ClassEvidence(goal.convex.facets, self._certified(established.evidence))
         if isinstance(established.evidence, EmptyClass):
@@ -1087,9 +1102,10 @@ class ClassCase:
         *,
         of: ConvexClass | None = None,
     ) -> ClassResult:
-        """Return the report's row for this class, or for the convex class `of`, at its corner if it has one.
+        """Return the report's row for this class, or for the convex class `of`, with this `method` and `verdict`.
 
-        The row is for one value of the open distance.
+        The row is about one value of the open distance, at the corner of `stated` if it has one. `reason` is given if
+        the class is undecided.
         """
         convex = of or self.convex
         note = self._note(method, convex, stated)
@@ -1139,7 +1155,10 @@ class ClassCase:
 
 @frozen
 class _Shown:
-    """The fields of a report's row about a goal: the bound that was decided, and the `corner` that attains it."""
+    """The fields of a report's row about a goal: the `bound` that was decided, and the `corner` of the class.
+
+    With `exact`, the probability at the corner is the bound.
+    """
 
     goal: Goal
     bound: ClosedForm | None
@@ -1167,7 +1186,7 @@ def _failing_at(first: Decision) -> Fraction | None:
 
 
 def _system(convex: ConvexClass, alpha: Fraction) -> list[Halfspace]:
-    """Return the half-spaces for the inputs of the class at distance at least `alpha` from other answers.
+    """Return the half-spaces for the inputs of `convex` at distance at least `alpha` from other answers.
 
     Edges that belong to other classes are excluded.
     """
@@ -1196,7 +1215,10 @@ def _inside(interval: Interval) -> Fraction:
 
 
 def _unproved_integers(name: str, failing: Fraction | None) -> str:
-    """Return the reason why a class of ints is not proved for each value of the open distance `name`."""
+    """Return the reason why a class of ints is not proved for each value of the open distance `name`.
+
+    `failing` is the distance at which the proof fails, or None if it fails for large ones.
+    """
     if failing is None:
         what = f"for all large values of the {name} at once"
     elif name == "gamma":

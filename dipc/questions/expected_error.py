@@ -55,8 +55,11 @@ class ErrorRows(TableRows):
 class ErrorRow(Record):
     """The expected `error` at one input in closed form, and an enclosure of its `value` at the eps of the report.
 
-    Both are None past a limit, with the `reason`. For a numeric output `bias` is E[output - det(u)], and `variance` the
-    variance of the output. `result` is the decided row, if there is a claim.
+    Both are None past a limit, with the `reason`. For a numeric output `bias` is E[output - det(u)], and `variance`
+    the variance of the output. `result` is the decided row, if there is a claim.
+
+    For a class of inputs, `where` has its inequalities, and `error` is an upper bound at each of its inputs, attained
+    if `exact`.
     """
 
     FIELDS = (
@@ -141,7 +144,10 @@ class ErrorReport(Record):
 
 
 def table_rows(source: ErrorRows, engine: Engine, point: Fraction, *, claimed: bool) -> Iterator[ErrorRow]:
-    """Yield the expected errors at the rows of the source; if `claimed`, with the decision of the claim about each."""
+    """Yield the expected errors at the rows of `source`, with their values at the eps `point`.
+
+    If `claimed`, each row has the decision of the claim about it, by `engine`.
+    """
     for case, row in zip(source.cases(), source.table.rows, strict=True):
         result = engine.run(case.settle()) if claimed else None
         yield _row(source, engine, row, point, case.undecided_row() if result is None else result, result)
@@ -155,7 +161,11 @@ def error_report(
     claimed: str | None,
     progress: Progress | None = None,
 ) -> ErrorReport:
-    """Return the report on the rows `every`; after Ctrl-C it has the rows so far, and is `interrupted`."""
+    """Return the report on the rows `every` of `source`; after Ctrl-C it has the rows so far, and is `interrupted`.
+
+    `point` is the eps of the values, and `claimed` the text of the claimed bound, None without a claim. `engine`
+    compares errors with the greatest one. `progress` is called with the numbers of rows done and of all.
+    """
     program = source.program
     assert isinstance(program, Erring)
     rows: list[ErrorRow] = []
@@ -210,7 +220,7 @@ def errors_of(
 ) -> tuple[ClosedForm, tuple[Fraction, Fraction], ClosedForm | None, ClosedForm | None]:
     """Return (expected error, its value at the eps `point`, bias, variance); the last two are None unless `signed`.
 
-    `bound` returns 1 minus each moment. Raises Undecided.
+    `bound` returns 1 minus each moment of the error of `program`, which `engine` measures. Raises Undecided.
     """
 
     def form(moment: Moment) -> ClosedForm:

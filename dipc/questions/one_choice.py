@@ -27,7 +27,8 @@ LEAST_INPUTS, LEAST_SAVED = 5_000, 4
 def choice_classes(program: Program, inputs: FiniteInputs) -> tuple[MultisetClass, ...] | None:
     """Return the classes of `inputs` with one dd(u), one probability of det(u) and one answer, by their first members.
 
-    The result is None for other programs, if det is undefined at some input, and if classes would save too little.
+    The result is None if `program` does not make exactly one random choice, if det is undefined at some input, and if
+    classes would save too little.
     """
     core = program.core
     if inputs.count < LEAST_INPUTS or any(slot.is_symbolic for slot in (*core.input_slots, *core.output_slots)):
@@ -91,7 +92,12 @@ def _column(size: int, sets: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def _key(row: tuple[int, ...], *, is_exponential: bool) -> tuple[int, ...]:
-    """Return what the answer, dd(u) and the probability of the answer depend on, from one row of all columns."""
+    """Return the part of `row` on which the answer, dd(u) and the probability of the answer depend.
+
+    `row` is (number of the answer, rank of dd(u), ranks of the options). A rank of an option is twice its score, plus
+    1 if it leads to the right answer. If `is_exponential`, only differences of scores matter, and the order of
+    options does not.
+    """
     answer, level, *options = row
     if not is_exponential:
         return row

@@ -50,17 +50,17 @@ def question(
 ) -> Source:
     """Return the source of the claim at every row of `table`, or at every one of `inputs` with det as its answer.
 
-    The options are those of `check`. With `classes`, inputs with the same obligation are one case, with their number;
-    None does this for thousands of inputs. With `as_given`, the declared types of inputs are not changed. `progress` is
-    called while the answers at the inputs are computed. Raises DiagnosticError for a table, inputs or a claim that
-    cannot be read or make no sense.
+    `program` is a loaded program, and the options `given` are those of `check`. With `classes`, inputs with the same
+    obligation are one case, with their number; None does this for thousands of inputs. With `as_given`, the declared
+    types of inputs are not changed. `progress` is called while the answers at the inputs are computed. Raises
+    DiagnosticError for a table, inputs or a claim that cannot be read or make no sense.
     """
     asked = Options(**given)
     return question_of(as_program(program, asked.limits), table, asked)
 
 
 def question_of(program: Program, table: TableGiven | None, asked: Options) -> Source:
-    """Return the source of a question, as `question` does, from the options `asked` and a loaded program."""
+    """Return the source that `question` returns for `program` and `table`, from the options `asked`."""
     if table is None:
         program, selected = with_selection(program, asked.inputs)
         asked = replace(asked, inputs=selected)
@@ -115,7 +115,7 @@ LEAST_BYTES = 1 << 20
 
 
 def _is_long(table: TableGiven) -> bool:
-    """Return True for the path of a large regular file."""
+    """Return True if `table` is the path of a regular file of at least LEAST_BYTES bytes."""
     if not isinstance(table, str | os.PathLike):
         return False
     try:
@@ -149,10 +149,11 @@ def _enclosed_source(
     source: Callable[[ClaimOptions], Source],
     number: str | None = None,
 ) -> Source:
-    """Return the source for `options`, with rationals in place of logarithms in the claim.
+    """Return the source of a question about `program` with the claim of `options`, without logarithms.
 
-    A claim with logarithms is decided by a claim without them, or by two claims without them that enclose it. `source`
-    builds the question for one claim. `number` is the constant m of a question about every m.
+    A claim with logarithms is decided by a claim without them, or by two claims without them that enclose it.
+    `source` builds the question for one claim. `table` is the table of the question, None for a claim about all
+    inputs. `number` is the constant m of a question about every m.
     """
     core = program.core
     enclosed = enclosed_claim(core, options, () if table is None else table.columns, left_open(core, number))
@@ -177,7 +178,10 @@ def _enclosed_source(
 
 
 def left_open(program: CoreProgram, number: str | None) -> tuple[str, ...]:
-    """Return the constant `number` of a question about every m, and the constants computed from it; empty for None."""
+    """Return the constant `number` of a question about every m, and the constants that `program` computes from it.
+
+    Empty if `number` is None.
+    """
     if number is None:
         return ()
     return (number, *computed_from(parse(program.source).declarations, program.overrides, number))
@@ -186,10 +190,10 @@ def left_open(program: CoreProgram, number: str | None) -> tuple[str, ...]:
 def prepared(
     program: Program, table: TableGiven | None, inputs: InputSpec | None, progress: Progress | None = None
 ) -> Table:
-    """Return the table to check: the given one with dd added from the `ideal`, or the table of det at `inputs`.
+    """Return the table to check: `table` with dd added from the `ideal` of `program`, or the table of det at `inputs`.
 
-    Raises DiagnosticError for a table or inputs that cannot be read, and if neither is given and the program needs
-    them.
+    `progress` is called while det and dd are computed. Raises DiagnosticError for a table or inputs that cannot be
+    read, and if neither is given and the program needs them.
     """
     if table is not None and inputs is not None:
         note = "give either the inputs, to have the answers computed, or the table"
@@ -207,16 +211,17 @@ def prepared(
 
 
 def table(program: ProgramGiven, inputs: InputSpec | None = None, *, limits: Limits | None = None) -> Table:
-    """Return the table of det and dd at `inputs`; by default at all inputs, which must then be finite.
+    """Return the table of det and dd of `program` at `inputs`; by default at all inputs, which must then be finite.
 
-    Raises DiagnosticError for a program without an `ideal`, and as `check` does.
+    `limits` bound the work. Raises DiagnosticError for a program without an `ideal`, and as `check` does.
     """
     return prepared(as_program(program, limits), None, inputs)
 
 
 def inputs_meant(program: Program, table: TableGiven | None, asked: Options) -> InputSpec | None:
-    """Return the inputs of the question: the given ones, else, without a table, those of the claim block.
+    """Return the inputs of a question about `program` with the options `asked`.
 
+    The options' own inputs come first. Without these and without a `table`, the inputs are those of the claim block.
     The result is None for all inputs of a program with finite inputs, which are enumerated by default.
     """
     given = asked.inputs
@@ -293,9 +298,10 @@ def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpac
 
 
 def answer(source: Source, engine: Engine, progress: Progress | None = None) -> Report:
-    """Decide all cases of `source` and return the report; raise Interrupted, with the rows done so far, on Ctrl-C.
+    """Decide all cases of `source` with `engine` and return the report.
 
-    `progress` is called with the numbers of decided rows and of all.
+    `progress` is called with the numbers of decided rows and of all. Raises Interrupted, with the rows done so far,
+    on Ctrl-C.
     """
     begun = perf_counter()
     rows, steps = source.begin(engine)
@@ -333,9 +339,9 @@ def _timed(report: Report, begun: float) -> Report:
 def iter_rows(
     program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenRows]
 ) -> Iterator[RowResult]:
-    """Yield the rows of `check` one by one, as they are decided.
+    """Yield the rows of `check` for `program` and `table` one by one, as they are decided.
 
-    The table and the claim are checked before the first row.
+    The options `given` are those of `check`. The table and the claim are checked before the first row.
     """
     options = Options(**given, classes=False)
     program = as_program(program, options.limits, options.eps)
@@ -360,12 +366,12 @@ class ForAll:
 def check_for_all(
     program: ProgramGiven, parameter: str, *, least: int | None = None, **given: Unpack[GivenForAll]
 ) -> ForAll:
-    """Decide the claim for every real input and every integer value of the constant `parameter`.
+    """Decide the claim of `program` for every real input and every integer value of the constant `parameter`.
 
     The values begin at the first index of the loop over queries, or at `least` if that is greater; the other options
-    are those of `check`. ACCURATE is proved: exactly for small numbers, by a union bound over single comparisons for
-    the others. INACCURATE has a number and an input. Raises DiagnosticError for input that cannot be read, and for an
-    unknown constant.
+    `given` are those of `check`. ACCURATE is proved: exactly for small numbers, by a union bound over single
+    comparisons for the others. INACCURATE has a number and an input. Raises DiagnosticError for input that cannot be
+    read, and for an unknown constant.
     """
     for_all = parameter if least is None else f"{parameter} >= {least}"
     report = check(program, inputs="all", for_all=for_all, **given)
@@ -380,14 +386,15 @@ def check_for_all(
 def expected_error(
     program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenError]
 ) -> errors_of_rows.ErrorReport:
-    """Return the expected error of answers at every row of `table`, or of det at every one of `inputs`.
+    """Return the expected error of the answers of `program` at every row of `table`, or at every one of `inputs`.
 
-    The error is |output - det(u)| for a numeric `output`, its square for `moment` 2, or the distance of finite answers
-    that the `metric` block defines. It is returned in closed form in eps, with its value at the eps `at`. With a claim,
-    `error` or that of the claim block, E[error] <= `error` is decided for every eps of the intervals.
+    The error is |output - det(u)| for a numeric `output`, its square for `moment` 2, or the distance of finite
+    answers that the `metric` block defines. It is returned in closed form in eps, with its value at the eps `at`.
+    With a claim, `error` or that of the claim block, E[error] <= `error` is decided for every eps of the intervals.
+    Further options `given` are those of `check`.
 
-    Raises DiagnosticError for a bad table or claim, and if answers have no such distance. A row past a limit has no
-    error, but a reason; on Ctrl-C the report has the rows done so far.
+    Raises DiagnosticError for a bad table or claim, and if answers have no distance. A row past a limit has no error,
+    but a reason; on Ctrl-C the report has the rows done so far.
     """
     options = Options(**given)
     with ExitStack() as stack:
@@ -405,9 +412,10 @@ class ErrorAsked:
 
 
 def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_rows.ErrorReport:
-    """Return the expected errors that `asked` is about, for every row or every class of inputs.
+    """Return the expected errors that `asked` is about, for every row or every class of inputs, decided by `engine`.
 
-    Raises DiagnosticError for claims that make no sense.
+    `options` name the eps of values and the function for progress. Raises DiagnosticError for claims that make no
+    sense.
     """
     source, point, claimed = asked.source, options.at_eps, asked.claimed is not None
     if isinstance(source, errors_of_rows.ErrorRows):
@@ -420,7 +428,10 @@ def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_row
 
 
 def error_asked(program: Program, table: TableGiven | None, options: Options) -> ErrorAsked:
-    """Return the question about expected errors that `options` define. Raises DiagnosticError."""
+    """Return the question about expected errors of `program` that `options` define.
+
+    `table` has its rows; None asks about the inputs of `options`. Raises DiagnosticError.
+    """
     erring, asked = about_errors(as_program(program, options.limits), options)
     stated = resolve_claim(erring.core, _NO_ROWS, asked.claim).beta
     if stated is None:
@@ -444,7 +455,7 @@ def _is_about_all(source: Source) -> bool:
 
 
 def about_errors(program: Program, options: Options) -> tuple[expected_errors.Erring, Options]:
-    """Return `program` as one whose error probability is its expected error, and options with the claim about it."""
+    """Return `program` as one whose error probability is its expected error, and `options` with the claim about it."""
     program, inputs = with_selection(program, options.inputs)
     options = replace(options, inputs=inputs)
     erring = (

@@ -137,7 +137,7 @@ class Counts:
 
 @frozen
 class Effort:
-    """The cost of a check: seconds by stage, and how many explorations, measures and obligations were needed."""
+    """The cost of a check: seconds by stage, and the numbers of explorations, measures and obligations."""
 
     seconds: float = 0.0
     table_seconds: float = 0.0
@@ -217,7 +217,7 @@ class CountedRows(Sequence[RowResult]):
 class DecidedRows(CountedRows):
     """The decided rows of a table from its first row on; each RowResult is built when it is read.
 
-    It is equal to any sequence of equal rows.
+    The object equals any sequence of equal rows.
     """
 
     __hash__ = None  # type: ignore[assignment]
@@ -230,7 +230,7 @@ class DecidedRows(CountedRows):
         self._numbers = array("I")
 
     def append(self, outcome: RowOutcome) -> None:
-        """Add the outcome of the next row."""
+        """Add the `outcome` of the next row."""
         key = (id(outcome.terms), id(outcome.probability), id(outcome.settled))
         number = self._place.get(key)
         if number is None:
@@ -484,15 +484,16 @@ class Report(Record):
     def to_frame(self) -> Any:
         """Return `records()` as a DataFrame of pandas or polars, whichever is imported, or else installed.
 
-        Raises ImportError if neither is.
+        Raises ImportError if neither of the two is installed.
         """
         return above("shown").data_frame(self)
 
     def plot(self, row: int | None = None, axes: Any = None) -> Any:
-        """Draw Pr against 1 - beta over eps for one row, and return the axes of matplotlib.
+        """Draw Pr against 1 - beta over eps for the row with number `row`, and return the axes of matplotlib.
 
-        The failing eps are shaded. The default row is the first that fails, else the first that is informative. Raises
-        ValueError for a row without a probability in closed form, ImportError without matplotlib.
+        The failing eps are shaded. A `row` of None is the first that fails, else the first that is informative. The
+        curves are drawn into `axes`, by default into new ones. Raises ValueError for a row without a probability in
+        closed form, ImportError without matplotlib.
         """
         return above("shown").draw(self, row, axes)
 
@@ -508,7 +509,7 @@ class Report(Record):
         return text
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
-        """Yield the rows with this verdict, in order."""
+        """Yield the rows with this `verdict`, in order."""
         if isinstance(self.rows, CountedRows):
             return self.rows.select(verdict)
         return (row for row in self.rows if row.verdict is verdict)
@@ -532,7 +533,10 @@ class Report(Record):
 
 
 def overall(counts: Counts, interrupted: bool = False) -> Verdict:
-    """Return the verdict over all rows: ACCURATE only if every row is accurate and none is missing."""
+    """Return the verdict over all rows with these `counts`: ACCURATE only if all rows are accurate and none is missing.
+
+    Rows are missing if the check was `interrupted`.
+    """
     if counts.inaccurate:
         return Verdict.INACCURATE
     if counts.undecided or interrupted or counts.accurate != counts.rows or not counts.rows:
@@ -609,8 +613,8 @@ class ClassEvidence:
 class DescribedClass:
     """A class of inputs as reports describe it.
 
-    Its inputs are in the `region`, have these values of `finite` inputs, satisfy the `guards`, and are behind the
-    facets `side`.
+    An input of the class is in the `region`, satisfies the `guards`, and is behind the facets `side`. `finite` has
+    the values of its inputs that are not real numbers, by slot.
     """
 
     core: CoreProgram = field(compare=False, repr=False)
@@ -746,7 +750,7 @@ class ReportedRows(list[RowResult]):
 
 
 def answer_texts(core: CoreProgram, region: Region) -> dict[str, str]:
-    """Return det on the region: a value for every output, or a form of the inputs."""
+    """Return det on `region` as texts by name: a value, or a form of the inputs, for every output of `core`."""
     return {
         core.slots[slot].name: form_text(core, value) if isinstance(value, Affine) else show_value(value)
         for slot, value in zip(core.outputs, region.answer, strict=True)
@@ -754,19 +758,22 @@ def answer_texts(core: CoreProgram, region: Region) -> dict[str, str]:
 
 
 def guard_texts(core: CoreProgram, guards: Iterable[Constraint], finite: Mapping[int, Value]) -> tuple[str, ...]:
-    """Return the conditions of a class: values of `finite` inputs, and inequalities such as `q[1] < 0`."""
+    """Return the conditions of a class as texts: values of its `finite` inputs, and the `guards`, such as `q[1] < 0`.
+
+    `core` has the names of the inputs, by slot.
+    """
     fixed = [f"{core.slots[slot].name} = {show_value(value)}" for slot, value in finite.items()]
     texts = [comparison_text(g.difference, g.op.value, _no_noise, _names(core)) for g in guards]
     return tuple(dict.fromkeys([*fixed, *texts]))
 
 
 def input_texts(core: CoreProgram, inputs: Mapping[int, Value]) -> dict[str, str]:
-    """Return an input as a row of a report shows it."""
+    """Return the values of `inputs`, by slot, as texts by name in `core`, as a row of a report shows them."""
     return {core.slots[slot].name: show_value(inputs[slot]) for slot in core.inputs}
 
 
 def form_text(core: CoreProgram, form: Affine) -> str:
-    """Return a form of inputs as text, such as `2*q[1] - 1`."""
+    """Return the linear `form` of the inputs of `core` as text, such as `2*q[1] - 1`."""
     return affine_text(form, _no_noise, _names(core))
 
 

@@ -69,7 +69,10 @@ class TableRows(TableSource):
         return (RowCase(self, row) for row in self.table.rows)
 
     def bound(self, row: Row) -> Bound:
-        """Return the probability of the row's answer. Raises Undecided and DiagnosticError as `Probabilities` does."""
+        """Return the probability of the answer that `row` states.
+
+        Raises Undecided and DiagnosticError as `Probabilities` does.
+        """
         return self.probabilities.bound(row.inputs, row.outputs, self.claim.terms(row).gamma)
 
     def outcome(self, terms: Terms, bound: Bound | Undecided) -> Generator[Obligation | Bound, Decision, RowOutcome]:
@@ -212,7 +215,7 @@ class LeastBounds:
     def find(self, claimed: Iterable[tuple[BetaForm, Bound]]) -> None:
         """Find lower bounds common to many of the `claimed` pairs of beta and bound.
 
-        Of earlier calls only the least constants are kept.
+        The common bounds of an earlier call are forgotten, except for the least constants of each kind.
         """
         if max(len(self._kinds), len(self._shapes)) > _MOST_KINDS:
             for kept in (self._kinds, self._shapes, self.failed):
@@ -257,7 +260,7 @@ class LeastBounds:
         return known[1]
 
     def below(self, beta: BetaForm, bound: Bound) -> Sequence[Bound]:
-        """Return lower bounds that `bound` shares with others, the least first; empty if there are too few others."""
+        """Return the common lower bounds of `bound` for `beta`, the least first; empty if too few bounds are alike."""
         return self._below.get((id(beta), id(bound)), ())
 
 
@@ -333,9 +336,9 @@ class FreeGamma(TableSource):
     respects_requires: ClassVar[bool] = True
 
     def __init__(self, program: Program, table: Table, options: ClaimOptions) -> None:
-        """Read the claim.
+        """Read the claim of `options` about the rows of `table`, with answers of `program`.
 
-        Raises DiagnosticError, naming the condition that fails, if Theorem 12 does not apply to it.
+        Raises DiagnosticError, naming the condition that fails, if Theorem 12 does not apply to the claim.
         """
         _require_finite(program)
         super().__init__(program, table, resolve_claim(program.core, table, replace(options, gamma="0")))
@@ -375,11 +378,14 @@ class FreeGamma(TableSource):
         return gamma_ranges
 
     def bound(self, row: Row, terms: Terms) -> Bound:
-        """Return the probability that the answer is within the gamma of `terms` of the right one. Raises Undecided."""
+        """Return the probability of an answer within the gamma of `terms` of that of `row`. Raises Undecided."""
         return self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
 
     def result(self, row: Row, terms: Terms, decision: Decision, gamma: str | None) -> RowResult:
-        """Return the result of `row` for the range `gamma`; None is the gamma of the row's own cell."""
+        """Return the result of `row` for one range of gamma, whose claim is `terms` and has this `decision`.
+
+        `gamma` is the text of the range; None is the gamma of the row's own cell.
+        """
         says = None if terms.vacuous else claim_scope(terms.beta, self.intervals, self.program.limits)
         nothing = terms.vacuous or (says is not None and says.is_vacuous and decision.verdict is Verdict.UNDECIDED)
         outcome = RowOutcome(terms, decision.bound, Decision(Verdict.ACCURATE) if nothing else decision, says)
@@ -387,15 +393,15 @@ class FreeGamma(TableSource):
         return result if gamma is None else replace(result, gamma=gamma)
 
     def _distances(self, row: Row) -> Sequence[Fraction]:
-        """Return the finite values of the distance d'_u of outputs from the row's output, with 0, increasing."""
+        """Return the finite distances d'_u of answers from the output of `row`, with 0, in increasing order."""
         if self.program.core.has_product_distance:
             return (Fraction(0),)
         return sorted({Fraction(0), *self._nearness.distances(row.inputs, row.outputs)})
 
     def _ends(self, row: Row, low: Fraction, high: Fraction | None) -> tuple[Fraction | None, Fraction | None] | None:
-        """Return the suprema of alpha and gamma over low <= gamma < high, or None if nothing is claimed there.
+        """Return the suprema of alpha and gamma at `row` for `low` <= gamma < `high`, or None if nothing is claimed.
 
-        A supremum of None is infinity.
+        A supremum of None is infinity, and so is a `high` of None.
         """
         dd = row.dd.value if row.dd is not None else None
         limit = dd if isinstance(dd, Fraction) else None
@@ -470,7 +476,10 @@ class FreeRow:
 
 
 def _together(rows: Sequence[RowResult]) -> RowResult:
-    """Return the result for all ranges of gamma: the first that fails, else the first undecided one, else the first."""
+    """Return one result from `rows`, one for each range of gamma: the first that fails, else the first undecided one.
+
+    If all ranges hold, the result is the first one, about all gamma.
+    """
     claimed = [result.says for result in rows if result.says is not None]
     says = join_scopes(claimed) if claimed else None
     for verdict in (Verdict.INACCURATE, Verdict.UNDECIDED):

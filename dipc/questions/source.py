@@ -127,15 +127,18 @@ class Source(ABC):
         """Yield all cases of the question, at least one, in the order of the report."""
 
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        """Return the rows of the report, a list that grows, and an iterator.
+        """Return the rows of the report, a list that grows, and an iterator that decides the cases with `engine`.
 
-        Each step of it decides a case and adds its row.
+        Each step of the iterator decides one case and adds its row.
         """
         rows: list[RowResult] = []
         return rows, map(rows.append, results(self.cases(), engine))
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
-        """Return a report of the rows decided so far. Subclasses add their own fields."""
+        """Return a report of the `rows` decided so far by `engine`. Subclasses add their own fields.
+
+        `interrupted` is True if the check was stopped before its last case.
+        """
         core = self.program.core
         return Report(
             self.program.name,
@@ -156,7 +159,7 @@ class Source(ABC):
         return None
 
     def effort(self, engine: Engine) -> Effort:
-        """Return the cost of the work done so far."""
+        """Return the cost of the work done so far: that of the probabilities, and that of `engine`."""
         work, spent = self.work, engine.spent
         return Effort(
             chain_seconds=work.chain_seconds,
@@ -176,7 +179,10 @@ class TableSource(Source):
     def __init__(
         self, program: Program, table: Table, claim: Claim, probabilities: Probabilities | None = None
     ) -> None:
-        """Ask about the rows of `table`; `probabilities` are those of `program`, if another source has some already."""
+        """Ask whether `claim` holds at the rows of `table`.
+
+        `probabilities` are those of `program`, if another source has some already.
+        """
         super().__init__(program, claim.intervals, claim.texts, table)
         self.claim = claim
         self.probabilities = probabilities or program.probabilities()
@@ -188,16 +194,19 @@ class TableSource(Source):
 
 
 def reported(cases: Iterable[Case], engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-    """Return the rows of a report, a list that grows, and an iterator.
+    """Return the rows of a report, a list that grows, and an iterator that decides the `cases` with `engine`.
 
-    Each step of it decides a case and adds its rows.
+    Each step of the iterator decides one case and adds its rows.
     """
     rows = ReportedRows()
     return rows, map(rows.add, results(cases, engine))
 
 
 def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:
-    """Yield the results of the cases in order; an error is raised as if the cases were decided one after another."""
+    """Yield the results of the `cases` in order, decided by `engine`.
+
+    An error is raised where it would be if the cases were decided one after another.
+    """
     return results_in_order((Underway(case.settle()) for case in cases), engine)
 
 
@@ -358,10 +367,10 @@ class _EnclosedCase:
 
 
 def _with_ends(found: RowResult, row: RowResult, question: Enclosed) -> RowResult:
-    """Return the refuted row `found`, about intervals within those of the claim, with the claim's irrational ends.
+    """Return the refuted row `found`, about intervals inside those of the claim, with the typed ends of `question`.
 
-    `row` is the result about larger intervals. Where the claim fails there up to the end of a larger interval, it fails
-    up to the claim's own end. Elsewhere, the end of what fails is only enclosed.
+    `row` is the result about larger intervals. Where the claim fails there up to the end of a larger interval, it
+    fails up to the claim's own, irrational end. Elsewhere, the end of a failing interval is only enclosed.
     """
     ends = question.ends
     if not ends or not found.failing:
@@ -404,7 +413,7 @@ def _with_beta_of(row: RowResult, proved: RowResult) -> RowResult:
 
 
 def _fails_throughout(row: RowResult, interval: Interval) -> bool:
-    """Return True if the claim of the row is known to fail at every eps of the closed `interval`."""
+    """Return True if the claim of `row` is proved to fail at every eps of the closed `interval`."""
     lower, upper = (interval.lower, interval.lower), (interval.upper, interval.upper)
     return any(
         (each.start.enclosure, each.end.enclosure) == (lower, upper) and each.start.included and each.end.included

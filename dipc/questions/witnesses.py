@@ -64,7 +64,7 @@ _EPS = tuple(Fraction(2) ** power for power in (-8, -5, -3, -1, 0, 1, 3, 6))
 
 
 def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Sequence[int]) -> Iterator[Point]:
-    """Yield points of `system` at which one of the `forms` is nearly least or greatest, with a value for each slot.
+    """Yield points of `system` at which one of the `forms` is nearly least or greatest, as values for `slots`.
 
     Each point is yielded once, and satisfies strict inequalities strictly.
     """
@@ -97,7 +97,10 @@ def _along(start: Mapping[int, Fraction], direction: Mapping[int, Fraction], far
 def _extremes(
     system: Sequence[Halfspace], forms: Sequence[Affine], slots: Sequence[int]
 ) -> tuple[list[Point], list[Point]]:
-    """Return points of the closure where forms are least or greatest, and directions in which a form is unbounded."""
+    """Return points of the closure of `system` where `forms` are extreme, and directions in which one is unbounded.
+
+    The points have values for all of `slots`.
+    """
     ends: list[Point] = []
     directions: list[Point] = []
 
@@ -151,10 +154,10 @@ def most_promising(
     intervals: Sequence[Interval],
     claimed: Callable[[Point], PointClaim | None],
 ) -> list[Point]:
-    """Return the points at which the claim seems to fail, or to hold barely.
+    """Return those of `points` at which the claim seems to fail, or to hold barely, for some eps of `intervals`.
 
-    Clear failures come first, the simplest numbers first, as these are decided fastest. `claimed` returns the claim at
-    a point, or None if nothing is claimed there.
+    The probability is estimated from the `exits`. `claimed` returns the claim at a point, or None if nothing is
+    claimed there. Clear failures come first, the simplest numbers first, as these are decided fastest.
     """
     grid = _grid(intervals)
     weights = [[1.0 if e.weight is None else ClosedForm(e.weight).float(eps) for eps in grid] for e in exits]
@@ -187,7 +190,7 @@ def most_promising(
 def _required(claim: PointClaim, eps: Fraction) -> float:
     """Return an estimate of the probability that `claim` requires at `eps`.
 
-    It is 1 if beta is too small or too large to be written out, and 0 if it exceeds all floats.
+    The estimate is 1 if beta is too small or too large to be written out, and 0 if beta exceeds all floats.
     """
     try:
         return 1 - float(claim.beta.enclosure(claim.scale * eps, 8)[0])
@@ -349,10 +352,11 @@ class Witnesses:
     def _may_wait(
         self, inputs: Mapping[int, Value], gamma: Fraction | None
     ) -> Generator[Obligation | Bound, Decision, bool]:
-        """Return True if the claim at `inputs` takes long to decide, and none of some eps refutes it.
+        """Return True if the claim at `inputs` takes long to decide, and is not refuted at any of a few eps.
 
-        It takes long if the probability has no closed form: a proof for every eps then follows Taylor polynomials from
-        cell to cell, which does not help to find an input that refutes the claim.
+        `gamma` replaces an open gamma. The decision takes long if the probability has no closed form. A proof for
+        every eps then follows Taylor polynomials from cell to cell, which does not help to find an input that refutes
+        the claim.
         """
         try:
             steps = self._case(inputs, gamma).steps()
@@ -386,7 +390,7 @@ class Witnesses:
     def settle(
         self, inputs: Mapping[int, Value], gamma: Fraction | None = None
     ) -> Generator[Obligation | Bound, Decision, tuple[RowResult, Obligation | None]]:
-        """Decide the claim at one input, with its det and dd, and return its row and its obligation.
+        """Decide the claim at the input `inputs`, with its det and dd, and return its row and its obligation.
 
         `gamma` replaces an open gamma.
         """
@@ -398,9 +402,9 @@ class Witnesses:
         return row, posed[0].obligation if posed else None
 
     def steps(self, inputs: Mapping[int, Value], gamma: Fraction | None = None) -> Sequence[ProofStep]:
-        """Return the obligations of the claim at one input, with `gamma` in place of an open gamma. Raises Undecided.
+        """Return the obligations of the claim at `inputs`, with `gamma` in place of an open gamma. Raises Undecided.
 
-        There are none if beta is too long there, or if the input violates `requires`.
+        The result is empty if beta is too long at `inputs`, or if `inputs` violates `requires`.
         """
         if not self._is_allowed(inputs):
             return ()
@@ -453,9 +457,9 @@ def candidates(
 ) -> Iterator[Mapping[int, Value]]:
     """Yield inputs of the class `convex` near which the probability may be least, for each of the `alphas`.
 
-    These are the corner and points where single slacks are least. Then come points between them and an inner point of
-    the region, or of `guards`, as an edge can belong to another class. They lie at the share `nearest` of the way, if
-    it is given, and at greater shares.
+    First come the corner of `lower`, or points where single slacks of `lower` are least; `slots` are the numeric
+    inputs. Then come points between them and an inner point of the region, or of `guards`, as an edge can belong to
+    another class. The latter points lie at the share `nearest` of the way, if it is given, and at greater shares.
     """
     inputs = convex.inputs
     within = [guard.guard for guard in inputs.region.guards]
@@ -568,7 +572,7 @@ def _nearest(
 ) -> dict[int, Fraction] | None:
     """Return `point` with the nearest integers for the inputs `whole` that satisfy `within`.
 
-    The result is None if there is none nearby, or if the search takes too long.
+    The result is None if no such integers are nearby, or if the search takes too long.
     """
     return _solved(Halfspace(((_length(point), _ONE),), Fraction(0)), point, whole, within)
 
