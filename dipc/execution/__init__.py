@@ -122,7 +122,10 @@ class Answered(RandomEvent):
         return self
 
     def outputs(self, drawn: Drawn, bits: RandomBits, grid: Fraction | None) -> tuple[Value | None, ...]:
-        """Return the values of the outputs, the real ones rounded down to multiples of the grid."""
+        """Return the values of the outputs for the noises `drawn`, the real ones rounded down to multiples of `grid`.
+
+        `bits` gives further digits of the noises.
+        """
         return tuple([each.floor(drawn, bits, grid) if isinstance(each, LazyForm) else each for each in self._outputs])
 
 
@@ -141,7 +144,7 @@ class LazyForm:
         self.whole = whole
 
     def sign(self, drawn: Drawn, bits: RandomBits) -> int:
-        """Return 1, 0 or -1, the sign of the number.
+        """Return 1, 0 or -1, the sign of the number for the noises `drawn`, with further digits from `bits`.
 
         A sum of real noises is almost surely not 0, and never has the sign 0.
         """
@@ -157,7 +160,10 @@ class LazyForm:
             self._refine(drawn, bits)
 
     def floor(self, drawn: Drawn, bits: RandomBits, grid: Fraction | None) -> Fraction:
-        """Return the number, rounded down to a multiple of the grid if it is real."""
+        """Return the number for the noises `drawn`, rounded down to a multiple of `grid` if it is real.
+
+        `bits` gives further digits of the noises.
+        """
         if self.whole:
             return Fraction(self._sum(drawn), self._unit)
         assert grid is not None
@@ -179,7 +185,10 @@ class LazyForm:
         return total
 
     def _enclosed(self, drawn: Drawn, bits: RandomBits) -> tuple[int, int, int]:
-        """Return (low, high, length): constant + Σ weight·draw is between low/2^length and high/2^length."""
+        """Return (low, high, length): constant + Σ weight·draw is between low/2^length and high/2^length.
+
+        The draws are `drawn`; `bits` gives the first digits of those without any.
+        """
         length = 0
         for number, _ in self._terms:
             draw = drawn[number]
@@ -200,7 +209,7 @@ class LazyForm:
         return low, high, length
 
     def _refine(self, drawn: Drawn, bits: RandomBits) -> None:
-        """Draw more digits of the noise that contributes most to the uncertainty of the sum."""
+        """Take from `bits` more digits of the noise in `drawn` that contributes most to the uncertainty of the sum."""
 
         def width(term: tuple[int, int]) -> int:
             draw = drawn[term[0]]
@@ -234,7 +243,7 @@ class Tree:
         return self.event_at(self._start)
 
     def event_at(self, state: State) -> RandomEvent:
-        """Return the next event in a state. Raises DiagnosticError for a failure before it."""
+        """Return the next event in `state`. Raises DiagnosticError for a failure before it."""
         known = self._events.get(state)
         if known is None:
             known = self._events[state] = self._next_event(state)
@@ -259,7 +268,7 @@ class Tree:
         return Answered([self._output(slot, state.values[slot]) for slot in flow.program.outputs])
 
     def _event(self, state: State, successors: Sequence[Successor]) -> RandomEvent | None:
-        """Return the event at the state, or None if the state has one successor."""
+        """Return the event at `state`, whose successors are `successors`, or None if there is one successor."""
         follow = [LazyEvent(self, self._bare(each.state)) for each in successors]
         match successors[0].edge:
             case Deterministic():
@@ -280,7 +289,7 @@ class Tree:
                 assert_never(unreachable)
 
     def _bare(self, state: State) -> State:
-        """Return the state without values that are not read later, and without constraints on noises.
+        """Return `state` without values that are not read later, and without constraints on noises.
 
         No run changes, as every run satisfies the constraints; but more states become equal.
         """
@@ -312,7 +321,7 @@ class Tree:
 
 
 def _together(weights: Sequence[Closed], eps: Fraction) -> Threshold:
-    """Return the sum of the weights at eps, as a threshold that is computed to any number of bits."""
+    """Return the sum of `weights` at `eps`, as a threshold that is computed to any number of bits."""
     known: dict[int, tuple[int, int]] = {}
 
     def enclosed(bits: int) -> tuple[int, int]:
@@ -372,7 +381,7 @@ class Runs(Sequence[Mapping[str, Value | None]]):
         return dict(zip(names, self.answers[position], strict=True))
 
     def write_samples(self, stream: TextIO) -> None:
-        """Write the outputs as `dipc conform --samples` reads them.
+        """Write the outputs to `stream` as `dipc conform --samples` reads them.
 
         Raises DiagnosticError for runs that left an output without a value.
         """
@@ -394,15 +403,14 @@ def run(
     grid: Fraction | int | str | None = None,
     seed: int | None = None,
 ) -> Runs:
-    """Run the program `n` times with exact noise, from the operating system's random bits, or from a `seed` for tests.
+    """Run `program` `n` times at `input` and `eps` with exact noise, from the operating system's random bits.
 
-    Nothing is rounded before it is compared: comparisons and choices are those of the ideal program. Real outputs
-    are rounded down to multiples of `grid`. The time and the number of random bits of a run depend on the data, and
-    are not protected.
+    With a `seed` the bits are predictable, for tests. Nothing is rounded before it is compared: comparisons and
+    choices are those of the ideal program. Real outputs are rounded down to multiples of `grid`. The time and the
+    number of random bits of a run depend on the data, and are not protected.
 
-    Raises DiagnosticError for inputs that do not fit, for a program with real outputs without a grid and for
-    failures in some run. Raises TypeError for floats, ValueError for numbers that make no sense, and Undecided past
-    a limit.
+    Raises DiagnosticError for inputs that do not fit, for a program with real outputs without a grid and for failures
+    in some run. Raises TypeError for floats, ValueError for numbers that make no sense, and Undecided past a limit.
     """
     if n < 0:
         raise ValueError(f"the number of runs must be at least 0, not {n}")
@@ -460,7 +468,7 @@ class Execution:
 
 
 def require_grid(program: Program, grid: Fraction | None) -> None:
-    """Raise DiagnosticError (E1701) for a program with real outputs and no grid."""
+    """Raise DiagnosticError (E1701) if `program` has real outputs and `grid` is None."""
     core = program.core
     reals = [slot for slot in core.output_slots if isinstance(slot.type, RealType)]
     if grid is None and reals:

@@ -30,13 +30,13 @@ class ScriptedDraws(Protocol):
     """The source of all draws of a run."""
 
     def noise(self, draw: SampleNoise) -> Fraction:
-        """Return the script's next draw of this noise, before the mean is added."""
+        """Return the script's next draw of the noise of `draw`, before the mean is added."""
 
     def choice(self, draw: SampleChoice) -> int:
-        """Return the index of the next choice among the options whose weight is not the number 0."""
+        """Return the index of the next choice among the options of `draw` whose weight is not the number 0."""
 
     def exponential(self, draw: SampleExponential, scores: Sequence[Fraction]) -> int:
-        """Return the index of the candidate that the exponential mechanism chooses next."""
+        """Return the index of the candidate of `draw` chosen next, where the candidates have `scores`."""
 
 
 class ScriptedRun(DeterministicRun):
@@ -50,7 +50,10 @@ class ScriptedRun(DeterministicRun):
         return ScriptedRun, (self._flow,)
 
     def run(self, inputs: Sequence[Value], draws: ScriptedDraws) -> Mapping[str, Value | None]:
-        """Return the outputs by name, None for an output without a value. Raises ProgramFault."""
+        """Return the outputs by name for the values `inputs` and the script `draws`, None for an unassigned output.
+
+        Raises ProgramFault.
+        """
         flow = self._flow
         self._draws = draws
         values = self.finished(inputs)

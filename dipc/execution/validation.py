@@ -79,7 +79,7 @@ _AGREED: set[str] = set()
 
 
 def validate(program: Program) -> None:
-    """Compare the program with the Python function that it was read from, and their right answers, on scripts.
+    """Compare `program` with the Python function that it was read from, and their right answers, on scripts.
 
     A reading that agreed once is not compared again. Raises DefectError (E1907) if Python and the program differ.
     """
@@ -105,7 +105,7 @@ def validate(program: Program) -> None:
 def _digest(program: Program, mechanism: AloneFunction, ideal: AloneFunction | None) -> str:
     """Return a text that two readings of Python functions share only if they are equal.
 
-    It covers the functions, their helpers and constants, the program, and dipc's version.
+    It covers `mechanism`, `ideal`, their helpers and constants, `program`, and dipc's version.
     """
     core = program.core
     parts = [VERSION, mechanism.text, "" if ideal is None else ideal.text, core.source.program_text or ""]
@@ -114,7 +114,7 @@ def _digest(program: Program, mechanism: AloneFunction, ideal: AloneFunction | N
 
 
 def validate_numbers(program: Program, parameter: str) -> None:
-    """Compare the program with its Python function for some values of the constant `parameter`, which is open.
+    """Compare `program` with its Python function for some values of the constant `parameter`, which is open.
 
     Raises DefectError (E1907) if Python and the program differ.
     """
@@ -248,7 +248,7 @@ class _Enclosures:
         self._known: dict[tuple[int, Fraction], tuple[SampleChoice, list[Any]]] = {}
 
     def weights(self, draw: SampleChoice, eps: Fraction) -> list[Any]:
-        """Return the weights of the arms of `draw` that are not the number 0, as numbers or enclosures."""
+        """Return the weights at `eps` of the arms of `draw` that are not the number 0, as numbers or enclosures."""
         known = self._known.get((id(draw), eps))
         if known is None:
             result: list[Any] = []
@@ -335,7 +335,7 @@ class _ProgramDraws:
 
 
 def _same(one: Any, two: Any) -> bool:
-    """False only if two numbers certainly differ, or one is None."""
+    """False only if the numbers `one` and `two` certainly differ, or one is None."""
     if one is None or two is None:
         return one is two
     for here, there in ((one, two), (two, one)):
@@ -345,7 +345,7 @@ def _same(one: Any, two: Any) -> bool:
 
 
 def _same_law(one: Law, other: Law) -> bool:
-    """True if two laws are equal except for their width."""
+    """True if `one` and `other` are equal except for their width."""
     return one.keyword == other.keyword and (one.least, one.greatest) == (other.least, other.greatest)
 
 
@@ -477,7 +477,10 @@ class Validation:
                 yield number
 
     def _program_inputs(self, script: Script, trace: Trace) -> list[Value]:
-        """Return the inputs of the program; numbers are traced, so that comparisons can be moved by changing them."""
+        """Return the inputs of the program in `script`.
+
+        Numbers write their comparisons to `trace`, so that comparisons can be moved by changing them.
+        """
         given: list[Value] = []
         for place, (slot, value) in enumerate(zip(self._slots, script.inputs, strict=True)):
             domain = _values(slot)
@@ -500,7 +503,10 @@ class Validation:
     # --- one script -------------------------------------------------------------------------------
 
     def _compared(self, script: Script, eps: Fraction) -> _Run | None:
-        """Return the run of one script, or None if Python reaches no answer. Raises DefectError for a difference."""
+        """Return the run of `script` at `eps`, or None if Python reaches no answer.
+
+        Raises DefectError if Python and the program differ.
+        """
         trace: Trace = []
         draws = _PythonDraws(script, trace)
         expected: object
@@ -525,7 +531,7 @@ class Validation:
     def _agrees_without(self, run: _Run, eps: Fraction, expected: object, count: int, extra: int) -> bool:
         """True if Python and the program agree after some `extra` of the program's `count` draws are left out.
 
-        Python skips the draws that are left out.
+        Python skips the draws that are left out. `run` at `eps` is the run of Python, and `expected` its answer.
         """
         sets = (chosen for size in range(extra, extra + 3) for chosen in combinations(range(count + size), size))
         return any(
@@ -538,8 +544,8 @@ class Validation:
     ) -> tuple[int, str | None]:
         """Return (number of draws of the program, difference from Python as text, or None if they agree).
 
-        `expected` is Python's answer, or the exception it raised. The draws with the numbers in `left_out` are not
-        taken from the run of Python.
+        `run` at `eps` is the run of Python, and `expected` its answer, or the exception it raised. The draws with the
+        numbers in `left_out` are not taken from the run of Python.
         """
         draws = _ProgramDraws(run, eps, self._enclosures, left_out)
         try:
@@ -576,9 +582,10 @@ class Validation:
     # --- further scripts --------------------------------------------------------------------------
 
     def _further(self, run: _Run, met: set[object]) -> Iterator[tuple[Script, bool]]:
-        """Yield scripts that take other options of choices, and bring comparisons to equality and to the other side.
+        """Yield scripts after `run` that take other options of choices, or move a comparison.
 
-        Each script comes with True if it may reach anything that is not in `met`.
+        A comparison is brought to equality and to the other side. Each script comes with True if it may reach
+        anything that is not in `met`.
         """
         taken: list[Fraction | int] = [each.value if isinstance(each, NoiseDrawn) else each.place for each in run.drawn]
         script = run.script
@@ -677,7 +684,7 @@ def _python(value: Value) -> object:
 
 
 def _normal(answer: object) -> object:
-    """Return the answer with every number as a plain Fraction, so that answers are equal exactly if the results are."""
+    """Return `answer` with plain Fractions as numbers, so that answers are equal exactly if the results are."""
     match answer:
         case bool() | str() | None:
             return answer
@@ -691,7 +698,7 @@ def _normal(answer: object) -> object:
 
 
 def _alike(one: object, two: object) -> bool:
-    """True if two answers agree, with their types; an enclosed real number may equal any number inside."""
+    """True if `one` and `two` agree, with their types; an enclosed real number may equal any number inside."""
     if isinstance(one, list | tuple):
         return type(one) is type(two) and len(one) == len(two) and all(map(_alike, one, two))
     if isinstance(one, RealBall):

@@ -37,10 +37,10 @@ class DrawSource(Protocol):
         """
 
     def choice(self, weights: Sequence[object]) -> int:
-        """Return the index of the value chosen."""
+        """Return the index of the value chosen, with probabilities given by `weights`."""
 
     def exponential(self, candidates: Sequence[object], scores: Sequence[object], rate: object) -> int:
-        """Return the index of the candidate chosen."""
+        """Return the index in `candidates` of the one chosen by the exponential mechanism with `scores` and `rate`."""
 
 
 @frozen
@@ -92,7 +92,10 @@ class AloneFunction:
         self._code: CodeType = compile(tree, module.source.name, "exec", dont_inherit=True)
 
     def run(self, arguments: Mapping[str, object], eps: Fraction, draws: DrawSource) -> object:
-        """Return the answer of the function. Raises Inconclusive, and any exception that the function raises."""
+        """Return the answer of the function for `arguments` by name, with all noise from `draws`, at `eps`.
+
+        Raises Inconclusive, and any exception that the function raises.
+        """
         steps = _Steps()
         names = {**_builtins(steps), **self._constants_of_file(), **_aliases(self._module, draws)}
         names["__builtins__"] = {}
@@ -152,7 +155,7 @@ def _needed(module: Module, node: python.FunctionDef) -> set[str]:
 
 
 def _is_plain(value: python.expr, module: Module) -> bool:
-    """Whether `value` consists of numbers, strings, lists and plain names alone."""
+    """Whether `value`, in the file `module`, consists of numbers, strings, lists and plain names alone."""
     match value:
         case python.Constant():
             return isinstance(value.value, int | float | str | None)
@@ -170,7 +173,7 @@ def _is_plain(value: python.expr, module: Module) -> bool:
 
 
 def _bare(statement: python.stmt) -> python.stmt:
-    """The statement without decorators and annotations, which never run."""
+    """Return `statement` without decorators and annotations, which never run."""
     match statement:
         case python.FunctionDef():
             for each in python.walk(statement):
@@ -236,14 +239,14 @@ class _Bounded(python.NodeTransformer):
         return python.copy_location(_call(_EXACT, *parts), node)
 
     def visit_Call(self, node: python.Call) -> python.AST:
-        """Visit a call; keep the binary number in `Fraction(0.1)`, which is not a tenth in Python either."""
+        """Visit the call `node`; keep the binary number in `Fraction(0.1)`, which is not a tenth in Python either."""
         if self._module.called(node.func) == "fractions.Fraction":
             kept = [each if isinstance(each, python.Constant) else self.visit(each) for each in node.args]
             return python.copy_location(python.Call(node.func, kept, node.keywords), node)
         return self.generic_visit(node)
 
     def visit_Attribute(self, node: python.Attribute) -> python.AST:
-        """Refuse attributes that lead from a value to the interpreter."""
+        """Refuse the attribute `node` if it leads from a value to the interpreter."""
         if node.attr.startswith("_"):
             return python.copy_location(_call(_REFUSED), node)
         return self.generic_visit(node)
@@ -418,7 +421,7 @@ def _pow(left: Any, right: Any) -> Any:
 
 
 def _float(value: Any = 0) -> Any:
-    """Return a number unchanged, and an infinity for the strings that denote one, which no rational does."""
+    """Return the number `value` unchanged, and an infinity for a string that denotes one, which no rational does."""
     return value if isinstance(value, int | Fraction) else float(value)
 
 

@@ -45,7 +45,7 @@ def mechanism(
 
     `claim` is the accuracy claimed, `dict(alpha="dd", beta="…")`. `ideal` is a function that gives the right answer; by
     default this is the mechanism without its noise. `requires` is a condition on the arguments that every input
-    satisfies, such as `lambda q: min(q) >= 0`. All other arguments are constants.
+    satisfies, such as `lambda q: min(q) >= 0`. All other arguments are `constants`.
 
     dipc reads the arguments and the body from the source when the mechanism is first used. A proof executes none of
     them. Raises TypeError if the argument is not a function.
@@ -142,27 +142,30 @@ class Mechanism:
     # --- questions: the library's functions, of this program ------------------------------------------
 
     def check(self, table: Any = None, **given: Any) -> Any:
-        """Return the report of `dipc.check` for this mechanism."""
+        """Return the report of `dipc.check` for this mechanism, `table` and the options `given`."""
         return service("check")(self.program, table, **given)
 
     def privacy(self, adjacent: str, **given: Any) -> Any:
-        """Return the report of `dipc.check_privacy` for this mechanism."""
+        """Return the report of `dipc.check_privacy` for this mechanism, `adjacent` inputs and the options `given`."""
         return service("check_privacy")(self.program, adjacent, **given)
 
     def tighten(self, table: Any = None, **given: Any) -> Any:
-        """Return the result of `dipc.tighten` for this mechanism."""
+        """Return the result of `dipc.tighten` for this mechanism, `table` and the options `given`."""
         return service("tighten")(self.program, table, **given)
 
     def solve(self, table: Any = None, **given: Any) -> Any:
-        """Return the result of `dipc.solve` for this mechanism."""
+        """Return the result of `dipc.solve` for this mechanism, `table` and the options `given`."""
         return service("solve")(self.program, table, **given)
 
     def prob(self, input: Mapping[str, object], output: Mapping[str, object] | None = None, **given: Any) -> Any:  # noqa: A002 - the library's name
-        """Return all answers with their probabilities at an input, or the probability of one `output`."""
+        """Return all answers with their probabilities at `input`, or the probability of one `output`.
+
+        With an output, `given` may be the `gamma` within which its real and int values count.
+        """
         return self.program.outcomes(input) if output is None else self.program.probability(input, output, **given)
 
     def run(self, input: Mapping[str, object], eps: Fraction | int | str, n: int = 1, **given: Any) -> Any:  # noqa: A002 - as above
-        """Return `n` runs with exact noise, as outputs by name: `dipc.run` for this mechanism."""
+        """Return `n` runs with exact noise at `input` and `eps`, with the options `given`, as `dipc.run` does."""
         return self.program.run(input, eps, n, **given)
 
     # --- calls --------------------------------------------------------------------------------------
@@ -199,7 +202,11 @@ class Mechanism:
         grid: Fraction | int | str | None,
         seed: int | None,
     ) -> Mapping[str, Any]:
-        """Return the outputs of one run; the analysis is reused if the previous run had the same arguments."""
+        """Return the outputs of one run at the inputs `values` and `eps`.
+
+        The analysis is reused if the previous run had the same arguments. `constants`, `grid` and `seed` are those of
+        a call.
+        """
         key = (repr(values), repr(eps), repr(constants), repr(grid), seed)
         if self._execution is None or self._execution[0] != key or seed is not None:
             program = (
@@ -282,7 +289,7 @@ class _Globals:
 
 
 def _is_plain(function: FunctionType, node: python.FunctionDef) -> bool:
-    """Whether the function has its own name and number of defaults, those that the file gives."""
+    """Whether `function` has its own name and number of defaults, those that `node` in the file gives."""
     return function.__name__ == node.name and len(function.__defaults__ or ()) == len(node.args.defaults)
 
 
@@ -306,7 +313,8 @@ def python_answer(
 ) -> Any:
     """Return the answer of the Python function for the `outputs` of its program, by name.
 
-    `answered` is the output that is false where the answer is None.
+    `parts`, `is_tuple` and `answered` are those of `Accepted`: the parts of the answer, whether it is a tuple of
+    them, and the output that is false where the answer is None. `constants` are the program's.
     """
     if answered is not None and not outputs[answered]:
         return None
@@ -315,7 +323,7 @@ def python_answer(
 
 
 def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> object:
-    """Return the answer that the Python function gives where its program has the outputs `output`.
+    """Return the answer that the function of `mechanism` gives where its program has the outputs `output`.
 
     The values of `output` are those of an outcome: texts such as "3", "true" and "none", or numbers and truth values.
     """

@@ -81,7 +81,7 @@ class ImportedProgram:
 
 
 def imported(source: SourceText, name: str, point: Fraction | None = None) -> ImportedProgram:
-    """Return the program in a file of DiPC's format.
+    """Return the program in `source`, a file of DiPC's format, as a program with the name `name`.
 
     With `point` the program is read for this eps only, so that rates which are not multiples of eps have a meaning.
     Raises DiagnosticError with the place of the first mistake.
@@ -190,7 +190,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return "\n".join([*lines, _sequence([*first, *(body[:-1] if body[-1] == "exit" else body)])])
 
     def _output_name(self, name: str) -> str:
-        """Return the name of the output for a returned variable; a returned input gets an output of its own."""
+        """Return the name of the output for the returned variable `name`; an input gets an output of its own."""
         if name not in self.inputs:
             return name
         output = f"{name}_out"
@@ -307,7 +307,10 @@ class _Reader(Interpreter[Token, list[str]]):
         return [_cases(left, {each: f"{name} <- {int(fmod(each, divisor))}" for each in values})]
 
     def clamped(self, target: Token, word: Token, center: Token, *ends: Token) -> list[str]:
-        """Return the statements for clamped discrete Laplace noise: one choice for each value of its center."""
+        """Return the statements that draw clamped discrete Laplace noise into `target`.
+
+        They make one choice for each value of `center`. `word` is the rate, and `ends` are the ends of the range.
+        """
         name, rate, mean = self._known_name(target), self._rate(word), self._value(center)
         low, high = map(int, ends)
         if low >= high:
@@ -341,7 +344,10 @@ class _Reader(Interpreter[Token, list[str]]):
         return range(int(low), int(high) + 1)
 
     def _new_name(self, word: Token, kind: str) -> str:
-        """Return the name of a new variable, and declare it; blocks that exclude each other may declare one name."""
+        """Return the name of the new variable `word`, and declare it with the type `kind`.
+
+        Blocks that exclude each other may declare one name.
+        """
         name = _legal(word)
         if any(name in block for block in self.blocks) or self.types.get(name, kind) != kind:
             self._refuse(word, f"`{word}` is declared twice", "give each variable a name of its own")
@@ -359,11 +365,14 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._known_name(word) if word.type == "NAME" else str(word)
 
     def _values(self, word: Token, written: str) -> Sequence[int] | None:
-        """Return the integers that a variable may hold; None if it does not hold an integer of a range."""
+        """Return the integers that `word` may be; None if it does not hold an integer of a range.
+
+        `word` is an integer or a variable, and `written` its text in dipc's language.
+        """
         return [int(word)] if word.type == "INTEGER" else self.ranges.get(written)
 
     def _rate(self, word: Token) -> str:
-        """Return a rate as text: a multiple of eps, or at a fixed eps a positive number."""
+        """Return the rate `word` as text: a multiple of eps, or at a fixed eps a positive number."""
         text = word.strip('"').strip()
         if not text:
             self._refuse(word, "the rate is empty", 'write for example "eps/2"')
@@ -382,7 +391,10 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._written(text)
 
     def _weight(self, text: str, word: Token) -> str:
-        """Return a probability as text, valid for every eps, or for the fixed eps of the translation if it has one."""
+        """Return the probability `text`, written at `word`, in dipc's language.
+
+        It is valid for every eps, or for the fixed eps of the translation if there is one.
+        """
         _, value = self._expression(text, word)
         if self.fixed is None:
             flat = value.flat()
@@ -394,7 +406,7 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._written(text)
 
     def _written(self, text: str) -> str:
-        """Return an expression in dipc's language, with values in place of variables that have only one."""
+        """Return the expression `text` in dipc's language, with values in place of variables that have only one."""
         text = re.sub(r"\b(?:epsilon|e)\b", "eps", re.sub(r"\bExp\[([^\[\]]*)\]", r"exp(\1)", text))
         return re.sub(
             _NAME,
@@ -415,7 +427,7 @@ class _Reader(Interpreter[Token, list[str]]):
 
 
 def _legal(word: Token) -> str:
-    """Return the name for dipc's language: with `_` appended if it is a keyword there."""
+    """Return `word` as a name of dipc's language: with `_` appended if it is a keyword there."""
     return f"{word}_" if word in RESERVED else str(word)
 
 

@@ -151,7 +151,10 @@ class Many:
     counter: str | None = None
 
     def exists(self, offset: ast.Expr, span: Span) -> ast.Expr | None:
-        """Return the condition that there is an item at index `offset`, or None if there is always one."""
+        """Return the condition that there is an item at index `offset`, or None if there is always one.
+
+        `span` is the place of the condition.
+        """
         return None if self.counter is None else ast.Compare(CompareOp.LT, offset, ast.Name(self.counter, span), span)
 
 
@@ -231,7 +234,7 @@ class Expressions:
 
     @abstractmethod
     def inline(self, node: python.Call, function: python.FunctionDef) -> ast.Expr:
-        """Return the value of a call of `function`, whose statements are written before the current statement."""
+        """Return the value of the call `node` of `function`; its statements come before the current statement."""
 
     # --- names ------------------------------------------------------------------------------------
 
@@ -266,7 +269,7 @@ class Expressions:
             self._restore(self.env, name, bound)
 
     def let(self, name: str, bound: Binding) -> None:
-        """Bind a name until the innermost open scope ends."""
+        """Bind `name` to `bound` until the innermost open scope ends."""
         if self.scopes:
             self.scopes[-1].setdefault(name, self.env.get(name))
         self.env[name] = bound
@@ -384,7 +387,7 @@ class Expressions:
         return held
 
     def assign(self, target: ast.Name | ast.Element, node: python.expr, span: Span) -> None:
-        """Give a variable the value of an expression, by the fewest statements."""
+        """Give the variable `target` the value of the expression `node`, by the fewest statements, placed at `span`."""
         if isinstance(node, python.IfExp):
             condition = self.expr(node.test)
             with self.collecting() as then:
@@ -406,7 +409,10 @@ class Expressions:
         self.emit(ast.Assign(target, self.expr(node), span) if drawn is None else ast.Sample(target, drawn, span))
 
     def _test_of_weights(self, node: python.expr) -> python.expr | None:
-        """Return the first condition in the weights of a `dipc.choice`, which selects between two sets of weights."""
+        """Return the first condition in the weights of `node`, a call of `dipc.choice`.
+
+        The condition selects between two sets of weights.
+        """
         if not isinstance(node, python.Call) or self.called(node.func) != CHOICE:
             return None
         match node.args:
@@ -476,7 +482,10 @@ class Expressions:
         return self.frozen_constant(node, name, span)
 
     def frozen_constant(self, node: python.expr, name: str, span: Span) -> ast.Expr:
-        """Return a constant of the mechanism or of the file; raise DiagnosticError for any other name."""
+        """Return the constant `name`, which `node` names at `span`, of the mechanism or of the file.
+
+        Raises DiagnosticError for any other name.
+        """
         module = self.module
         if name in self.constants:
             self._require_meant(node, name)
@@ -523,7 +532,10 @@ class Expressions:
         )
 
     def _require_meant(self, node: python.expr, name: str) -> None:
-        """Raise DiagnosticError if Python gives the name of a constant of the mechanism another meaning, or none."""
+        """Raise DiagnosticError if Python gives `name` at `node` another meaning than the mechanism, or none.
+
+        `name` is a constant of the mechanism.
+        """
         if not self.frames or name in self.frozen:
             return
         *_, outermost = self.frames[-1].lexical
@@ -770,7 +782,6 @@ class Expressions:
         return None
 
     def _slice(self, node: python.Subscript, part: python.Slice, span: Span) -> Many | None:
-        """The elements of `q[1:]`, `q[:k]` or `q[j:k]` with known ends."""
         array = self.array(node.value)
         if array is None or array.grows:
             return None
@@ -805,7 +816,7 @@ class Expressions:
 
     @abstractmethod
     def register(self, array: Array) -> None:
-        """Add a list to those that the program declares."""
+        """Add `array` to the lists that the program declares."""
 
     def _range(self, node: python.expr, arguments: list[python.expr], span: Span) -> Many:
         ends = [self.length(each) for each in arguments]
@@ -822,7 +833,10 @@ class Expressions:
         )
 
     def write_loop(self, many: Many, span: Span, body: Callable[[ast.Expr, Item], None], *, first: int = 0) -> None:
-        """Write a loop over the indices of `many` from `first` on; `body` writes the statements for one item."""
+        """Write a loop, placed at `span`, over the indices of `many` from `first` on.
+
+        `body` writes the statements for one item.
+        """
         variable = self.fresh("k")
         offset = ast.Name(variable, span)
         self.loops.append(many.length.plus(-first))
@@ -881,7 +895,7 @@ class Expressions:
         raise self._not_called(node, called)
 
     def _count(self, node: python.Call, items: python.expr, span: Span) -> ast.Expr:
-        """Return `xs.count(v)`, read as `sum(x == v for x in xs)`."""
+        """Return the call `node`, `items.count(v)` at `span`, read as `sum(x == v for x in items)`."""
         with self.scope():
             self.let(_WANTED, Alias(self._single(node)))
             equal = python.Compare(
@@ -946,9 +960,10 @@ class Expressions:
         )
 
     def _help_for(self, node: python.Call, called: str) -> str:
-        """Return the help for a logarithm or a root: Fractions below and above it if the argument is a number.
+        """Return the help for the call `node` of the logarithm or root `called`.
 
-        For the width of a noise only the Fraction with more noise is named, which is the safe side for privacy.
+        It names Fractions below and above the value if the argument is a number. For the width of a noise only the
+        Fraction with more noise is named, which is the safe side for privacy.
         """
         value = rational(self.module, node.args[0]) if len(node.args) == 1 else None
         if value is None or value <= 0:
@@ -1091,7 +1106,10 @@ class Expressions:
             )
 
     def _index_of(self, node: python.Call, value: python.expr, span: Span) -> ast.Expr:
-        """Return the index computed by `xs.index(max(xs))`, also if a variable holds `max(xs)`."""
+        """Return the index computed by the call `node`, `value.index(max(value))`, as an expression at `span`.
+
+        The argument may also be a variable that holds `max(value)`.
+        """
         match [self._extreme_meant(each) for each in node.args]:
             case [
                 python.Call(func=python.Name(id="max" | "min" as name), args=[python.Name(id=other)], keywords=[])
@@ -1114,7 +1132,10 @@ class Expressions:
         return node
 
     def _best_by(self, node: python.Call, name: str, over: python.expr, key: python.expr, span: Span) -> ast.Expr:
-        """Return the value of `max(range(m), key=lambda i: scores[i])` as an expression."""
+        """Return the value of the call `node`, `max(over, key=key)` or with `min`, as an expression at `span`.
+
+        `name` is max or min, and `over` a list or a range such as `range(m)`.
+        """
         many = self.many(over)
         if many is None or not isinstance(key, python.Lambda) or not _takes_one(key):
             raise self.module.wrong(node, f"`{name}` with a key needs a list or a range, and a `lambda i: …`")
@@ -1134,7 +1155,10 @@ class Expressions:
     def _arg_best(
         self, name: str, many: Many, score: Callable[[Item], Item], answer: Callable[[ast.Expr], ast.Expr], span: Span
     ) -> ast.Expr:
-        """Return the `answer` at the first index with the greatest (least) score, computed by a loop."""
+        """Return the `answer` at the first index of `many` with the best `score`, computed by a loop at `span`.
+
+        The best score is the greatest if `name` is max, and the least if it is min.
+        """
         best, place = ast.Name(self.fresh("best"), span), ast.Name(self.fresh("place"), span)
         zero = number(0, span)
         self.emit(ast.Assign(best, _plain(score(many.item(zero))), span))
@@ -1150,7 +1174,7 @@ class Expressions:
         return place
 
     def bind(self, pattern: python.expr, item: Item) -> None:
-        """Bind the names of a target, as in `for i, x in …`, to an item of a loop."""
+        """Bind the names of the target `pattern`, as in `for i, x in …`, to `item`, an item of a loop."""
         match pattern:
             case python.Name(id=name):
                 self.let(name, _bound_to(item))
@@ -1291,10 +1315,10 @@ class Expressions:
     def _scored(
         self, candidates: python.expr, score: python.expr, here: ast.Name, written: Sequence[ast.Statement]
     ) -> ast.Expr:
-        """Return the score of the candidate `here`, which an `Exp` draws.
+        """Return the expression `score` of the candidate `here`, which an `Exp` draws.
 
-        The statements `written` compute a score. They are executed for each of `candidates` before the draw, and
-        the result selects among these scores.
+        The statements `written` compute a score. They are executed for each of `candidates` before the draw, and the
+        result selects among these scores.
         """
         if any(isinstance(copied, ast.Sample) for statement in written for copied in ast.walk(statement)):
             raise self.module.wrong(
@@ -1326,7 +1350,7 @@ class Expressions:
 
     @abstractmethod
     def listed(self, name: str, value: python.expr, span: Span) -> Array:
-        """Return the list that an expression makes, as an array of the program."""
+        """Return the list that the expression `value` at `span` makes, as an array of the program for `name`."""
 
     def _candidates(self, node: python.expr) -> ast.DomainExpr:
         span = self.module.span(node)
@@ -1355,7 +1379,7 @@ _ITEM, _WANTED = "_item_", "_wanted_"
 
 
 def makes_list(item: python.expr) -> bool:
-    """Whether the expression creates a list that has no name."""
+    """Whether the expression `item` creates a list that has no name."""
     match item:
         case python.List() | python.ListComp() | python.BinOp() | python.Subscript(slice=python.Slice()):
             return True
@@ -1397,7 +1421,7 @@ class _Decided(python.NodeTransformer):
 
 
 def _decided(node: python.expr, test: python.expr, *, holds: bool) -> python.expr:
-    """Return the call of `dipc.choice` with the weights that it has if `test` is true (`holds`) or false."""
+    """Return `node`, a call of `dipc.choice`, with the weights that it has if `test` is true (`holds`) or false."""
     changed = _Decided(test, holds=holds).visit(copy.deepcopy(node))
     assert isinstance(changed, python.expr)
     return changed
@@ -1428,12 +1452,15 @@ def _is_condition(tree: ast.Expr) -> bool:
 
 
 def may_fail(tree: ast.Expr) -> bool:
-    """Whether some index in the expression may be out of range, where Python raises an IndexError."""
+    """Whether some index in the expression `tree` may be out of range, where Python raises an IndexError."""
     return any(isinstance(node, ast.Element) and not isinstance(node.index, ast.Number) for node in ast.walk(tree))
 
 
 def plus(offset: ast.Expr, bound: ConstantSum, constants: Mapping[str, Fraction], span: Span) -> ast.Expr:
-    """Return the sum of `offset` and `bound`; a zero is left out."""
+    """Return the sum of `offset` and `bound` as an expression at `span`; a zero is left out.
+
+    `constants` are the values of the program's constants.
+    """
     own = bound_of(offset, constants)
     if own is not None:
         return own.plus(bound).expression(span)
@@ -1469,7 +1496,7 @@ def _is_factor(node: python.expr, root: python.expr) -> bool:
 
 
 def inverse(tree: ast.Expr) -> ast.Expr:
-    """Return 1 divided by the expression, as a single fraction: eps/(2*c) for 2*c/eps."""
+    """Return 1 divided by the expression `tree`, as a single fraction: eps/(2*c) for 2*c/eps."""
     match tree:
         case ast.Binary(op=BinaryOp.DIVIDE, left=left, right=right):
             if isinstance(left, ast.Number) and left.value == 1:

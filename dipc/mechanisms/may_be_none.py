@@ -36,7 +36,7 @@ class Facts:
     reached: bool = True
 
     def common(self, other: Facts) -> Facts:
-        """Return the facts that hold on both of two paths."""
+        """Return the facts that hold both here and in `other`, at the end of another path."""
         if not self.reached:
             return other
         if not other.reached:
@@ -87,7 +87,7 @@ def _is_at(fact: ast.Expr, index: ast.Expr) -> bool:
 
 
 def _is_plain(fact: ast.Expr, name: str) -> bool:
-    """Whether the fact is about an element of the list `name` whose index does not depend on the list."""
+    """Whether `fact` is about an element of the list `name` whose index does not depend on the list."""
     return isinstance(fact, ast.Element) and fact.name == name and not ast.mentions(fact.index, name)
 
 
@@ -130,7 +130,7 @@ class MissingValues:
     constants: Mapping[str, Fraction]
 
     def check(self, body: Sequence[ast.Statement]) -> None:
-        """Raise DiagnosticError where the program may use a missing value."""
+        """Raise DiagnosticError where the program with the statements `body` may use a missing value."""
         self._block(body, Facts(), {})
 
     # --- statements -------------------------------------------------------------------------------
@@ -270,7 +270,10 @@ class MissingValues:
             self._used(place.index, facts)
 
     def _present(self, leaf: Leaf, facts: Facts) -> None:
-        """Raise DiagnosticError if the variable `leaf` may have no value, or the list element `leaf` may not exist."""
+        """Raise DiagnosticError if the variable `leaf` may have no value, or the list element `leaf` may not exist.
+
+        `facts` are those that hold at its place.
+        """
         if isinstance(leaf, ast.Element):
             if leaf.name in self.growing and leaf.name not in facts.assigned and leaf not in facts.present:
                 name = self.spelling_of(leaf.name)
@@ -365,7 +368,10 @@ _Round = tuple[Fraction | None, bool]
 
 
 def _truth(condition: ast.Expr, facts: Facts, rounds: Mapping[str, _Round]) -> bool | None:
-    """Return the value of the condition, if the facts and the enclosing loops determine it; otherwise None."""
+    """Return the value of `condition`, if `facts` and the enclosing loops determine it; otherwise None.
+
+    `rounds` has the enclosing loops by their variables.
+    """
     for fact, value in facts.truths:
         if fact == condition:
             return value
@@ -396,12 +402,12 @@ def _truth(condition: ast.Expr, facts: Facts, rounds: Mapping[str, _Round]) -> b
 
 
 def is_none(tree: ast.Expr) -> bool:
-    """Whether the expression is Python's None."""
+    """Whether the expression `tree` is Python's None."""
     return isinstance(tree, ast.Name) and tree.name == NONE
 
 
 def variables_assigned(body: Sequence[ast.Statement]) -> Iterator[str]:
-    """Yield the names of the scalars that the statements assign."""
+    """Yield the names of the scalars that the statements `body` assign."""
     for statement in body:
         for node in ast.walk(statement):
             if isinstance(node, ast.Assign | ast.Sample) and isinstance(node.target, ast.Name):

@@ -55,7 +55,7 @@ class Module:
         return Span(self._offset(lines, first, column), self._offset(lines, last, end))
 
     def head(self, node: python.stmt) -> Span:
-        """Return the first line of a statement, without blanks."""
+        """Return the first line of the statement `node`, without blanks."""
         whole = self.span(node)
         end = self.source.text.find("\n", whole.start)
         return Span(whole.start, whole.end if end < 0 else min(whole.end, end))
@@ -69,7 +69,7 @@ class Module:
         return start + len(content.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
 
     def text(self, node: python.AST) -> str:
-        """Return the node as it is written, on one line and shortened."""
+        """Return `node` as it is written, on one line and shortened."""
         span = self.span(node)
         written = " ".join(self.source.text[span.start : span.end].split())
         return written if len(written) <= 40 else written[:37] + "..."
@@ -83,14 +83,21 @@ class Module:
         label: str = "",
         related: Sequence[tuple[python.AST, str]] = (),
     ) -> DiagnosticError:
-        """Return an error with a caret at `node`; without `notes` it explains what a mechanism may contain."""
+        """Return the error `message` with a caret at `node`, and with `label` beside the caret.
+
+        `code` is the code of the diagnostic. `related` are other places, each with its label. Without `notes` the
+        error explains what a mechanism may contain.
+        """
         span = node if isinstance(node, Span) else self.head(node) if isinstance(node, python.stmt) else self.span(node)
         secondary = tuple(Label(self.source.excerpt(self.span(each)), text) for each, text in related)
         excerpt = self.source.excerpt(span)
         return DiagnosticError(Diagnostic(code, message, excerpt, label, notes or (_SUBSET,), secondary))
 
     def called(self, node: python.expr) -> str | None:
-        """Return the qualified name of a module or of its member, such as `dipc.laplace`; None for anything else."""
+        """Return the qualified name of the module, or member of a module, that `node` denotes, such as `dipc.laplace`.
+
+        None for anything else.
+        """
         match node:
             case python.Name(id=name):
                 return self.aliases.get(name)
@@ -101,10 +108,10 @@ class Module:
 
 
 def parsed(source: SourceText, imported: Mapping[str, str] | None = None) -> Module:
-    """Parse the file.
+    """Parse the Python file `source`.
 
-    `imported` are names that another cell of a notebook has imported. Raises DiagnosticError (E1901) if the text is not
-    Python.
+    `imported` are names that another cell of a notebook has imported. Raises DiagnosticError (E1901) if the text is
+    not Python.
     """
     try:
         tree = python.parse(source.text)
@@ -147,7 +154,7 @@ def parsed(source: SourceText, imported: Mapping[str, str] | None = None) -> Mod
 
 
 def _meanings(tree: python.Module) -> Iterator[tuple[str, object, python.AST]]:
-    """Yield (name, meaning, place) for each name that the file defines.
+    """Yield (name, meaning, place) for each name that the file `tree` defines.
 
     Two meanings are equal only if both import the same thing.
     """
@@ -186,9 +193,10 @@ _DYNAMIC = frozenset(
 
 
 def _rebindings(tree: python.Module, aliases: Mapping[str, str]) -> Iterator[tuple[str | None, python.AST]]:
-    """Yield the places, other than definitions, that may give a name another meaning.
+    """Yield the places of the file `tree`, other than definitions, that may give a name another meaning.
 
-    The name is None for a place that may change all names.
+    The name is None for a place that may change all names. `aliases` are the file's names for modules and their
+    members.
     """
     for node in python.walk(tree):
         match node:
@@ -243,7 +251,7 @@ def own_nodes(body: Sequence[python.stmt]) -> Iterator[python.AST]:
 
 
 def names_stored(body: Sequence[python.stmt]) -> Iterator[tuple[str, python.AST]]:
-    """Yield each name that a scope gives a meaning to, with the node that does so."""
+    """Yield each name to which the statements `body` of a scope give a meaning, with the node that does so."""
     for node in own_nodes(body):
         match node:
             case python.Name(id=name, ctx=python.Store() | python.Del()) | python.ExceptHandler(name=str(name)):
@@ -260,7 +268,7 @@ def names_stored(body: Sequence[python.stmt]) -> Iterator[tuple[str, python.AST]
 
 
 def owned_names(function: python.FunctionDef) -> frozenset[str]:
-    """Return the names that belong to the function: its arguments, and all that it assigns anywhere."""
+    """Return the names that belong to `function`: its arguments, and all that it assigns anywhere."""
     arguments = function.args
     every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
     return frozenset(
@@ -284,7 +292,7 @@ def _no_python(source: SourceText, error: Exception) -> Diagnostic:
 
 
 def mechanism_in(module: Module, name: str) -> python.FunctionDef:
-    """Return the mechanism with this name. Raises DiagnosticError (E1905)."""
+    """Return the mechanism of `module` with the name `name`. Raises DiagnosticError (E1905)."""
     result = module.functions.get(name)
     all_of = [each for each in module.functions.values() if is_mechanism(module, each)]
     if result is None:
@@ -298,12 +306,15 @@ def mechanism_in(module: Module, name: str) -> python.FunctionDef:
 
 
 def is_mechanism(module: Module, function: python.FunctionDef) -> bool:
-    """Whether some decorator of the function is `dipc.mechanism`."""
+    """Whether some decorator of `function`, in the file `module`, is `dipc.mechanism`."""
     return any(decorator_name(module, each) == "dipc.mechanism" for each in function.decorator_list)
 
 
 def decorator_name(module: Module, decorator: python.expr) -> str | None:
-    """Return the qualified name of a decorator, called or not; None if it is not a member of a module."""
+    """Return the qualified name of `decorator`, called or not, in the file `module`.
+
+    None if it is not a member of a module.
+    """
     return module.called(decorator.func if isinstance(decorator, python.Call) else decorator)
 
 
@@ -311,7 +322,10 @@ def decorator_name(module: Module, decorator: python.expr) -> str | None:
 
 
 def literal(module: Module, node: python.Constant) -> Fraction | None:
-    """Return the exact value of a number as it is written, such as 1/10 for 0.1; None if it is not a number."""
+    """Return the exact value of `node`, a number, as it is written in `module`, such as 1/10 for 0.1.
+
+    None if it is not a number.
+    """
     if isinstance(node.value, bool) or not isinstance(node.value, int | float):
         return None
     span = module.span(node)
@@ -327,7 +341,10 @@ def literal(module: Module, node: python.Constant) -> Fraction | None:
 
 
 def rational(module: Module, node: python.expr) -> Fraction | None:
-    """Return the value of `3`, `-1`, `1/3`, `Fraction(1, 3)` or `Fraction("1/3")`; None for anything else."""
+    """Return the value of `node` if it is `3`, `-1`, `1/3`, `Fraction(1, 3)` or `Fraction("1/3")` in `module`.
+
+    None for anything else.
+    """
     match node:
         case python.Constant():
             return literal(module, node)
@@ -355,7 +372,7 @@ def rational(module: Module, node: python.expr) -> Fraction | None:
 
 
 def _has_float(node: python.expr) -> bool:
-    """Whether Python computes the expression as a float: `Fraction(0.1)` is not a tenth."""
+    """Whether Python computes the expression `node` as a float: `Fraction(0.1)` is not a tenth."""
     match node:
         case python.Constant(value=value):
             return isinstance(value, float)
@@ -367,5 +384,5 @@ def _has_float(node: python.expr) -> bool:
 
 
 def names_in(node: python.AST) -> Iterator[str]:
-    """Return the names that are read or written in the node."""
+    """Yield the names that are read or written in `node`."""
     return (child.id for child in python.walk(node) if isinstance(child, python.Name))

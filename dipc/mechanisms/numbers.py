@@ -193,7 +193,7 @@ class RealBall:
 
     @staticmethod
     def from_number(value: Any) -> RealBall:
-        """Convert an int, a Fraction or a `RealBall`; raise the TypeError of `math.exp` for any other value."""
+        """Convert `value`, an int, a Fraction or a `RealBall`; raise the TypeError of `math.exp` for others."""
         if isinstance(value, RealBall):
             return value
         if not isinstance(value, int | Fraction):
@@ -226,7 +226,7 @@ class RealBall:
             return RealBall(self.ball.sqrt())
 
     def may_equal(self, other: Any) -> bool:
-        """False only if the numbers are certainly different."""
+        """False only if this number and `other` are certainly different."""
         with flint.ctx.workprec(_BITS):
             return bool(self.ball.overlaps(RealBall.from_number(other).ball))
 

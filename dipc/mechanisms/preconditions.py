@@ -100,9 +100,10 @@ class ConditionReader:
         return self._plain(node)
 
     def _quantified(self, node: python.expr, body: ast.Expr, places: _Places, *, every: bool) -> ast.Expr:
-        """Return the condition that `body` holds at every index (`every`), or at some index.
+        """Return the condition that `body` holds at every index of `places` (`every`), or at some index.
 
-        A comparison holds at every index if the least or the greatest difference of its sides satisfies it.
+        `node` is the condition in Python. A comparison holds at every index if the least or the greatest difference
+        of its sides satisfies it.
         """
         span = body.span
         match body:
@@ -193,7 +194,10 @@ class ConditionReader:
 
     @contextmanager
     def _places(self, node: python.GeneratorExp | python.ListComp) -> Iterator[_Places]:
-        """Yield the indices of a generator; in the `with` block its variable denotes the element or the index."""
+        """Yield the indices of the generator `node`.
+
+        In the `with` block its variable denotes the element or the index.
+        """
         span = self._module.span(node)
         many = None
         if len(node.generators) == 1 and not node.generators[0].ifs and not node.generators[0].is_async:

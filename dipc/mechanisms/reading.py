@@ -99,7 +99,7 @@ def read_mechanism(
     function: Callable[[Module], python.FunctionDef] | None = None,
     imported: Mapping[str, str] | None = None,
 ) -> Reading:
-    """Read the mechanism `name` of a file, or the mechanism that `function` finds there.
+    """Read the mechanism `name` of the file `source`, or the mechanism that `function` finds there.
 
     `imported` are names that were imported elsewhere. Raises DiagnosticError.
     """
@@ -371,9 +371,10 @@ class _Header:
             )
 
     def _size(self, statements: Statements, annotation: python.expr) -> tuple[ConstantSum, Kind] | None:
-        """Return the length and the element type of a list type; None for any other annotation.
+        """Return the length and the element type of the list type `annotation`; None for any other annotation.
 
         List types are `dipc.Reals["m"]`, `dipc.Ints[3]`, `dipc.Finite[0:5]["m"]` and `Annotated[list[float], "m"]`.
+        `statements` is the translator, which knows the constants.
         """
         module = self.module
         called: str | None
@@ -451,7 +452,7 @@ class _Header:
         raise module.wrong(node, message, note, code=BAD_HEADER)
 
     def _metric(self, node: python.expr) -> ast.MetricDecl:
-        """The metric of `claim=dict(metric="l1")`: a distance of inputs, or fields by name."""
+        """Return the metric that `node` gives in `claim=dict(metric=node)`: a distance of inputs, or fields by name."""
         module = self.module
         fields = [("input", node)]
         if not isinstance(node, python.Constant):
@@ -506,8 +507,8 @@ class _Header:
     ) -> Iterator[ast.IdealDecl]:
         """Yield the ideal that the decorator gives, or the program without its noise if each draw has a mean.
 
-        `known` has the kinds of the variables. The constants of the file that only the ideal uses are added to
-        `frozen`.
+        `final` is the translated mechanism with its `outputs`, and `known` has the kinds of the variables. The
+        constants of the file that only the ideal uses are added to `frozen`.
         """
         module, span = self.module, self.module.head(self.node)
         if self.ideal is None:
@@ -702,7 +703,10 @@ class _Final:
         return any(kind.unordered and kind.base in ("range", "listed") for kind in self.kinds.values())
 
     def _check_keys(self, body: Sequence[ast.Statement], inference: Inference) -> None:
-        """Raise DiagnosticError if two keys of one choice may be equal, because a dict keeps only the last of them."""
+        """Raise DiagnosticError if two keys of one choice in `body` may be equal.
+
+        A dict keeps only the last of them. `inference` tells which expressions are never equal.
+        """
         known: dict[str, ast.Expr] = {}
         for statement in body:
             match statement:
@@ -747,7 +751,10 @@ class _Final:
         )
 
     def _check_junctions(self, body: Sequence[ast.Statement]) -> None:
-        """Raise DiagnosticError if an operand of `and` or `or` may be None, for which Python gives None, not False."""
+        """Raise DiagnosticError if an operand of `and` or `or` in `body` may be None.
+
+        Python then gives None, not False.
+        """
         for node in ast.walk(tuple(body)):
             match node:
                 case ast.Assign(value=value):
@@ -780,7 +787,10 @@ class _Final:
         return count.value >= 1 and (not count.terms or count in lengths)
 
     def _check_ends(self, answer: Answer, body: Sequence[ast.Statement]) -> None:
-        """Raise DiagnosticError for a list that may end early and contain None, as its end would be ambiguous."""
+        """Raise DiagnosticError if `answer` is a list that may end early and contain None.
+
+        Its end would be ambiguous. `body` are the statements of the function.
+        """
         if answer.array is None or not answer.array.grows:
             return
         for node in ast.walk(tuple(body)):
@@ -1017,7 +1027,10 @@ class _Final:
     def _floored(
         self, target: ast.Name | ast.Element, function: str, value: ast.Expr, divisor: Fraction, span: Span
     ) -> Iterator[ast.Statement]:
-        """Yield the statements that compute a quotient or a remainder, one case for each value."""
+        """Yield the statements that set `target` to a quotient or a remainder, one case for each number of `value`.
+
+        `function` names the operation with the divisor `divisor`. `span` is the place of the operation.
+        """
         values = values_of(self._inference.kind_of(value, self.kinds))
         if values is None:
             written = self.module.source.text[value.span.start : value.span.end]
@@ -1052,7 +1065,10 @@ class _Final:
         return isinstance(tree, ast.Name | ast.Element) and self.kinds.get(tree.name, ONLY_NONE).is_three_valued
 
     def _equal_truths(self, node: ast.Compare) -> ast.Expr | None:
-        """Return the comparison with a variable that may be False, True or None; None if neither side is one."""
+        """Return the comparison `node` if one side is a variable that may be False, True or None.
+
+        It is rewritten by Python's rules. None if neither side is such a variable.
+        """
         left, right, span = node.left, node.right, node.span
         if self._is_three_valued(right):
             left, right = right, left
@@ -1074,7 +1090,10 @@ class _Final:
         return self._conditions(tree)
 
     def _equal(self, node: ast.Compare) -> ast.Expr | None:
-        """Return the comparison, by Python's rules, of two values that may be None; None if neither may be None."""
+        """Return the comparison `node`, by Python's rules, of two values that may be None.
+
+        None if neither may be None.
+        """
         missing = [each for side in (node.left, node.right) if (each := self._is_missing(side)) is not None]
         if not missing:
             return None
@@ -1088,7 +1107,7 @@ class _Final:
         return equal if node.op is ast.CompareOp.EQ else ast.Unary(UnaryOp.NOT, equal, node.span)
 
     def _is_no_value(self, tree: ast.Expr) -> bool:
-        """Whether the expression is a string that no variable can hold."""
+        """Whether the expression `tree` is a string that no variable can hold."""
         if not isinstance(tree, ast.Name) or tree.name not in self.written.strings:
             return False
         return all(tree.name not in kind.values for kind in self.kinds.values())
@@ -1163,7 +1182,10 @@ def _expression(text: str, position: python.expr) -> python.expr:
 
 
 def _inside(source: SourceText, span: Span, value: str) -> Span | None:
-    """Return the place of the text `value` within its quotes; None if it is not a single literal."""
+    """Return the place of the text `value` within its quotes at `span` of `source`.
+
+    None if it is not a single literal.
+    """
     written = source.text[span.start : span.end]
     for quote in ('"""', "'''", '"', "'"):
         if written == f"{quote}{value}{quote}":

@@ -31,7 +31,7 @@ class ExactDivision(ast.Binary):
 
 
 def exact_number(value: Fraction, span: Span) -> ast.Expr:
-    """Return the number as an expression, marked as a Fraction if it is not an integer."""
+    """Return the number `value` as an expression at `span`, marked as a Fraction if it is not an integer."""
     match number(value, span):
         case ast.Binary(op, left, right):
             return ExactDivision(op, left, right, span)
@@ -42,7 +42,7 @@ def exact_number(value: Fraction, span: Span) -> ast.Expr:
 
 
 def unmarked(tree: ast.ProgramTree) -> ast.ProgramTree:
-    """Return the program with ordinary numbers and quotients in place of `Decimal` and `ExactDivision`."""
+    """Return `tree` with ordinary numbers and quotients in place of `Decimal` and `ExactDivision`."""
 
     def change(node: object) -> ast.Expr | None:
         match node:
@@ -83,14 +83,14 @@ _FRACTION, _RATIONAL = Numeric(Form.FRACTION), Numeric(Form.RATIONAL)
 
 
 def float_of(value: Fraction) -> Numeric:
-    """Return the kind of a float literal with this decimal value."""
+    """Return the kind of a float literal with the decimal value `value`."""
     bits = value.denominator.bit_length() - 1
     exact = value.denominator == 1 << bits and bits <= _MOST_BITS and abs(value) < 1 << 40
     return Numeric(Form.FLOAT, bits) if exact else _ROUNDED
 
 
 def form_of_constant(module: Module, written: python.expr) -> Numeric:
-    """Return the kind of a constant of the file or of a decorator, written as `written`."""
+    """Return the kind of a constant of the file `module` or of a decorator, written as `written`."""
     match written:
         case python.Constant(value=str()):
             return _RATIONAL
@@ -140,7 +140,7 @@ class Rounding:
     _forms: dict[str, Numeric] = field(default_factory=dict)
 
     def check(self, body: Sequence[ast.Statement]) -> None:
-        """Raise DiagnosticError where an answer, a comparison or an index depends on rounding."""
+        """Raise DiagnosticError where an answer, a comparison or an index of `body` depends on rounding."""
         for name in self.inputs:
             base = self.kinds[name].base
             self._forms[name] = _REAL if base == "real" else _RATIONAL if base == "listed" else _INT
@@ -279,7 +279,7 @@ class Rounding:
         )
 
     def _source(self, tree: ast.Expr) -> ast.Expr:
-        """Return the part of the expression because of which it is a float."""
+        """Return the part of the expression `tree` because of which it is a float."""
         for node in ast.walk(tree):
             if isinstance(node, Decimal):
                 return node
@@ -308,7 +308,7 @@ class Rounding:
 
 
 def floats_in(node: python.expr) -> bool:
-    """Whether the expression contains a float or a quotient outside of `Fraction(…)`."""
+    """Whether the expression `node` contains a float or a quotient outside of `Fraction(…)`."""
     if isinstance(node, python.Call):
         return False
     if _is_float(node) or (isinstance(node, python.BinOp) and isinstance(node.op, python.Div)):

@@ -78,7 +78,7 @@ class Statements(Expressions):
     returns: list[tuple[Array | None, ...] | None]
 
     def body(self, node: python.FunctionDef) -> tuple[ast.Statement, ...]:
-        """Return the statements of the function. Raises DiagnosticError."""
+        """Return the statements of the function `node`. Raises DiagnosticError."""
         self.frames = [Frame(node)]
         self.env_of_inputs = dict(self.env)
         self.ordinals: dict[int, ast.Expr] = {}
@@ -114,11 +114,11 @@ class Statements(Expressions):
         return self.returns_none is not None and whole
 
     def outputs_written(self, body: tuple[ast.Statement, ...], answered: str | None) -> tuple[ast.Statement, ...]:
-        """Return the statements with the mark of each `return` replaced by statements that assign the outputs.
+        """Return `body` with the mark of each `return` replaced by statements that assign the outputs.
 
         A list is itself an output if every `return` gives this list in this place and in no other. Any other list is
-        copied into an output that nothing else uses. `answered`, if given, is the output that is false where the answer
-        is None; all other outputs have one fixed value (BLANK) there.
+        copied into an output that nothing else uses. `answered`, if given, is the output that is false where the
+        answer is None; all other outputs have one fixed value (BLANK) there.
         """
         assert self.answers is not None
         given = [lists for lists in self.returns if lists is not None]
@@ -195,7 +195,10 @@ class Statements(Expressions):
                 yield ast.For(variable, number(0, span), high, (copied,), span)
 
     def _mark(self, lists: tuple[Array | None, ...] | None, span: Span) -> None:
-        """Write a mark in place of a `return`; which lists are outputs is known only at the end of the function."""
+        """Write a mark at `span` in place of a `return`, whose parts that are lists are `lists`.
+
+        Which lists are outputs is known only at the end of the function.
+        """
         mark = number(len(self.returns), span)
         self.returns.append(lists)
         self.emit(ast.Assign(ast.Name(_RETURNED, span), mark, span))
@@ -209,7 +212,7 @@ class Statements(Expressions):
         self._mark(None, span)
 
     def _require_builtins(self, function: python.FunctionDef) -> None:
-        """Raise DiagnosticError if the function redefines a Python function, or a module, that it uses."""
+        """Raise DiagnosticError if `function` redefines a Python function, or a module, that it uses."""
         module = self.module
         own = {name for node in python.walk(function) for name in _bound_by(node)} - {function.name}
         called = {id(node.func) for node in python.walk(function) if isinstance(node, python.Call)}
@@ -323,7 +326,10 @@ class Statements(Expressions):
     # --- assignments ------------------------------------------------------------------------------
 
     def _with_index_once(self, target: python.Subscript) -> python.Subscript:
-        """Return the list element with its index stored in a variable, because `xs[i] += 1` evaluates it only once."""
+        """Return the list element `target` with its index stored in a variable.
+
+        Python evaluates the index of `xs[i] += 1` only once.
+        """
         array = self.array(target.value)
         if array is None or isinstance(target.slice, python.Slice):
             return target
@@ -442,7 +448,10 @@ class Statements(Expressions):
         return False
 
     def _special(self, name: str, value: python.expr, span: Span) -> bool:
-        """Bind `name` to a list or a constant if `value` is one; return False if `name` is an ordinary variable."""
+        """Bind `name` to a list or a constant if `value`, at `span`, is one.
+
+        Returns False if `name` is an ordinary variable.
+        """
         before = self.env.get(name)
         array = self._list(name, value, span)
         if array is not None:
@@ -574,7 +583,10 @@ class Statements(Expressions):
         self.emit(ast.Assign(ast.Element(array.name, k, span), _plain(item), span))
 
     def _filtered(self, name: str, element: python.expr, generator: python.comprehension, span: Span) -> Array:
-        """Return the list `[x for x in q if …]`, which grows."""
+        """Return the list `[element for x in q if …]`, which grows, as an array for the variable `name`.
+
+        `generator` is the part from `for` on. The statements are placed at `span`.
+        """
         many = self.many(generator.iter)
         if many is None:
             raise self.module.wrong(generator.iter, "this cannot be looped over", "write `for x in q` or `range(m)`")
@@ -609,7 +621,10 @@ class Statements(Expressions):
     def _sorted(
         self, name: str, node: python.expr, inner: python.expr, keywords: Sequence[python.keyword], span: Span
     ) -> Array:
-        """Return the list `sorted(q)` or `sorted(q, reverse=True)`, computed by exchanging neighbours."""
+        """Return the list `node`, a call `sorted(inner)` or `sorted(inner, reverse=True)`, as an array for `name`.
+
+        `keywords` are those of the call. The statements at `span` sort by exchanging neighbours.
+        """
         match keywords:
             case []:
                 after = ast.CompareOp.GT
@@ -640,7 +655,10 @@ class Statements(Expressions):
     # --- lists that grow --------------------------------------------------------------------------
 
     def _prepare(self, array: Array, name: str, created: python.expr) -> None:
-        """Determine the greatest length of the list, and the variable that gives the index of the next element."""
+        """Determine the greatest length of the list `array`, and the variable that gives the index of its next element.
+
+        `name` is the list's name in the function, and `created` the expression that makes it.
+        """
         body = self.frames[-1].node.body
         sites = list(_appends(body, name, ()))
         if not sites:
@@ -683,7 +701,7 @@ class Statements(Expressions):
             self.emit(ast.Assign(ast.Name(array.counter, span), more, span))
 
     def _require_own(self, array: Array, node: python.expr) -> None:
-        """Raise DiagnosticError if a called function changes a list of its caller."""
+        """Raise DiagnosticError at `node` if a called function changes `array`, a list of its caller."""
         if array.depth != len(self.frames):
             raise self.module.wrong(
                 node,
@@ -885,13 +903,16 @@ class Statements(Expressions):
                 )
 
     def _copied(self, name: str, bound: Binding, span: Span) -> None:
-        """Copy a loop variable to which the function also assigns into a variable of its own."""
+        """Copy the loop variable `name`, which the function also assigns to, into a variable of its own.
+
+        `bound` is its binding, and `span` the place of the copy.
+        """
         if isinstance(bound, Alias):
             self.env.pop(name, None)
             self.emit(ast.Assign(ast.Name(self.scalar(name).name, span), bound.value, span))
 
     def _held(self, item: Item) -> Item:
-        """Return the item with elements of lists that may change replaced by copies of their current values."""
+        """Return `item` with elements of lists that may change replaced by copies of their current values."""
         if isinstance(item, tuple):
             return tuple(self._held(each) for each in item)
         changes = {array.name for array in self.arrays}
@@ -902,7 +923,10 @@ class Statements(Expressions):
         return item
 
     def _stopping(self, body: tuple[ast.Statement, ...], loop: _Loop, span: Span) -> tuple[ast.Statement, ...]:
-        """Return the body of a loop such that nothing of it is executed after the loop's flag is set."""
+        """Return `body`, the body of `loop`, such that nothing of it is executed after the loop's flag is set.
+
+        `span` is the place of the statements that are added.
+        """
         if loop.flag is None:
             return body
         flag = ast.Name(loop.flag, span)
@@ -1038,7 +1062,7 @@ class Statements(Expressions):
         return bound
 
     def _default(self, default: python.expr, frame: Frame) -> ast.Expr:
-        """Return the default value of a parameter, evaluated where the function is defined."""
+        """Return the value of `default`, a parameter's, evaluated where the function of `frame` is defined."""
         if frame.around is not None and not isinstance(default, python.Constant):
             raise self.module.wrong(
                 default,
@@ -1155,7 +1179,7 @@ def _stores(function: python.FunctionDef) -> dict[str, int]:
 
 
 def _reassigned(function: python.FunctionDef) -> set[str]:
-    """Return the names that statements assign, except by loops."""
+    """Return the names that statements of `function` assign, except by loops."""
     targets: list[python.expr] = []
     for node in own_nodes(function.body):
         match node:
@@ -1263,14 +1287,17 @@ def _appends(
 
 
 def _counts(body: Sequence[python.stmt], name: str) -> int | None:
-    """Return 1 if each iteration appends one element to `name`; None for other loops.
+    """Return 1 if each iteration of a loop with the statements `body` appends one element to the list `name`.
 
-    An iteration that leaves the loop may append none.
+    None for other loops. An iteration that leaves the loop may append none.
     """
     totals: set[int] = set()
 
     def follow(statements: Sequence[python.stmt], count: int) -> set[int] | None:
-        """Return the counts at the end of the statements, or None if some path does not append as required."""
+        """Return the possible counts after `statements`, from `count` before them.
+
+        None if some path does not append as required.
+        """
         here = {count}
         for statement in statements:
             match statement:

@@ -35,7 +35,10 @@ NONE_NAME, FALSE_NAME, TRUE_NAME = "none", "no", "yes"
 
 @dataclass(frozen=True)
 class ConstantSum:
-    """A sum constant + Σ coefficient·name over the constants of a program, with its `value` for their given values."""
+    """A sum constant + Σ coefficient·name over the constants of a program, with its `value` for their given values.
+
+    `terms` has the names with their coefficients.
+    """
 
     constant: Fraction
     terms: tuple[tuple[str, Fraction], ...]
@@ -61,7 +64,7 @@ class ConstantSum:
         return self.plus(other.negated())
 
     def times(self, factor: ConstantSum) -> ConstantSum:
-        """Return the product of two sums; it keeps only the value, not the names, if both have names."""
+        """Return the product of this sum and `factor`; it keeps only the value, not the names, if both have names."""
         if factor.terms and self.terms:
             return ConstantSum.from_number(self.value * factor.value)
         left, right = (self, factor) if self.terms else (factor, self)
@@ -70,11 +73,11 @@ class ConstantSum:
         return ConstantSum(left.constant * scale, terms, left.value * scale)
 
     def value_at(self, constants: Mapping[str, Fraction]) -> Fraction:
-        """Return the value for these constants."""
+        """Return the value of the sum for the values `constants` of its names."""
         return self.constant + sum((c * constants[name] for name, c in self.terms), Fraction(0))
 
     def expression(self, span: Span) -> ast.Expr:
-        """Return the sum as an expression of the program, `m - 1`."""
+        """Return the sum as an expression of the program at `span`, such as `m - 1`."""
         total: ast.Expr | None = None
         for name, coefficient in self.terms:
             size = abs(coefficient)
@@ -94,7 +97,10 @@ class ConstantSum:
 
 
 def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> ConstantSum | None:
-    """Return the expression as a ConstantSum; None if it has names of variables, or divides by more than a number."""
+    """Return the expression `tree` as a ConstantSum over `constants`, which have their values by name.
+
+    None if it has names of variables, or divides by more than a number.
+    """
     match tree:
         case ast.Number(value=value):
             return ConstantSum.from_number(value)
@@ -120,9 +126,9 @@ def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> ConstantSum |
 
 
 def _affine(tree: ast.Expr, constants: Mapping[str, Fraction]) -> dict[ast.Expr | None, Fraction] | None:
-    """Return a sum's coefficients of variables, elements and constants, with its constant part under the key None.
+    """Return the coefficients of the sum `tree` by variable or element, with its constant part under the key None.
 
-    None if the expression is not a sum.
+    `constants` are the values of names that are not variables. None if the expression is not a sum.
     """
     match tree:
         case ast.Number(value=value):
@@ -156,9 +162,10 @@ _MOST_COMBINATIONS = 4096
 
 
 def _is_never_zero(total: Mapping[ast.Expr | None, Fraction], kinds: Mapping[str, Kind]) -> bool:
-    """Return True if a sum with these coefficients differs from 0 for all values of its finite variables.
+    """Return True if the sum with the coefficients `total` differs from 0 for all values of its finite variables.
 
-    False if a variable does not have finitely many numbers, or if there are too many sums to compute.
+    `kinds` are the kinds of the variables. False if a variable does not have finitely many numbers, or if there are
+    too many sums to compute.
     """
     variables = [each for each in total if each is not None]
     choices: list[Sequence[Fraction]] = []
@@ -172,9 +179,10 @@ def _is_never_zero(total: Mapping[ast.Expr | None, Fraction], kinds: Mapping[str
 
 
 def _are_never_equal(one: ast.Expr, two: ast.Expr, kinds: Mapping[str, Kind]) -> bool:
-    """Return True if two expressions differ for all values of their finite variables.
+    """Return True if `one` and `two` differ for all values of their finite variables.
 
-    False if a variable does not have finitely many numbers, or if there are too many combinations to compute.
+    `kinds` are the kinds of the variables. False if a variable does not have finitely many numbers, or if there are
+    too many combinations to compute.
     """
     variables = list(dict.fromkeys((*_variables(one), *_variables(two))))
     choices: list[Sequence[Fraction]] = []
@@ -270,7 +278,7 @@ class Kind:
         return [low + step for step in range(int(high - low) + 1)] if high - low < _MOST_VALUES else None
 
     def type(self, span: Span) -> ast.TypeExpr:
-        """Return the type that a program declares, which includes the value that represents None."""
+        """Return the type, placed at `span`, that a program declares, with the value that represents None included."""
         match self.base:
             case "bool" if not self.none:
                 return ast.BaseTypeExpr(ast.BaseType.BOOL, span)
@@ -295,13 +303,13 @@ class Kind:
         return (NONE_NAME, *((FALSE_NAME, TRUE_NAME) if self.base == "bool" else self.values))
 
     def none_value(self, span: Span) -> ast.Expr:
-        """Return the value that represents None in the program."""
+        """Return the value that represents None in the program, as an expression at `span`."""
         if self.base == "range":
             return self.ends[0].plus(-1).expression(span)
         return _value(self.all_values[0], span)
 
     def blank(self, span: Span) -> ast.Expr:
-        """Return a fixed value for the variable where no value has a meaning."""
+        """Return a fixed value, as an expression at `span`, for the variable where no value has a meaning."""
         if self.none:
             return self.none_value(span)
         match self.base:
@@ -343,7 +351,7 @@ class Mixed(Exception):
 
 
 def common_kind(one: Kind, two: Kind) -> Kind:
-    """Return the kind that holds the values of both. Raises Mixed."""
+    """Return the kind that holds the values of both `one` and `two`. Raises Mixed."""
     none = one.none or two.none
     if one.base == "names" and not one.values:
         return replace(two, none=none)
@@ -373,7 +381,7 @@ def common_kind(one: Kind, two: Kind) -> Kind:
 
 
 def _of_integers(kind: Kind | None) -> Kind | None:
-    """Return listed integers as a range from the least to the greatest; any other kind unchanged."""
+    """Return `kind` as a range from the least to the greatest if it lists integers; any other kind unchanged."""
     if kind is None or kind.base != "listed" or kind.none:
         return kind
     numbers = [value for value in kind.values if isinstance(value, Fraction) and value.denominator == 1]
@@ -430,7 +438,10 @@ class Inference:
     _assigned: list[_Assigned] = field(default_factory=list)
 
     def kinds(self, body: Sequence[ast.Statement], spelling: Callable[[str], str]) -> dict[str, Kind]:
-        """Return the kind of each assigned variable. Raises DiagnosticError (E1903) for one without a kind."""
+        """Return the kind of each variable that `body` assigns. Raises DiagnosticError (E1903) for one without a kind.
+
+        `spelling` gives the name of a variable in the function, for messages.
+        """
         self._assigned = list(self._collected(body, ()))
         kinds = dict(self.known)
         before: dict[str, Kind] = {}
@@ -453,7 +464,10 @@ class Inference:
         return kinds
 
     def _require_without_eps(self, assigned: _Assigned, name: str) -> None:
-        """Raise DiagnosticError if the value of `assigned` is computed from eps: no domain can hold such values."""
+        """Raise DiagnosticError if the value of `assigned` is computed from eps: no domain can hold such values.
+
+        `name` is the variable's name in the message.
+        """
         if any(isinstance(node, ast.Eps) for node in ast.walk(assigned.value)):
             raise self.module.wrong(
                 assigned.span,
@@ -528,11 +542,14 @@ class Inference:
                     assert_never(statement)
 
     def kind_of(self, tree: ast.Expr, kinds: Mapping[str, Kind]) -> Kind | None:
-        """Return the kind of an expression outside of loops; None if it cannot be found."""
+        """Return the kind of `tree`, an expression outside of loops, by the `kinds` of variables.
+
+        None if it cannot be found.
+        """
         return self._kind_of_tree(tree, kinds, {})
 
     def differ(self, one: ast.Expr, two: ast.Expr, kinds: Mapping[str, Kind]) -> bool:
-        """True only if the values of the two expressions are never equal."""
+        """True only if the values of `one` and `two` are never equal, by the `kinds` of their variables."""
         if isinstance(one, ast.Truth) and isinstance(two, ast.Truth):
             return one.value is not two.value
         for each, other in ((one, two), (two, one)):
@@ -609,7 +626,10 @@ class Inference:
         return self._stepped(result, steps)
 
     def _stepped(self, kind: Kind | None, steps: Sequence[tuple[Kind, bool, ConstantSum]]) -> Kind | None:
-        """Return the range of a variable of `kind` after all steps of the enclosing loops."""
+        """Return the range of a variable of `kind` after all `steps` of the enclosing loops.
+
+        A step is the kind of what is added in a round, whether it is subtracted instead, and the number of rounds.
+        """
         if kind is None or kind.base != "range":
             return kind
         for step, downward, times in steps:
@@ -653,7 +673,8 @@ class Inference:
     def _kind_of_values(self, tree: ast.Expr, kinds: Mapping[str, Kind], loops: Mapping[str, Kind]) -> Kind | None:
         """Return the kind with exactly the values of `tree` for all values of its finite variables.
 
-        None if a variable is not finite, or if there are too many combinations to compute.
+        `kinds` are those of variables, and `loops` those of variables of loops. None if a variable is not finite, or
+        if there are too many combinations to compute.
         """
         choices: dict[ast.Name | ast.Element, Sequence[Fraction]] = {}
         unordered = False
@@ -721,12 +742,12 @@ def _mapped(
 
 
 def floored(function: str, value: Fraction, divisor: Fraction) -> Fraction:
-    """Return Python's `value // divisor` or `value % divisor`."""
+    """Return Python's `value // divisor` or `value % divisor`, as `function` says."""
     return Fraction(value // divisor) if function == FLOOR else value % divisor
 
 
 def values_of(kind: Kind | None) -> list[Fraction] | None:
-    """Return the numbers of a finite kind if they are few and do not depend on constants; otherwise None."""
+    """Return the numbers of the finite kind `kind` if they are few and do not depend on constants; otherwise None."""
     if kind is None or kind.base not in ("range", "listed") or kind.unordered:
         return None
     if kind.base == "range" and any(end.terms for end in kind.ends):

@@ -62,52 +62,67 @@ else:
 
 
 def laplace(mean: Any = 0, *, scale: Any = None, rate: Any = None) -> float:
-    """Laplace noise around a mean, with density e^{-|x|/scale}/(2·scale); `rate` is 1/scale."""
+    """Laplace noise around `mean`, with density e^{-|x|/scale}/(2·`scale`); `rate` is 1/scale."""
     _outside("laplace", mean, scale, rate)
 
 
 def discrete_laplace(mean: Any = 0, *, scale: Any = None, rate: Any = None) -> int:
-    """Discrete Laplace noise around an integer mean: the mass at distance k is proportional to e^{-k/scale}."""
+    """Discrete Laplace noise around the integer `mean`: the mass at distance k is proportional to e^{-k/scale}.
+
+    Either `scale` is given, or `rate`, which is 1/scale.
+    """
     _outside("discrete_laplace", mean, scale, rate)
 
 
 def exponential_noise(*, scale: Any = None, rate: Any = None) -> float:
-    """One-sided exponential noise from 0 on, with density e^{-x/scale}/scale."""
+    """One-sided exponential noise from 0 on, with density e^{-x/scale}/`scale`; `rate` is 1/scale."""
     _outside("exponential_noise", scale, rate)
 
 
 def gaussian(mean: Any = 0, *, sigma: Any) -> float:
-    """Normal noise around a mean, with the standard deviation sigma."""
+    """Normal noise around `mean`, with the standard deviation `sigma`."""
     _outside("gaussian", mean, sigma)
 
 
 def discrete_gaussian(mean: Any = 0, *, sigma: Any) -> int:
-    """Discrete normal noise around an integer mean: the mass at distance k is proportional to e^{-k²/(2·sigma²)}."""
+    """Discrete normal noise around the integer `mean`.
+
+    The mass at distance k is proportional to e^{-k²/(2·`sigma`²)}.
+    """
     _outside("discrete_gaussian", mean, sigma)
 
 
 def uniform(mean: Any = 0, *, low: Any, high: Any) -> float:
-    """Uniform noise around a mean, with density 1/(high - low) from mean + low to mean + high."""
+    """Uniform noise around `mean`, with density 1/(high - low) from mean + `low` to mean + `high`."""
     _outside("uniform", mean, low, high)
 
 
 def truncated_laplace(mean: Any = 0, *, low: Any, high: Any, scale: Any = None, rate: Any = None) -> float:
-    """Laplace noise around a mean, conditioned to lie between mean + low and mean + high; `rate` is 1/scale."""
+    """Laplace noise around `mean`, conditioned to lie between mean + `low` and mean + `high`.
+
+    The density of the Laplace noise is e^{-|x|/scale}/(2·`scale`); `rate` is 1/scale.
+    """
     _outside("truncated_laplace", mean, low, high, scale, rate)
 
 
 def choice(weights: Mapping[T, Any]) -> T:
-    """Return one of the values, with the probability given for it; probabilities may contain eps and exp(eps)."""
+    """Return one of the keys of `weights`, with the probability that is its value.
+
+    Probabilities may contain eps and exp(eps).
+    """
     _outside("choice", weights)
 
 
 def exponential_mechanism(candidates: Iterable[T], score: Callable[[T], Any] | Sequence[Any], *, rate: Any) -> T:
-    """One of the candidates v, with a probability proportional to e^{rate·score(v)}."""
+    """One v of `candidates`, with a probability proportional to e^{`rate`·score(v)}.
+
+    `score` is a function, or the list of the scores of the candidates.
+    """
     _outside("exponential_mechanism", candidates, score, rate)
 
 
 def exp(exponent: Any) -> Any:
-    """Return e to the power of a multiple of eps, for the weights of `choice`."""
+    """Return e to the power `exponent`, a multiple of eps, for the weights of `choice`."""
     _outside("exp", exponent)
 
 
@@ -121,7 +136,9 @@ def metric(
 ) -> Mapping[str, str]:
     """Return the distances of a claim, `claim=dict(metric=dipc.metric(input="l1", output="linf"))`.
 
-    The texts are those of the `metric` block of a program.
+    The texts are those of the `metric` block of a program: the distances of inputs (`input`) and of answers
+    (`output`), the conditions under which inputs are infinitely far apart (`apart`) and answers equal (`same`), and
+    the outputs that `dd` depends on.
     """
     given = {"input": input, "output": output, "apart": apart, "same": same, "dd": dd}
     return {name: text for name, text in given.items() if text is not None}

@@ -55,15 +55,15 @@ class AllowedInputs:
         return self._divided(finite)[0]
 
     def gaps(self, finite: Mapping[int, Value]) -> tuple[Guards, ...]:
-        """Return disjoint convex sets of the real and int inputs that violate the condition, for these finite inputs.
+        """Return disjoint convex sets of the real and int inputs that violate the condition.
 
-        Raises DiagnosticError where the condition has no value, LimitReached for too many sets, and Undecided for sets
-        of ints past a limit.
+        `finite` has the values of the finite inputs, by slot. Raises DiagnosticError where the condition has no
+        value, LimitReached for too many sets, and Undecided for sets of ints past a limit.
         """
         return self._divided(finite)[1]
 
     def allows(self, inputs: Sequence[Value]) -> bool:
-        """Whether the input with these values, in the order of the program's inputs, is allowed.
+        """Whether the input with the values `inputs`, in the order of the program's inputs, is allowed.
 
         Raises DiagnosticError, which names the input, where the condition has no value.
         """
@@ -76,7 +76,7 @@ class AllowedInputs:
 
     @cached_property
     def is_everything(self) -> bool:
-        """True only if every value of the inputs satisfies the condition."""
+        """True only if every input satisfies the condition."""
         return all(not self.gaps(finite) for finite in self._combinations())
 
     @cached_property
@@ -127,7 +127,10 @@ class AllowedInputs:
         return self._known[key]
 
     def formula(self, finite: Mapping[int, Value]) -> Formula:
-        """Return the condition on the real and int inputs, for these finite inputs. Raises DiagnosticError."""
+        """Return the condition on the real and int inputs, for the values `finite` of the finite inputs, by slot.
+
+        Raises DiagnosticError where the condition has no value.
+        """
         values: dict[int, Answer] = {**self._symbolic, **{slot: finite[slot] for slot in self._finite}}
         read = [values[place.slot] for place in self._formula.places]
         (formula,) = formula_conditions(self._core, self._formula, read, values, self._is_whole)

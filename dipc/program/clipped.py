@@ -79,7 +79,7 @@ class Clipped:
     ranges: tuple[Extent, ...]
 
     def contains(self, point: Sequence[object]) -> bool:
-        """Return True if the input with these values, in the order of the program's inputs, is in the box."""
+        """Return True if `point`, values in the order of the program's inputs, is in the box."""
         return all(
             side == EVERYTHING or (isinstance(value, Fraction) and side.nearest(value) == value)
             for side, value in zip(self.ranges, point, strict=True)
@@ -93,7 +93,7 @@ class Clipped:
 
 
 def clipped(program: Program) -> Clipped | None:
-    """Return the program, for questions about privacy, with its clipped inputs restricted to their box.
+    """Return `program`, for questions about privacy, with its clipped inputs restricted to their box.
 
     The ideal, the metric, the claim and `requires` are left out. None if no input is clipped, or if `requires` is not
     about single inputs.
@@ -123,7 +123,10 @@ def clipped(program: Program) -> Clipped | None:
 
 
 def _required_box(program: Program) -> list[Extent] | None:
-    """Return the range of each input that `requires` allows; None if the allowed inputs are not a closed box."""
+    """Return the range of each input that the `requires` of `program` allows.
+
+    None if the allowed inputs are not a closed box.
+    """
     slots = program.core.input_slots
     if program.allowed is None:
         return [EVERYTHING] * len(slots)
@@ -148,19 +151,19 @@ def _required_box(program: Program) -> list[Extent] | None:
 
 
 def _common_part(one: Extent, other: Extent) -> Extent | None:
-    """Return the numbers that are in both ranges; None if there are none."""
+    """Return the numbers that are in both `one` and `other`; None if there are none."""
     low = max((end for end in (one.low, other.low) if end is not None), default=None)
     high = min((end for end in (one.high, other.high) if end is not None), default=None)
     return None if low is not None and high is not None and low > high else Extent(low, high)
 
 
 def for_every_input(program: Program) -> Program | None:
-    """Return the program whose `requires` restricts the clipped inputs to their box, for claims about every input.
+    """Return `program` with its clipped inputs restricted to their box by `requires`, for claims about every input.
 
     If the claim does not depend on distances of inputs, it holds at every input exactly if it holds at every input of
-    the result (see the module). The result is None if no input is clipped. It is also None if
-    the ideal, metric or claim reads a clipped input outside of its clamps, or if the question has a selection, as a
-    selected input may be outside of the box.
+    the result (see the module). The result is None if no input is clipped. It is also None if the ideal, metric or
+    claim reads a clipped input outside of its clamps, or if the question has a selection, as a selected input may be
+    outside of the box.
     """
     core = program.core
     if type(program) is not Program or core.requires is not None or core.selection is not None:
@@ -196,7 +199,7 @@ def _literal(value: Fraction) -> ast.Expr:
 
 
 def without_accuracy(tree: ast.ProgramTree) -> ast.ProgramTree:
-    """Return the program without its ideal, its metric and its claim."""
+    """Return `tree` without its ideal, its metric and its claim."""
     about = ast.IdealDecl | ast.MetricDecl | ast.ClaimDecl
     return replace(tree, declarations=tuple(each for each in tree.declarations if not isinstance(each, about)))
 
@@ -247,7 +250,7 @@ class _Clamp:
 
 
 def _with_joined_assignments(tree: ast.ProgramTree) -> ast.ProgramTree:
-    """Return the program in which `v <- E; v <- F(v)` is replaced by `v <- F(E)`, for a number v that F reads once.
+    """Return `tree` with `v <- E; v <- F(v)` replaced by `v <- F(E)`, for a number v that F reads once.
 
     E is a variable, an element of an array, or a clamp. F has no ranges, whose variables could be v or occur in E.
     """
@@ -295,9 +298,10 @@ def _join(block: tuple[ast.Statement, ...], numbers: frozenset[str]) -> tuple[as
 
 
 def clip(tree: ast.ProgramTree, constants: Mapping[str, Fraction], ints: frozenset[str]) -> Clipping | None:
-    """Return the program with its clipped inputs in a box; None if no input is clipped.
+    """Return the program `tree` with its clipped inputs in a box; None if no input is clipped.
 
-    `ints` are the names of the int inputs. An input that is also read outside of clamps is not clipped.
+    `constants` are the values of its constants, and `ints` the names of its int inputs. An input that is also read
+    outside of clamps is not clipped.
     """
     tree = _with_joined_assignments(tree)
     finder = _Finder.of_tree(tree, constants)
@@ -338,7 +342,10 @@ class _Finder:
 
     @staticmethod
     def of_tree(tree: ast.ProgramTree, constants: Mapping[str, Fraction]) -> _Finder | None:
-        """Return the finder for a program; None if an input shares its name with a loop or ideal variable."""
+        """Return the finder for the program `tree` with the values `constants`.
+
+        None if an input shares its name with a loop or ideal variable.
+        """
         declared = [
             each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT
         ]
@@ -373,7 +380,7 @@ class _Finder:
             self.find(child)
 
     def hull(self, key: Key, *, whole: bool) -> Extent | None:
-        """Return the hull of the preimages of an input's clamps, rounded outwards if `whole`.
+        """Return the hull of the preimages of the clamps of the input `key`, rounded outwards if `whole`.
 
         None if the input is also read outside of clamps, or the hull is the whole line.
         """
@@ -458,7 +465,10 @@ class _Finder:
 
 
 def _bounded(clamp: _Clamp, function: str, bound: Fraction) -> _Clamp | None:
-    """Return the clamp after one more `min` or `max` with `bound`; None if it becomes constant."""
+    """Return `clamp` after one more call of `function`, min or max, with `bound`.
+
+    None if the result is constant.
+    """
     low, high = clamp.range.low, clamp.range.high
     if function == "max":
         low = bound if low is None else max(low, bound)
@@ -479,6 +489,6 @@ def _children(node: object) -> Iterator[object]:
 
 
 def children(node: object) -> Sequence[object]:
-    """Return the parts of a node of the syntax tree, without its span."""
+    """Return the parts of `node`, a node of the syntax tree, without its span."""
     known: Mapping[str, object] = getattr(node, "__dataclass_fields__", {})
     return [getattr(node, name) for name in known if name != "span"]

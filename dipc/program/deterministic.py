@@ -64,7 +64,10 @@ class DeterministicRun:
         return result if len(result) == len(outputs) else None
 
     def finished(self, inputs: Sequence[Value]) -> _Values | None:
-        """Return the final values of all slots; None if the run fails or takes too long."""
+        """Return the final values of all slots for the values `inputs`, in the program's order.
+
+        None if the run fails or takes too long.
+        """
         flow, steps = self._flow, self._steps
         values = [*self._start]
         for slot, value in zip(flow.program.inputs, inputs, strict=True):
@@ -118,7 +121,6 @@ class DeterministicRun:
         return assign_element
 
     def _kept(self, slot: int) -> Callable[[Value], Value]:
-        """Return a function that returns a value of the slot's type unchanged, and raises NotApplicable for others."""
         declared = self._flow.program.slots[slot].type
         domain = self._flow.domains.get(slot)
         if domain is None and not isinstance(declared, IntType):
@@ -137,7 +139,7 @@ class DeterministicRun:
 
 
 def runs_at_once(flow: Flow) -> bool:
-    """Return True if every instruction is deterministic, so that the program can be compiled."""
+    """Return True if every instruction of `flow` is deterministic, so that the program can be compiled."""
     return not flow.draws and not flow.chooses
 
 
@@ -223,7 +225,7 @@ def number(value: Value) -> Fraction:
 
 
 def summed_form(expr: AffineExpr) -> Callable[[_Values], Fraction]:
-    """Return the closure that computes Σ coefficient · variable + constant."""
+    """Return the closure that computes `expr`, Σ coefficient · variable + constant, from the values of all slots."""
     constant = evaluated(expr.constant)
     terms = [(evaluated(coefficient), _reading(variable)) for coefficient, variable in expr.terms]
     if _is_constant(expr.constant, 0) and len(terms) == 1 and _is_constant(expr.terms[0][0], 1):

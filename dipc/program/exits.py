@@ -92,9 +92,9 @@ class ExitWeights:
 
 
 def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
-    """Return the weights with which choices lead to each exit, for a program that makes choices.
+    """Return the `weights` with which choices lead to each exit of `chain`, a chain with choices.
 
-    Raises DiagnosticError for a loop that can run forever at some eps, Undecided past a limit.
+    Raises DiagnosticError for a loop that can run forever at some eps, Undecided past one of `limits`.
     """
     graph = reach(chain)
     if not chain.flow.forward:
@@ -126,7 +126,7 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
-    """Return {node: choices on its path} for the exits with a single path, if finite noise is drawn on it.
+    """Return {node: choices on its path} for the ends of `reached` with a single path on which finite noise is drawn.
 
     The chain has no cycles.
     """
@@ -176,9 +176,10 @@ def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:
 
 
 def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
-    """Raise DiagnosticError if a run can stay in a loop forever at some eps, because all weights of leaving it are 0.
+    """Raise DiagnosticError if some run of `chain` stays in a loop forever at some eps.
 
-    Otherwise runs end almost surely for every eps > 0, and the linear system of each loop has one solution.
+    It does if all `weights` of leaving the loop are 0 there. Otherwise runs end almost surely for every eps > 0, and
+    the linear system of each loop of `reach`, the choices of the chain, has one solution.
     """
     graph: dict[int, list[int]] = {}
     for node, steps in reach.edges.items():
@@ -204,8 +205,9 @@ def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
 def _vanishing(zeros: _Zeros, weights: Weights, zero: ChoiceWeight, root: Root) -> frozenset[ChoiceWeight]:
     """Return the weights that are 0 at `root`, a zero of the weight `zero`.
 
-    Two functions of the ring share a positive zero only if it is a zero of their common divisor. At a common zero of
-    coprime polynomials in eps and e^{eps/n} both would be algebraic, and by Lindemann's theorem they never are.
+    `weights` are those of the program, and `zeros` the weights that have zeros. Two functions of the ring share a
+    positive zero only if it is a zero of their common divisor. At a common zero of coprime polynomials in eps and
+    e^{eps/n} both would be algebraic, and by Lindemann's theorem they never are.
     """
     numerator, _ = fraction_of(weights.closed(zero))
     tops = {weight: fraction_of(weights.closed(weight))[0] for weight in zeros}
@@ -219,7 +221,10 @@ def _vanishes(value: ExpPoly, other: ExpPoly, root: Root) -> bool:
 
 
 def _is_stuck(steps: Mapping[int, Iterable[Step]], vanishing: frozenset[ChoiceWeight]) -> bool:
-    """Return True if some state of a loop can leave the loop only by steps whose weights are in `vanishing`."""
+    """Return True if some state of a loop can leave the loop only by steps whose weights are in `vanishing`.
+
+    `steps` are the steps from each state of the loop.
+    """
     into: dict[int, list[int]] = {}
     free: list[int] = []
     for node, row in steps.items():
@@ -290,10 +295,11 @@ def counted_exits(
     wanted: Mapping[int, Value],
     observed: Iterable[int],
 ) -> CountedExits | None:
-    """Return the exits of a counting program with the outputs `wanted`, and the values of the outputs `observed`.
+    """Return the exits with the outputs `wanted` of the counting program of `flow`, at the inputs `finite`.
 
-    A counting program adds to one variable many times, and all its inputs and variables are finite. None for other
-    programs, and for a program that fails. Raises LimitReached.
+    A counting program adds to one variable many times, and all its inputs and variables are finite. The exits have
+    the values of the outputs `observed`; `weights` are those of the program's choices. None for other programs, and
+    for a program that fails. Raises LimitReached past one of `limits`.
     """
     slots = flow.program.slots
     if not flow.forward or flow.draws:
@@ -311,7 +317,10 @@ def counted_exits(
 
 
 def _counter(flow: Flow) -> int | None:
-    """Return a variable that many instructions add to and that nothing else reads before the last of them, or None."""
+    """Return a variable that many instructions of `flow` add to, or None.
+
+    Nothing else reads the variable before the last of these instructions.
+    """
     last: dict[int, int] = {}
     count: Counter[int] = Counter()
     for label, instruction in enumerate(flow.program.instructions):
@@ -337,7 +346,7 @@ def _counter(flow: Flow) -> int | None:
 
 
 def _added_to(instruction: Instruction) -> int | None:
-    """Return the slot v if the instruction is `v <- v + E` and E does not read v, else None."""
+    """Return the slot v if `instruction` is `v <- v + E` and E does not read v, else None."""
     match instruction:
         case Store(target=target, value=Apply(op=DomOp.ADD, arguments=(one, other))) if target.index is None:
             (slot,) = target.slots
@@ -430,9 +439,9 @@ class _Counting:
         raise NotApplicable
 
     def _successors(self, state: State) -> list[tuple[State, int, Closed | None]]:
-        """Return the states after the next step, without the counter, each with the number added to it and the weight.
+        """Return (next state, number added to the counter, weight) for each step from `state`; a weight None is 1.
 
-        A weight that is None is 1.
+        The states are without the counter.
         """
         result: list[tuple[State, int, Closed | None]] = []
         for after, edge in self._steps.successors(state):
@@ -510,8 +519,8 @@ class Exits:
     ) -> Iterator[Exit]:
         """Yield the exits with the finite outputs `wanted`, which must be observed, and other outputs in `balls`.
 
-        The probability of these outputs is the sum over the exits whose guards hold at the input. If inputs satisfy the
-        guards `within`, exits with the opposite of one of them are left out.
+        The probability of these outputs is the sum over the exits whose guards hold at the input. If inputs satisfy
+        the guards `within`, exits with the opposite of one of them are left out.
         """
         return self._exits(self.states_towards(wanted, within), balls)
 
@@ -554,10 +563,10 @@ def exits(
     wanted: Mapping[int, Value] | None,
     observed: Iterable[int],
 ) -> Exits:
-    """Return the exits of a program for these finite inputs, towards the outputs `wanted` (None for all exits).
+    """Return the exits of the program of `flow` at the inputs `finite`, towards the outputs `wanted` or None for all.
 
-    Each exit has the values of the `observed` outputs. Raises Undecided past a limit and DiagnosticError for programs
-    that fail.
+    Each exit has the values of the `observed` outputs, and a weight made of those of `choices`. Raises Undecided past
+    one of `limits` and DiagnosticError for programs that fail.
     """
     weights = choices.require_weights()
     observed = frozenset(observed)
@@ -596,7 +605,10 @@ _MOST_COUNTED, FEW_RUNS = 3_000, 64
 
 
 def many_runs(flow: Flow, limits: Limits) -> ManyRuns | None:
-    """Return the runs of a program by answer; None if each answer has few runs, or the program too many states."""
+    """Return the runs of the program of `flow` by answer.
+
+    None if each answer has few runs, or if the program has more states than `limits` allow.
+    """
     # A run usually passes through every instruction but jumps at least once.
     steps = [each for each in flow.program.instructions if not isinstance(each, Jump)]
     comparisons = sum(compared_by(each) is not None for each in steps)
@@ -631,7 +643,7 @@ class ManyRuns:
         return {values_key(self._runs.outputs(end).values()): end for end in many}
 
     def brief(self, limits: Limits) -> Limits | None:
-        """Return low limits for a first exploration, before runs are counted; None if they are counted already.
+        """Return low limits, within `limits`, for a first exploration; None if the runs are counted already.
 
         Counting takes longer than following a few runs.
         """
@@ -642,8 +654,8 @@ class ManyRuns:
     def few(self, wanted: Mapping[int, Value], limits: Limits) -> Limits | None:
         """Return the limits under which the runs to the outputs `wanted` are explored, or None if it is not worthwhile.
 
-        It is not worthwhile if as many runs were explored before, and exploration did not unite their paths. Many runs
-        that are united need no more states than counting them did.
+        They are at most `limits`. It is not worthwhile if as many runs were explored before, and exploration did not
+        unite their paths. Many runs that are united need no more states than counting them did.
         """
         end = self._end(wanted)
         if end is None or self._runs is None:
@@ -653,7 +665,7 @@ class ManyRuns:
         return self._united(limits)
 
     def shared(self, limits: Limits) -> Limits:
-        """Return the limits under which the runs to all answers are explored together."""
+        """Return the limits, at most `limits`, under which the runs to all answers are explored together."""
         return self._united(limits) if self._ends else limits
 
     def _united(self, limits: Limits) -> Limits:
@@ -712,7 +724,7 @@ class OutputLaws:
         self._explored: dict[tuple[Value, ...], tuple[tuple[Answer, Exit], ...]] = {}
 
     def probabilities(self, inputs: Mapping[int, Value]) -> dict[Answer, Bound]:
-        """Return the probability of each answer that can occur at these values of all inputs, by slot.
+        """Return the probability of each answer that can occur at `inputs`, the values of all inputs by slot.
 
         All other answers have probability 0. The order is that of the outputs' domains, with unassigned outputs last.
         Raises Undecided past a limit and DiagnosticError for a program that fails.
@@ -734,7 +746,7 @@ class OutputLaws:
         return {answer: Bound(tuple(shares[answer])) for answer in ordered}
 
     def rank(self, answer: Answer) -> list[int]:
-        """Return the indices of an answer's values in the domains of their outputs, as a key to sort by."""
+        """Return the indices of the values of `answer` in the domains of their outputs, as a key to sort by."""
         return [places[value] for places, value in zip(self._places, answer, strict=True)]
 
     def _exits(self, finite: Mapping[int, Value]) -> tuple[tuple[Answer, Exit], ...]:

@@ -66,10 +66,10 @@ class Measured:
 
 
 def measured(program: Program, moment: int, output: str | None = None) -> Measured:
-    """Return the error of the output named `output`, or of the only numeric output, or of the finite outputs.
+    """Return the error of the output of `program` named `output`, of its only numeric output, or of its finite outputs.
 
-    `moment` is 1 or 2, else ValueError is raised. The distance of finite outputs is that of the `metric` block. Raises
-    DiagnosticError if the program has no error that can be measured.
+    `moment` is 1 or 2, else ValueError is raised. The distance of finite outputs is that of the `metric` block.
+    Raises DiagnosticError if the program has no error that can be measured.
     """
     core = program.core
     if moment not in (1, 2):
@@ -154,10 +154,10 @@ class ExpectedErrors(Probabilities):
         self._known: dict[tuple[Cell | None, ...], Bound] = {}
 
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
-        """Return 1 - E for the expected error E at these inputs, where `outputs` is the right answer.
+        """Return 1 - E for the expected error E at `inputs`, where `outputs` is the right answer.
 
-        `gamma` has no effect. Raises Undecided if there is no closed form and past a limit, and DiagnosticError for an
-        answer with an empty output and for programs that fail.
+        `gamma` has no effect. Raises Undecided if there is no closed form and past a limit, and DiagnosticError for
+        an answer with an empty output and for programs that fail.
         """
         del gamma
         key = (*inputs, *outputs)
@@ -168,7 +168,7 @@ class ExpectedErrors(Probabilities):
         return self._known[key]
 
     def expectation(self, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Bound:
-        """Return 1 - E[moment of Z] at these inputs, for Z = out - `outputs`.
+        """Return 1 - E[`moment` of Z] at `inputs`, for Z = out - `outputs`.
 
         Raises Undecided if there is no closed form, and DiagnosticError for an answer with an empty output.
         """
@@ -281,7 +281,7 @@ class _Area:
         return _Area(tuple(noises), tuple(constraints), coefficients, shift)
 
     def integrals(self, moment: Moment) -> Iterator[tuple[Closed, tuple[Event, ...]]]:
-        """Yield pairs (weight, events) with E[moment of Z; constraints] = Σ weight·(product of the events' measures).
+        """Yield pairs (weight, events) with E[`moment` of Z; constraints] = Σ weight·(product of the events' measures).
 
         Z is the form of this area. The expectation of a polynomial in independent noises without constraints is a sum
         of products of their own moments, each of which is an integral over both sides of 0.
@@ -307,13 +307,16 @@ class _Area:
                 yield _over_eps(sign * factor, degree), (Event(tuple(noises), (*self.constraints, half)),)
 
     def _sides(self, position: int, power: int) -> tuple[Event, Event]:
-        """Return two events, whose measures have the sum eps^power·E[N^power], for the noise N at `position`."""
+        """Return two events whose measures have the sum eps^`power`·E[N^`power`], for the noise N at `position`."""
         noise = self.noises[position]
         weighted = (replace(noise, law=Weighted(noise.law, power)),)
         return Event(weighted, (Halfspace(((0, _ONE),), _ZERO),)), Event(weighted, (Halfspace(((0, -_ONE),), _ZERO),))
 
     def _powers(self, moment: Moment) -> Iterator[tuple[Fraction, dict[int, int]]]:
-        """Yield the terms of Z or Z² as a polynomial in the noises: (coefficient, power of each noise)."""
+        """Yield (coefficient, power of each noise by position) for the terms of `moment` of Z, where that is Z or Z².
+
+        Z is expanded as a polynomial in the noises.
+        """
         shift, terms = self.shift, self.coefficients
         if moment is not Moment.SQUARE:
             if shift:
@@ -328,11 +331,11 @@ class _Area:
             yield from ((2 * c * other, {position: 1, second: 1}) for second, other in terms[number + 1 :])
 
     def of_integers(self, moment: Moment) -> Closed:
-        """Return the expectation for discrete Laplace noises, of |Z| and under constraints for a single one.
+        """Return the expectation of `moment` of Z for discrete Laplace noises.
 
-        Raises OutsideFragment for others. Without constraints, and with z = e^{-rate·eps}: E[|N + s|] = |s| +
-        2·z^{|s|+1}/(1 - z²) for an integer s, and between integers it is linear in s; E[N²] = 2z/(1 - z)², and
-        variances of independent noises add up.
+        Raises OutsideFragment for other noises, and for several noises if there are constraints or the moment is |Z|.
+        Without constraints, and with z = e^{-rate·eps}: E[|N + s|] = |s| + 2·z^{|s|+1}/(1 - z²) for an integer s, and
+        between integers it is linear in s; E[N²] = 2z/(1 - z)², and variances of independent noises add up.
         """
         one = ExpPoly.ONE
         tails = all(noise.law.exponential_tails for noise in self.noises)
@@ -356,7 +359,10 @@ class _Area:
         return (absolute(below) * (1 - share) + absolute(below + 1) * share) * abs(c)
 
     def _between_numbers(self, noise: Noise, c: Fraction, moment: Moment) -> Closed:
-        """Return E[moment of c·k + shift] over the integers k, the values of `noise` less its mean, in an interval."""
+        """Return E[`moment` of `c`·k + shift] over the integers k of an interval, the values of `noise` less its mean.
+
+        The interval is given by the constraints.
+        """
         low, high = _range_of(self.constraints, noise.mean)
         zero = -self.shift / c
         cuts = sorted({0, *([floor(zero) + 1] if moment is Moment.ABSOLUTE else [])})
@@ -395,7 +401,7 @@ class _Area:
 
 
 def _range_of(constraints: Sequence[Halfspace], mean: Fraction) -> tuple[int | None, int | None]:
-    """Return the least and the greatest integer k with all `constraints` on mean + k; None for no bound."""
+    """Return the least and the greatest integer k with all `constraints` on `mean` + k; None for no bound."""
     low: int | None = None
     high: int | None = None
     for each in constraints:
@@ -411,7 +417,7 @@ def _range_of(constraints: Sequence[Halfspace], mean: Fraction) -> tuple[int | N
 
 
 def _tail(polynomial: tuple[Fraction, Fraction, Fraction], first: int, rate: Fraction) -> ExpPoly:
-    """Return (1 - z)³·Σ p(k)·z^k over the integers k >= `first` >= 0, where z = e^{-rate·eps}.
+    """Return (1 - z)³·Σ p(k)·z^k over the integers k >= `first` >= 0, where z = e^{-`rate`·eps}.
 
     `polynomial` has the coefficients of p, from that of 1 to that of k².
     """
@@ -424,7 +430,7 @@ def _tail(polynomial: tuple[Fraction, Fraction, Fraction], first: int, rate: Fra
 
 
 def of_noise(noises: tuple[Noise, ...], factors: Sequence[Fraction], moment: Moment) -> Bound:
-    """Return 1 - E[moment of Z] for Z = Σ factor·N over the `noises` N with mean 0.
+    """Return 1 - E[`moment` of Z] for Z = Σ factor·N over the `noises` N with mean 0 and their `factors`.
 
     Raises OutsideFragment for sums of integer noises.
     """

@@ -63,7 +63,10 @@ _MOST_LEVELS = 4_096
 
 
 def gap(one: Value, other: Value) -> Fraction:
-    """Return the distance of two values of one input: |x - x'| for numbers; for others 1 if they differ, else 0."""
+    """Return the distance of `one` and `other`, two values of one input.
+
+    It is |one - other| for numbers; for others it is 1 if they differ, else 0.
+    """
     if isinstance(one, Fraction) and isinstance(other, Fraction):
         return abs(one - other)
     return _ZERO if same_value(one, other) else _ONE
@@ -164,9 +167,10 @@ class ChoiceLaw:
 
 
 def law_of_choice(flow: Flow, grid: InputGrid, wanted: Mapping[tuple[Value, ...], int]) -> ChoiceLaw | None:
-    """Return the law of a program without noise that makes one random choice, the same one at every input; else None.
+    """Return the law of the program of `flow` on `grid`, if it draws no noise and makes one random choice; else None.
 
-    `wanted` has the set of inputs for each wanted answer. Raises NotApplicable as `answers` does.
+    The choice is the same one at every input. `wanted` has the set of inputs for each wanted answer. Raises
+    NotApplicable as `answers` does.
     """
     instructions = flow.program.instructions
     drawn = [label for label, each in enumerate(instructions) if isinstance(each, _RANDOM)]
@@ -212,7 +216,7 @@ class _RunOfAll:
     """
 
     def __init__(self, flow: Flow, grid: InputGrid, slots: Sequence[_ByValue] | None = None) -> None:
-        """Begin at the start of the program, or with the values `slots`, which are not changed."""
+        """Prepare a run of `flow` on `grid`, from the start or from the values `slots`, which are not changed."""
         self._flow, self._grid = flow, grid
         if slots is not None:
             self.slots = list(slots)
@@ -223,9 +227,10 @@ class _RunOfAll:
             self.slots[slot] = {value: grid.slab(position, (place,)) for place, value in enumerate(values)}
 
     def finish(self, end: int | None = None, from_label: int | None = None) -> int:
-        """Run to the label `end`, by default the exit; return the set of inputs that get there. Raises NotApplicable.
+        """Run from `from_label`, by default the start, to the label `end`, by default the exit.
 
-        Another label than the exit may be given for programs whose steps lead to greater labels only.
+        Returns the set of inputs that get to `end`. Another label than the exit may be given for programs whose steps
+        lead to greater labels only. Raises NotApplicable.
         """
         end = self._flow.exit_label if end is None else end
         waiting = {self._flow.entry if from_label is None else from_label: self._grid.everything}
@@ -286,7 +291,6 @@ class _RunOfAll:
         return result
 
     def _kept(self, slot: int) -> Callable[[Value], Value]:
-        """Return a function that returns a value of the slot's type unchanged, and raises NotApplicable for others."""
         declared, domain = self._flow.program.slots[slot].type, self._flow.domains.get(slot)
 
         def kept(value: Value) -> Value:
@@ -353,7 +357,6 @@ class _RunOfAll:
         return {}
 
     def _sum(self, expr: AffineExpr, inputs: int) -> _ByValue:
-        """Return the set of inputs, among `inputs`, for each value of Σ coefficient · variable + constant."""
         total = self.value(expr.constant, inputs)
         for coefficient, variable in expr.terms:
             term = self._product(self.value(coefficient, inputs), self.value(variable, inputs))
@@ -437,16 +440,16 @@ class AllDistances:
     level_of: Sequence[int]
 
     def dd(self, inputs: Sequence[Value]) -> Fraction | None:
-        """Return dd of an allowed input; None is infinity."""
+        """Return dd of the allowed input `inputs`; None is infinity."""
         found = self.level_of[self.grid.number(inputs)]
         return self.levels[found - 1] if found else None
 
 
 def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> AllDistances:
-    """Return dd at all inputs; `classes` has the set of inputs for each answer, and inputs in none are not allowed.
+    """Return dd at all inputs of `grid`, by `norm`.
 
-    dd(u) is the least distance of the allowed input u from one of another class, None if there is none. Raises
-    NotApplicable.
+    `classes` has the set of inputs for each answer, and inputs in none are not allowed. dd(u) is the least distance
+    of the allowed input u from one of another class, None if there is none. Raises NotApplicable.
     """
     allowed = 0
     for each in classes:
@@ -476,9 +479,9 @@ def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> AllDistanc
 
 
 def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple[Fraction, list[int]]]:
-    """Yield, in increasing order, each distance d between inputs, with the inputs at most d away from each of `sets`.
+    """Yield, for each distance d between inputs of `grid`, (d, the inputs at most d away from each of `sets`).
 
-    Raises NotApplicable.
+    The d increase, and are distances by `norm`. Raises NotApplicable.
     """
     if not sets:
         return

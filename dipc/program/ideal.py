@@ -62,7 +62,7 @@ else:
 
 
 def undefined(program: CoreProgram, output: str, inputs: Mapping[int, Value] | Sequence[Value]) -> Diagnostic:
-    """Return the diagnostic that the ideal leaves `output` unassigned, naming an input where it does.
+    """Return the diagnostic that the ideal of `program` leaves `output` unassigned, naming an input where it does.
 
     `inputs` are values of all inputs, by slot or in order; missing inputs can have any value.
     """
@@ -92,10 +92,10 @@ class Unassigned(Exception):
 
 
 def execute(flow: Flow, inputs: Sequence[Value], most_steps: int) -> tuple[Value, ...]:
-    """Return the outputs of a deterministic program for `inputs`, both in their order.
+    """Return the outputs of the deterministic program of `flow` for `inputs`, both in their order.
 
-    Raises DiagnosticError, which names the input, for a fault and an endless loop, Unassigned for an unassigned output,
-    and LimitReached after `most_steps` turns of loops.
+    Raises DiagnosticError, which names the input, for a fault and an endless loop, Unassigned for an unassigned
+    output, and LimitReached after `most_steps` turns of loops.
     """
     program = flow.program
     given = dict(zip(program.inputs, inputs, strict=True))
@@ -217,12 +217,11 @@ class Ideal:
         return tuple(slot for slot in self.symbolic_inputs if isinstance(slots[slot].type, IntType))
 
     def regions(self, finite: Mapping[int, Value]) -> tuple[Region, ...]:
-        """Return the regions of det for these finite inputs: a value for every DOM and bool input, by slot.
+        """Return the regions of det for `finite`, a value for every DOM and bool input, by slot.
 
-        The regions are disjoint, none is empty as a set of reals, and together they cover all real and int inputs that
-        satisfy `requires`.
-        Paths with the same answer are united if they touch and form one convex set. Raises DiagnosticError if det is
-        undefined for some input, LimitReached past the limits of the program.
+        The regions are disjoint, none is empty as a set of reals, and together they cover all real and int inputs
+        that satisfy `requires`. Paths with the same answer are united if they touch and form one convex set. Raises
+        DiagnosticError if det is undefined for some input, LimitReached past the limits of the program.
         """
         key = tuple(finite[slot] for slot in self.finite_inputs)
         known = self._regions.get(key)
@@ -267,13 +266,17 @@ class Ideal:
         return Series(outputs, (), tuple(segments))
 
     def has_few_regions(self, finite: Mapping[int, Value]) -> bool:
-        """Return True if the regions for these finite inputs are known, or are found within a few states."""
+        """Return True if the regions for the finite inputs `finite`, by slot, are known.
+
+        They are also found, within a few states, if that is possible.
+        """
         return self._shared(finite, _FEW_STATES) is not None
 
     def region_of(self, finite: Mapping[int, Value], point: Mapping[int, Fraction]) -> Region:
-        """Return the region of the path that `point` follows; `point` has a value for every real and int input.
+        """Return the region of the path that `point` follows, with the values `finite` of the finite inputs.
 
-        Raises DiagnosticError if det is undefined there, LimitReached past the limits of the program.
+        `point` has a value for every real and int input, by slot. Raises DiagnosticError if det is undefined there,
+        LimitReached past the limits of the program.
         """
         along = {self._to_ideal[slot]: value for slot, value in point.items()}
         (region,) = self._regions_of(finite, None, self.program.limits.states, along=along)
@@ -282,9 +285,10 @@ class Ideal:
     def regions_near(
         self, finite: Mapping[int, Value], point: Mapping[int, Fraction], radius: Fraction
     ) -> tuple[Region, ...]:
-        """Return the parts of the regions in which every real and int input is less than `radius` > 0 from the point.
+        """Return the parts of the regions in which every real and int input is less than `radius` > 0 from `point`.
 
-        Raises DiagnosticError if det is undefined for some input, LimitReached past the limits of the program.
+        `finite` are the values of the finite inputs. Raises DiagnosticError if det is undefined for some input,
+        LimitReached past the limits of the program.
         """
         guards: list[Constraint] = []
         whole = frozenset(self.whole_inputs)
@@ -297,7 +301,7 @@ class Ideal:
     def is_constant_near(
         self, finite: Mapping[int, Value], answer: Sequence[Value], point: Point, radius: Fraction, norm: Norm
     ) -> bool:
-        """Return True only if det is `answer` nearer than `radius` to the point, with these finite inputs.
+        """Return True only if det is `answer` nearer than `radius` to `point`, with the finite inputs `finite`.
 
         Answers are compared as dd(u) does; `norm` is LINF or L1. False proves nothing.
         """
@@ -312,7 +316,7 @@ class Ideal:
         )
 
     def alike(self, finite: Mapping[int, Value], answer: Sequence[Value]) -> tuple[Region, ...]:
-        """Return the regions whose answer has the finite outputs of `answer`.
+        """Return the regions for the finite inputs `finite` whose answer has the finite outputs of `answer`.
 
         If all regions would be too many, only the paths to these outputs are followed.
         """
@@ -335,7 +339,10 @@ class Ideal:
         )
 
     def _shared(self, finite: Mapping[int, Value], states: int) -> tuple[Region, ...] | None:
-        """Return all regions if they are known, or can be found within `states` states; else None."""
+        """Return all regions for the finite inputs `finite`, if they are known or found within `states` states.
+
+        None for other inputs.
+        """
         key = tuple(finite[slot] for slot in self.finite_inputs)
         if key not in self._regions and self._tried.get(key, 0) < states:
             self._tried[key] = states
@@ -374,7 +381,8 @@ class Ideal:
     ) -> Iterator[tuple[Constraint, ...]]:
         """Yield the convex sets of inputs that satisfy `requires` and `guards`, over the slots of the ideal.
 
-        If the input `along`, by slot of the ideal, is given, yield only the set that contains it.
+        `finite` are the values of the finite inputs. If the input `along`, by slot of the ideal, is given, yield only
+        the set that contains it.
         """
         allowed = self.program.allowed
         if allowed is None:
@@ -389,7 +397,10 @@ class Ideal:
                 yield both
 
     def outside(self, finite: Mapping[int, Value]) -> tuple[Region, ...]:
-        """Return regions, without an answer, whose union is the set of inputs that violate `requires`."""
+        """Return regions, without an answer, whose union is the set of inputs that violate `requires`.
+
+        `finite` are the values of the finite inputs, by slot.
+        """
         allowed = self.program.allowed
         return () if allowed is None else tuple([Region(guards, ()) for guards in allowed.gaps(finite)])
 
@@ -450,7 +461,7 @@ class Ideal:
                     self._listed[number] = answer
 
     def distances(self, norm: Norm) -> AllDistances | None:
-        """Return dd, for the norm, at all inputs that satisfy `requires`, computed for all at once.
+        """Return dd, by `norm`, at all inputs that satisfy `requires`, computed for all at once.
 
         The result is None where that is too much work, and for programs whose inputs are not all finite.
         """
@@ -465,7 +476,7 @@ class Ideal:
         return None
 
     def answer(self, inputs: Sequence[Cell]) -> tuple[Cell, ...]:
-        """Return det at one input as cells of this ideal's pool.
+        """Return det at `inputs` as cells of this ideal's pool.
 
         Raises DiagnosticError if det is undefined there, LimitReached for a run that is too long.
         """
@@ -515,7 +526,7 @@ def _is_value(found: SlotValue, value: Value) -> bool:
 
 
 def how_to_say_the_answer(core: CoreProgram) -> str:
-    """Return the advice to add a right answer, for a program without an ideal."""
+    """Return the advice to add a right answer to `core`, a program without an ideal."""
     if core.source.tree is not None:
         names = ", ".join(dict.fromkeys(slot.name.partition("[")[0] for slot in core.input_slots))
         return (
@@ -533,10 +544,10 @@ Guards = tuple[Constraint, ...]
 def disagreement(
     region: Region, answer: Sequence[Value], whole_outputs: Sequence[bool], metric: Metric
 ) -> Iterator[Guards]:
-    """Yield sets whose union is the inputs of `region` where det differs from `answer`.
+    """Yield sets whose union is the inputs of `region` where det differs from `answer`, as `metric` compares answers.
 
-    Only the outputs that dd(u) depends on count. The sets can overlap, and some can be empty. `whole_outputs` marks the
-    int outputs.
+    Only the outputs that dd(u) depends on count. The sets can overlap, and some can be empty. `whole_outputs` marks
+    the int outputs.
     """
     forms: list[tuple[Affine, bool]] = []
     for here, there, whole in zip(*map(metric.decisive, (region.answer, answer, whole_outputs)), strict=True):
@@ -666,7 +677,10 @@ class Distances:
         self._everywhere: AllDistances | None = None
 
     def dd(self, inputs: Sequence[Value], answer: Sequence[Value] | None = None) -> Fraction | None:
-        """Return the distance to disagreement of the input u, None for infinity; `answer` is det(u), if it is known."""
+        """Return the distance to disagreement of the input `inputs`, None for infinity.
+
+        `answer` is det at this input, if it is known.
+        """
         answer = tuple(self._ideal.values(inputs) if answer is None else answer)
         own = tuple(inputs[self._position[slot.index]] for slot in self._finite)
         point: dict[int, Fraction] = {}
@@ -702,10 +716,10 @@ class Distances:
     def convex_region(
         self, answer: tuple[Value, ...]
     ) -> tuple[tuple[Constraint, ...], tuple[tuple[Terms, Fraction], ...]] | None:
-        """Return the constraints of the inputs with this answer, and affine functions with dd as their minimum there.
+        """Return the constraints of the inputs where det is `answer`, and affine functions whose minimum is dd there.
 
-        The functions are given by coefficients and a constant. None if the inputs are not known to be one convex set of
-        real inputs, behind at least one constraint. Raises Undecided past a limit, and DiagnosticError.
+        The functions are given by coefficients and a constant. None if the inputs are not known to be one convex set
+        of real inputs, behind at least one constraint. Raises Undecided past a limit, and DiagnosticError.
         """
         ideal = self._ideal
         if not ideal.metric.is_plain or self._finite or self._whole_inputs or self._norm is Norm.DISCRETE:
@@ -763,11 +777,11 @@ class Distances:
         return None
 
     def _dd_alone(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Fraction | None:
-        """Return how far the real and int inputs must move for another answer, with these finite inputs.
+        """Return how far `point`, the real and int inputs, must move for another answer than `answer`.
 
-        None if not found. The search is from the point alone: the result is the distance of a region with another
-        answer if det has no other answer nearer than that. None also if all regions are soon found, after several
-        inputs with this answer.
+        The finite inputs keep their values `finite`. None if not found. The search is from the point alone: the
+        result is the distance of a region with another answer if det has no other answer nearer than that. None also
+        if all regions are soon found, after several inputs with this answer.
         """
         by_slot = self._by_slot(finite)
         if self._ideal.program.allowed is not None:
@@ -792,9 +806,10 @@ class Distances:
     def _dd_in_box(
         self, by_slot: Mapping[int, Value], answer: tuple[Value, ...], point: Point, least: Fraction
     ) -> Fraction | None:
-        """Return the distance of the nearest region with another answer in the box of size `least` around the point.
+        """Return the distance of the nearest region with another answer than `answer` in a box around `point`.
 
-        The result is `least` if there is none, and None after many inputs.
+        The box reaches `least` in every direction. `by_slot` are the values of the finite inputs. The result is
+        `least` if there is no such region, and None after many inputs.
         """
         self._boxes += 1
         if self._boxes > _MOST_ALONE:
@@ -814,7 +829,10 @@ class Distances:
         return least
 
     def _other_region(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Region | None:
-        """Return a region where det is not `answer`, at `point` or across one comparison on its path, or None."""
+        """Return a region where det is not `answer`, at `point` or across one comparison on its path, or None.
+
+        `finite` are the values of the finite inputs.
+        """
         here = self._ideal.region_of(self._by_slot(finite), point)
         if self._is_other(finite, point, answer):
             return here
@@ -832,7 +850,10 @@ class Distances:
         return None
 
     def _is_other(self, finite: tuple[Value, ...], point: Point, answer: tuple[Value, ...]) -> bool:
-        """Return True if det at these inputs differs from `answer` in an output that dd(u) depends on."""
+        """Return True if det at `point`, with the finite inputs `finite`, differs from `answer`.
+
+        Only the outputs that dd(u) depends on count.
+        """
         given = {**self._by_slot(finite), **point}
         there = self._ideal.values([given[slot] for slot in self._ideal.program.core.inputs])
         decisive = self._ideal.metric.decisive
@@ -860,7 +881,8 @@ class Distances:
     def _class(self, finite: tuple[Value, ...], answer: tuple[Value, ...]) -> InputSet | None:
         """Return the real and int inputs where det is `answer`, if they are known to be one convex set; else None.
 
-        Every real and int value outside of the set is an input with another answer. Answers are compared as in dd(u).
+        `finite` are the values of the finite inputs. Every real and int value outside of the set is an input with
+        another answer. Answers are compared as in dd(u).
         """
         if self._ideal.program.allowed is not None:
             return None

@@ -46,7 +46,10 @@ else:
 
 @frozen
 class FiniteInputs:
-    """All combinations of `choices`, the values of each input, in the order of the program's inputs."""
+    """All combinations of `choices`, the values of each input, in the order of the program's inputs.
+
+    `name` describes them in reports.
+    """
 
     name: str
     choices: tuple[tuple[Value, ...], ...]
@@ -60,7 +63,7 @@ class FiniteInputs:
         return product(*self.choices)
 
     def among_allowed(self, program: Program) -> Iterable[tuple[Value, ...]]:
-        """Return the inputs that satisfy the program's `requires`, in lexicographic order.
+        """Return the inputs that satisfy the `requires` of `program`, in lexicographic order.
 
         Raises DiagnosticError if there are none.
         """
@@ -74,7 +77,7 @@ class FiniteInputs:
 
 
 def nothing_selected(program: Program) -> DiagnosticError:
-    """Return the error that no input satisfies the program's `requires` and the selection of the question."""
+    """Return the error that no input satisfies the `requires` of `program` and the selection of the question."""
     requires, selection = program.core.requires, program.core.selection
     if requires is None:
         assert selection is not None, "something is not satisfied"
@@ -90,11 +93,11 @@ _ORDERS = re.compile(r"<|>|!=|[≤≥≠]|\b(?:and|or|not)\b")
 
 
 def with_selection(program: Program, given: InputSpec | None) -> tuple[Program, InputSpec | None]:
-    """Return the program restricted to the selected inputs of `given`, and `given` without the conditions that select.
+    """Return `program` restricted to the selected inputs of `given`, and `given` without the conditions that select.
 
-    A selection is a condition such as `count >= 0`, in the language of `requires`. If conditions are all that is given,
-    the inputs are `all`. Inputs without a condition are returned unchanged, with the program. Raises DiagnosticError
-    for a condition that cannot be read, or that no input satisfies.
+    A selection is a condition such as `count >= 0`, in the language of `requires`. If conditions are all that is
+    given, the inputs are `all`. Inputs without a condition are returned unchanged, with the program. Raises
+    DiagnosticError for a condition that cannot be read, or that no input satisfies.
     """
     texts = specifications(given) if given is not None else None
     if not texts or not any(_ORDERS.search(text) for text in texts) or any(text.endswith(".csv") for text in texts):
@@ -155,7 +158,7 @@ def specifications(given: object) -> list[str] | None:
 
 
 def parse_inputs(given: InputSpec, program: Program) -> Inputs:
-    """Return the inputs that a caller gives.
+    """Return the inputs of `program` that a caller has `given`.
 
     Texts are `all`, the path of a CSV file, or items (those of all texts together). Values are one dict or a list of
     them, such as `[{"q": (-1, 0, 1)}]`, or a DataFrame. Raises DiagnosticError with all mistakes: unknown inputs,
@@ -179,7 +182,7 @@ def parse_inputs(given: InputSpec, program: Program) -> Inputs:
 
 
 def default_inputs(program: Program) -> FiniteInputs:
-    """Return every input of a program whose inputs are all finite; raise DiagnosticError for other programs."""
+    """Return every input of `program` if all of its inputs are finite; raise DiagnosticError for other programs."""
     note = "`dipc check`, `tighten` and `solve` also take a table of inputs with their answers, TABLE.csv"
     return _product([], program.core, note)
 
@@ -248,10 +251,10 @@ _PROGRESS_ROWS = 256
 
 
 def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Table:
-    """Return the table of det at `inputs`, with dd(u) in the column dd, or the column dd of the inputs' own file.
+    """Return the table of det of `program` at `inputs`, with dd(u) in the column dd, or that of the inputs' own file.
 
-    Raises DiagnosticError for a program without an ideal, for inputs where det is undefined and for more inputs than
-    the limit `rows`; Undecided past a limit of the ideal.
+    `progress` is called with the rows done. Raises DiagnosticError for a program without an ideal, for inputs where
+    det is undefined and for more inputs than the limit `rows`; Undecided past a limit of the ideal.
     """
     ideal = ideals.Ideal(program)
     if isinstance(inputs, AllInputs):
@@ -273,9 +276,10 @@ def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Tab
 
 
 def completed(program: Program, table: Table, progress: Progress | None = None) -> Table:
-    """Return the table with dd(u) filled in where a row lacks it; unchanged if the program has no ideal.
+    """Return `table` with dd(u) filled in where a row lacks it; unchanged if `program` has no ideal.
 
-    Raises DiagnosticError if a row's answer differs from the ideal's, as dd(u) would be about another answer.
+    `progress` is called with the rows done. Raises DiagnosticError if a row's answer differs from the ideal's, as
+    dd(u) would be about another answer.
     """
     if program.core.ideal is None or all(row.dd is not None for row in first_of_each_claim(table.rows)):
         return table
@@ -330,7 +334,10 @@ def _distance_cell(pool: CellPool, distance: Fraction | None) -> Cell:
 
 
 def contradiction(program: Program, row: Row, answer: tuple[Value, ...]) -> Diagnostic | None:
-    """Return the mistake that a `row` states another answer than `answer`, the ideal's; None if it does not."""
+    """Return the mistake that `row` of `program` states another answer than `answer`, the ideal's.
+
+    None if it states this answer.
+    """
     for slot, cell, value in zip(program.core.outputs, row.outputs, answer, strict=True):
         if cell is not None and cell.value != value:
             name = program.core.slots[slot].name

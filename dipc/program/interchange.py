@@ -43,7 +43,7 @@ _MOST_GROUPS = 3
 def interchangeable(
     program: Program, ideal: Ideal | None = None, *, by_transitions: bool = True
 ) -> tuple[tuple[int, ...], ...]:
-    """Return disjoint blocks of two or more interchangeable finite inputs, by slot.
+    """Return disjoint blocks of two or more interchangeable finite inputs of `program`, by slot.
 
     The inputs of a block have one type, and are in order. With the program's `ideal`, the right answer and the metric
     must be unchanged, too; without one, only the law of the answer. Without `by_transitions` the proof is by
@@ -81,7 +81,10 @@ def interchangeable(
 
 
 def _families(program: Program) -> list[list[int]]:
-    """Return the groups of finite inputs of one type in which exchanges are tried, such as the elements of an array."""
+    """Return the groups of finite inputs of `program` of one type in which exchanges are tried.
+
+    A group is, for example, the elements of an array.
+    """
     slots = program.core.slots
     result: list[list[int]] = []
     for slot in program.core.inputs:
@@ -126,7 +129,7 @@ class _Exchanges:
         self._last: tuple[int, ...] = ()
 
     def hold(self, one: int, other: int) -> bool:
-        """Return True only if the law of the outputs is unchanged when the two inputs exchange their values."""
+        """Return True only if the law of the outputs is unchanged when the inputs `one` and `other` exchange values."""
         here, there = self._places[one], self._places[other]
         if self._symbolic is not None and self._unchanged(self._symbolic, here, there):
             return True
@@ -182,7 +185,8 @@ def _exchanged_draws(
 ) -> dict[Node, Node]:
     """Return the renaming that exchanges the draws of `group` made for input `one` with those made for input `other`.
 
-    A loop over the inputs `family` makes equally many draws for each of them, in order.
+    A loop over the inputs `family` makes equally many draws for each of them, in order. `table` has the draws as
+    expressions.
     """
     each, rest = divmod(len(group), len(family))
     if rest or not each:
@@ -197,7 +201,10 @@ def _exchanged_draws(
 
 
 def _is_unchanged(run: SymbolicRun, names: Mapping[Node, Node]) -> bool:
-    """Return True if renaming by `names` maps each output to itself, and each draw to one with renamed parameters."""
+    """Return True if renaming by `names` maps each output of `run` to itself.
+
+    Each draw must be mapped to one with renamed parameters.
+    """
     table = run.table
     touched = 0
     for node in names:
@@ -218,7 +225,10 @@ def _is_unchanged(run: SymbolicRun, names: Mapping[Node, Node]) -> bool:
 
 
 def _metric_is_unchanged(metric: CoreMetric | None, one: int, other: int) -> bool:
-    """Return True only if the distance of answers is unchanged when the two inputs exchange their values."""
+    """Return True only if the distance of answers is unchanged when the inputs `one` and `other` exchange their values.
+
+    The distance is that of `metric`; None is the default one.
+    """
     if metric is None or not isinstance(metric.output, Gap):
         return True
     gap = metric.output

@@ -54,7 +54,7 @@ class Norm(Enum):
     """0 for equal inputs, 1 for different ones."""
 
     def combined(self, coordinates: Iterable[Fraction]) -> Fraction:
-        """Return the distance of two inputs from the distances of their coordinates, or of groups of coordinates."""
+        """Return the distance of two inputs whose `coordinates`, or groups of coordinates, have these distances."""
         match self:
             case Norm.LINF:
                 return max(coordinates, default=_ZERO)
@@ -64,12 +64,15 @@ class Norm(Enum):
                 return _ONE if any(coordinates) else _ZERO
 
     def steepness(self, terms: Terms) -> Fraction:
-        """Return the dual norm of a linear function's coefficients: its greatest growth over the distance 1."""
+        """Return the dual norm of `terms`, the coefficients of a linear function.
+
+        It is the greatest growth of the function over the distance 1.
+        """
         sizes = [abs(coefficient) for _, coefficient in terms]
         return max(sizes) if self is Norm.L1 else sum(sizes, _ZERO)
 
     def towards(self, point: Mapping[int, Fraction], terms: Terms, distance: Fraction) -> dict[int, Fraction]:
-        """Return a point at `distance` from `point` where the linear function with these coefficients is greatest."""
+        """Return a point at `distance` from `point` where the linear function with coefficients `terms` is greatest."""
         moved = dict(point)
         chosen = [max(terms, key=lambda term: abs(term[1]))] if self is Norm.L1 else terms
         for slot, coefficient in chosen:
@@ -115,8 +118,8 @@ class Metric:
     ) -> Formula:
         """Return the condition under which `inputs` and `others` are infinitely far apart.
 
-        `among` selects some of the conditions of the block (by default all). Raises DiagnosticError for an index out of
-        range.
+        `whole` tests whether a form has integer values. `among` selects some of the conditions of the block (by
+        default all). Raises DiagnosticError for an index out of range.
         """
         formula = self.core.apart
         if formula is None:
@@ -188,7 +191,7 @@ class ConvexSet:
         return inner_point(self.guards, self._integers, self._branches) is None
 
     def distance(self, norm: Norm, point: Point, below: Fraction | None = None) -> Fraction | None:
-        """Return inf { norm(point - u') : u' in this set }, by the norm LINF or L1.
+        """Return inf { norm(point - u') : u' in this set }, by `norm`, LINF or L1.
 
         `point` has a value for every input that the guards mention. None means that the distance is at least `below`,
         or that the set is empty. Raises Undecided past a limit.
@@ -212,7 +215,7 @@ class ConvexSet:
         return distance if below is None or distance < below else None
 
     def distance_out(self, norm: Norm, point: Point) -> Fraction | None:
-        """Return inf { norm(point - u') : u' not in this set } for a point of the set.
+        """Return inf { norm(point - u') : u' not in this set } for `point`, a point of the set, by `norm`.
 
         None for infinity, if the set has no guards. An input is outside exactly if it violates one of the guards.
         """
@@ -234,7 +237,7 @@ class ConvexSet:
         return sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})
 
     def _slopes_out(self, norm: Norm) -> tuple[list[tuple[list[tuple[int, int]], int]], int]:
-        """Return for each guard the distance from a point to where the guard fails, as an affine form of the point.
+        """Return for each guard the distance by `norm` from a point to where the guard fails, affine in the point.
 
         The coefficients are integers over a common denominator, which is returned last.
         """
@@ -312,10 +315,10 @@ class ConvexSet:
         return tuple(bounds)
 
     def _by_paths(self, point: Point, bounds: tuple[Bound, ...]) -> Fraction:
-        """Return the largest-coordinate distance from `point` to a set of differences with the given bounds.
+        """Return the largest-coordinate distance from `point` to a set of differences with the given `bounds`.
 
-        The closed set and the box of radius t around the point intersect if and only if no D exceeds the difference of
-        the box's ends. This difference is point[x] + t - (point[y] - t), with only one t if x or y is the origin.
+        The closed set and the box of radius t around the point intersect if and only if no D exceeds the difference
+        of the box's ends. This difference is point[x] + t - (point[y] - t), with only one t if x or y is the origin.
         Indeed a longest path in the graph of both follows the set's own longest paths. If all D and t are integers,
         there is an integer point in the intersection as well.
         """
@@ -332,7 +335,7 @@ class ConvexSet:
         return self._rounded(least)
 
     def _by_coordinates(self, point: Point) -> Fraction:
-        """Return the sum-of-coordinates distance to a box, whose coordinates are independent."""
+        """Return the sum-of-coordinates distance from `point` to a box, whose coordinates are independent."""
         moves: dict[int, Fraction] = {}
         for guard in self.guards:
             ((slot, coefficient),) = guard.form.inputs
@@ -355,9 +358,10 @@ class InputSet:
         return any(convex_set.is_empty for convex_set in self._parts)
 
     def distance(self, norm: Norm, point: Point, away: Fraction, below: Fraction | None) -> Fraction | None:
-        """Return the distance from `point` to the nearest input in the set, where the inputs without guards are `away`.
+        """Return the distance by `norm` from `point` to the nearest input in the set.
 
-        None if the distance is at least `below`, or the set is empty.
+        The inputs that no guard mentions are at the distance `away`. None if the distance is at least `below`, or the
+        set is empty.
         """
         if below is not None and away >= below:
             return None
@@ -375,7 +379,7 @@ class InputSet:
     def real_facets(self, norm: Norm) -> tuple[tuple[Constraint, ...], tuple[tuple[Terms, Fraction], ...]] | None:
         """Return the constraints of a set of reals, and for each how far a point of the set is from violating it.
 
-        This distance, by the norm LINF or L1, is an affine function: coefficients and a constant. None for a set
+        This distance, by `norm`, LINF or L1, is an affine function: coefficients and a constant. None for a set
         without constraints, or with ints.
         """
         if len(self._parts) != 1 or self._parts[0].whole:
@@ -389,7 +393,7 @@ class InputSet:
         return guards, tuple(facets)
 
     def distance_out(self, norm: Norm, point: Point) -> Fraction | None:
-        """Return the distance from a point of the set to the nearest input outside; None is infinity."""
+        """Return the distance by `norm` from `point`, in the set, to the nearest input outside; None is infinity."""
         if norm is Norm.DISCRETE:
             return Fraction(1) if self._parts else None
         result = [out for convex_set in self._parts if (out := convex_set.distance_out(norm, point)) is not None]
@@ -399,10 +403,10 @@ class InputSet:
 def inner_point(
     guards: Sequence[Constraint], integers: frozenset[int] = frozenset(), branches: int = 0
 ) -> Point | None:
-    """Return an input that satisfies the guards, strict ones strictly, or None if there is none.
+    """Return an input that satisfies `guards`, strict ones strictly, or None if there is none.
 
-    `integers` are the slots of ints. The input has a value for every slot that a guard mentions. Raises Undecided past
-    a limit: with integers after `branches` cases.
+    `integers` are the slots of ints. The input has a value for every slot that a guard mentions. Raises Undecided
+    past a limit: with integers after `branches` cases.
     """
     system = [guard.guard for guard in guards]
     used = frozenset(slot for item in system for slot, _ in item.coefficients)

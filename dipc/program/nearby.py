@@ -117,7 +117,7 @@ class NearbyRun:
     def _results(
         self, expr: DomExpr | AffineExpr | LinearComparison, values: Sequence[SlotValue]
     ) -> tuple[Value | Affine, ...]:
-        """Return the values that the expression may have near the center, for these `values` of the variables."""
+        """Return the values that `expr` may have near the center, for the values `values` of the variables."""
         match expr:
             case LinearComparison(difference, op):
                 return self._outcomes(difference, op, values)
@@ -149,7 +149,11 @@ class NearbyRun:
         then: int,
         otherwise: int,
     ) -> Iterator[tuple[int, _Values]]:
-        """Yield each side of a branch on which some combination of values is, with the values of these combinations."""
+        """Yield (goal, values) for each side of the branch at `label` that some combination takes.
+
+        `sides` are the combinations that go to the labels `then` and `otherwise`. The yielded values are those of
+        `values` that occur in these combinations.
+        """
         read = [*slots_in(self._flow.reads[label])]
         for combinations, goal in zip(sides, (then, otherwise), strict=True):
             if combinations:
@@ -160,7 +164,7 @@ class NearbyRun:
                 yield self._flow.landing[goal], there
 
     def _combinations(self, label: int, values: _Values) -> Iterator[list[SlotValue]]:
-        """Yield each combination of values of the variables that the instruction reads.
+        """Yield each combination of `values` of the variables that the instruction at `label` reads.
 
         Other variables have a first value.
         """

@@ -135,7 +135,7 @@ def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
 
 
 def compared(difference: Affine, op: CompareOp, whole: Whole) -> Formula:
-    """Return the formula `difference` `op` 0."""
+    """Return the formula `difference` `op` 0; `whole` tests whether a form has integer values."""
     if difference.is_number:
         return bool(COMPARED[op](difference.constant, 0))
     match op:
@@ -149,7 +149,10 @@ def compared(difference: Affine, op: CompareOp, whole: Whole) -> Formula:
 
 
 def evaluated(condition: Condition, values: Sequence[SlotValue], slots: Sequence[Slot], whole: Whole) -> Formula:
-    """Return a condition of the language as a formula, with `values` in its slots; raise Fault if it has no value."""
+    """Return `condition` of the language as a formula, with `values` in its `slots`.
+
+    `whole` tests whether a form has integer values. Raises Fault if the condition has no value.
+    """
     match condition:
         case Concrete(expr=expr):
             truth = evaluate(expr, values, slots)
@@ -174,10 +177,10 @@ Forms = tuple[tuple[Affine, ...], ...]
 
 
 def pieced(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Forms:
-    """Return the expression, with `values` in its slots, as a minimum of maxima of affine forms.
+    """Return `expr`, with `values` in its `slots`, as a minimum of maxima of affine forms.
 
-    Raises NotApplicable unless it is built from forms by sums, multiples, min and max, and abs and negatives of single
-    forms; Fault if it has no value.
+    Raises NotApplicable unless it is built from forms by sums, multiples, min and max, and abs and negatives of
+    single forms; Fault if it has no value.
     """
     match expr:
         case Const(value=value):
@@ -231,7 +234,7 @@ def _scaled(forms: Forms, factor: Fraction) -> Forms:
 
 
 def _few(alternatives: Iterable[Iterable[Affine]]) -> Forms:
-    """Return the alternatives without repeated forms; raise NotApplicable if there are too many."""
+    """Return `alternatives` without repeated forms; raise NotApplicable if there are too many."""
     formses = tuple(dict.fromkeys(tuple(dict.fromkeys(forms)) for forms in alternatives))
     if sum(map(len, formses)) > MOST_FORMS:
         raise NotApplicable
@@ -376,7 +379,10 @@ class Nearness:
 
 
 def distance_of_values(kind: str, output: Sequence[Value], answer: Sequence[Value]) -> Fraction | None:
-    """Return the distance of two answers by a named distance that does not depend on the input; None is infinity."""
+    """Return the distance of `output` and `answer` by the distance named `kind`, which does not depend on the input.
+
+    None is infinity.
+    """
     pairs = list(zip(output, answer, strict=True))
     equal = all(same_value(one, two) for one, two in pairs)
     if equal or kind == "discrete":
@@ -388,7 +394,7 @@ def distance_of_values(kind: str, output: Sequence[Value], answer: Sequence[Valu
 
 
 def output_positions(program: CoreProgram) -> dict[int, int]:
-    """Return the index of each output slot among the outputs."""
+    """Return the index of each output slot of `program` among its outputs."""
     return {slot: position for position, slot in enumerate(program.outputs)}
 
 
@@ -397,8 +403,8 @@ def formula_conditions(
 ) -> Iterator[Formula]:
     """Yield the conditions of `formula` with `values` in its slots; each is evaluated when it is requested.
 
-    Raises DiagnosticError, which names the input, for a condition without a value: an index out of range, a division by
-    zero.
+    `whole` tests whether a form has integer values. Raises DiagnosticError, which names `inputs` of `program`, for a
+    condition without a value: an index out of range, a division by zero.
     """
     held: list[SlotValue] = []
     for slot, value in zip(formula.slots, values, strict=True):
@@ -411,7 +417,7 @@ def formula_conditions(
 
 
 def place_notes(program: CoreProgram, inputs: Mapping[int, Answer]) -> tuple[str, ...]:
-    """Return a note that shows the values of `inputs`, by slot; no note if no value is known."""
+    """Return a note that shows the values of `inputs` of `program`, by slot; no note if no value is known."""
     assignments = [
         f"{program.slots[slot].name} = {show_value(value)}"
         for slot, value in inputs.items()

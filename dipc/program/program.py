@@ -95,13 +95,13 @@ class PlannedComponent:
     events: dict[tuple[Cell | None, ...], Event] = field(default_factory=dict)
 
     def key(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Cell | None, ...]:
-        """Return the cells of a row on which the component's event depends."""
+        """Return the cells among `inputs`, `outputs` and `gamma` of a row on which the component's event depends."""
         return (gamma, *[inputs[position] for position in self.inputs], *[outputs[position] for position in self.balls])
 
 
 @dataclass(slots=True, eq=False)
 class PlannedExit:
-    """An exit with the weight of the choices that lead to it, None for 1."""
+    """An exit with its `event`, its independent `parts`, and the `weight` of the choices that lead to it."""
 
     event: EventTemplate
     parts: tuple[PlannedComponent, ...]
@@ -113,7 +113,7 @@ class _Plan:
     """The exits that produce the wanted outputs for given finite inputs; if they are many, their runs as a `graph`.
 
     `inputs` and `balls` are the indices of the row's inputs and outputs on which the probability depends, besides
-    gamma.
+    gamma. `bounds` caches the probability by the cells of these.
     """
 
     exits: tuple[PlannedExit, ...]
@@ -152,16 +152,18 @@ class Probabilities:
         self._interned: dict[Bound, Bound] = {}
 
     def probability(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> ClosedForm:
-        """Return the probability that each given finite output is equal, and each other given output within `gamma`.
+        """Return the probability, at `inputs`, of finite outputs as in `outputs` and others within `gamma` of theirs.
 
-        It holds for every eps > 0. Raises Undecided past a limit and DiagnosticError for programs that fail.
+        The closed form holds for every eps > 0. Raises Undecided past a limit and DiagnosticError for programs that
+        fail.
         """
         return self.measurer.measure(self.bound(inputs, outputs, gamma))
 
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
-        """Return the probability that `probability` computes, as a bound that is not measured yet.
+        """Return the probability of `outputs` within `gamma` at `inputs` as a bound that is not measured yet.
 
-        Equal bounds are the same object. Raises Undecided past a limit and DiagnosticError for programs that fail.
+        It is the bound of what `probability` computes. Equal bounds are the same object. Raises Undecided past a
+        limit and DiagnosticError for programs that fail.
         """
         plan = self._plan(inputs, outputs)
         key = (gamma, *[inputs[position] for position in plan.inputs], *[outputs[position] for position in plan.balls])
@@ -183,7 +185,10 @@ class Probabilities:
                     component.events.clear()
 
     def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
-        """Return the shares of which `probability` is the sum, exit by exit. Raises Undecided, DiagnosticError."""
+        """Return the shares, exit by exit, whose sum is the `probability` of `outputs` within `gamma` at `inputs`.
+
+        Raises Undecided, DiagnosticError.
+        """
         self.probability(inputs, outputs, gamma)
         return self._shares(inputs, outputs, gamma)
 
@@ -207,11 +212,11 @@ class Probabilities:
         return tuple(result)
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
-        """Return the exits that produce these finite outputs from these finite inputs, each with its weight.
+        """Return the exits from the finite cells of `inputs` to the finite cells of `outputs`, each with its weight.
 
         The weight is that of the exit's choices; None is 1. The exits hold for all values of the real and int inputs
-        and outputs: `probability` is the sum of their weights times the measures of their events. Raises Undecided past
-        a limit and DiagnosticError for programs that fail.
+        and outputs: `probability` is the sum of their weights times the measures of their events. Raises Undecided
+        past a limit and DiagnosticError for programs that fail.
         """
         plan = self._plan(inputs, outputs)
         if plan.graph is not None:
@@ -219,10 +224,10 @@ class Probabilities:
         return tuple((exit_.event, exit_.weight) for exit_ in plan.exits)
 
     def plan_exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[PlannedExit, ...] | None:
-        """Return the exits with these outputs, each with its events for known rows; None if the runs are a graph.
+        """Return the exits for `inputs` with `outputs`, each with its events for known rows.
 
-        The same object for all rows with these finite inputs and outputs. Raises Undecided past a limit and
-        DiagnosticError for programs that fail.
+        None if the runs are a graph. The same object for all rows with these finite inputs and outputs. Raises
+        Undecided past a limit and DiagnosticError for programs that fail.
         """
         plan = self._plan(inputs, outputs)
         return plan.exits if plan.graph is None else None
@@ -232,7 +237,10 @@ class Probabilities:
         self._forget()
 
     def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
-        """Return a key for what has to be explored: the finite cells, and which other cells are given."""
+        """Return a key for what has to be explored for `inputs` and `outputs`.
+
+        It consists of the finite cells, and of which other cells are given.
+        """
         return (
             *[inputs[position] for position in self._finite_inputs],
             *[outputs[position] for position in self._finite_outputs],
@@ -329,18 +337,21 @@ class Probabilities:
 
 
 def one_sided(program: Program, side: str) -> Program:
-    """Return the program whose real and int outputs count as wrong only on one `side` of det's: "above" or "below"."""
+    """Return `program` with its real and int outputs counted as wrong only on one `side` of det's.
+
+    `side` is "above" or "below".
+    """
     metric = replace(program.core.metric or CoreMetric(), output=side)
     return Program(replace(program.core, metric=metric), program.limits)
 
 
 def two_sided(program: Program) -> Program:
-    """Return the program with two-sided intervals of its outputs, whatever its claim is about."""
+    """Return `program` with two-sided intervals of its outputs, whatever its claim is about."""
     return program if program.core.side is None else one_sided(program, "product")
 
 
 def without_claimed_gamma(program: Program) -> Program:
-    """Return the program with no gamma in its claim block."""
+    """Return `program` with no gamma in its claim block."""
     claim = program.core.claim
     if claim is None:
         return program
@@ -358,7 +369,11 @@ class NearProbabilities(Probabilities):
     """
 
     def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
-        """Prepare the engine; raise DiagnosticError for a program with real or int outputs."""
+        """Prepare the engine for the program of `flow`, with the weights `choices`, within `limits`.
+
+        `measurer` measures the events, by default a new one. Raises DiagnosticError for a program with real or int
+        outputs.
+        """
         super().__init__(flow, limits, choices, measurer)
         self._nearness = nearness.Nearness(flow.program, limits)
         self._nearness.require_finite()
@@ -375,7 +390,10 @@ class NearProbabilities(Probabilities):
         return tuple([share for answer in answers for share in self._shares(inputs, answer, gamma)])
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
-        """Raise OutsideFragment: the answers within gamma depend on the input, so no exits serve for all inputs."""
+        """Raise OutsideFragment for all `inputs` and `outputs`.
+
+        Answers within gamma depend on the input, so no exits serve for all inputs.
+        """
         del inputs, outputs
         raise OutsideFragment("the answers that are near enough depend on the input, so they differ within a class")
 
@@ -468,7 +486,7 @@ class Program:
         return Program(self.core, limits)
 
     def with_constants(self, constants: Mapping[str, Fraction], source: SourceText | None = None) -> Program:
-        """Return the program with these values of constants, read again, from `source` if given.
+        """Return the program with the values `constants` by name, read again, from `source` if given.
 
         Constants that are computed from others are computed again. Raises DiagnosticError if the program is refused.
         """
@@ -533,12 +551,13 @@ class Program:
         output: Mapping[str, object],
         gamma: Fraction | int | str = 0,
     ) -> Probability:
-        """Return Pr[output] for every eps > 0: finite outputs equal, real and int ones within `gamma` of those given.
+        """Return, for every eps > 0, the probability of `output` at `input`, both by name.
 
-        The result is an exact closed form or, if there is none, an object that encloses the probability at any eps.
-        Values are texts as in a table, ints, Fractions or bools; an array can be given as a sequence under its name.
-        Outputs that are left out are unconstrained. Raises DiagnosticError for values that do not fit the program,
-        Undecided past a limit, TypeError for floats.
+        Finite outputs have to be equal to those given, real and int ones within `gamma` of those given. The result is
+        an exact closed form or, if there is none, an object that encloses the probability at any eps. Values are
+        texts as in a table, ints, Fractions or bools; an array can be given as a sequence under its name. Outputs
+        that are left out are unconstrained. Raises DiagnosticError for values that do not fit the program, Undecided
+        past a limit, TypeError for floats.
         """
         return self._probability(self._engine.measurer, self._bound(input, output, gamma)).restricted_to(
             self.core.only_at
@@ -550,7 +569,7 @@ class Program:
         output: Mapping[str, object],
         gamma: Fraction | int | str = 0,
     ) -> ClosedForm:
-        """Return the probability that `probability` returns, in closed form.
+        """Return the `probability` of `output` within `gamma` at `input`, in closed form.
 
         Raises Undecided if it has none and past a limit, DiagnosticError for values that do not fit, TypeError for
         floats.
@@ -563,7 +582,7 @@ class Program:
         terms: Iterable[tuple[int, Mapping[str, object], Fraction]],
         constant: int = 0,
     ) -> Probability:
-        """Return the function constant + Σ factor · Pr[output within gamma], over the terms (factor, output, gamma).
+        """Return `constant` + Σ factor · Pr[output within gamma] at `input`, over `terms` (factor, output, gamma).
 
         Raises Undecided past a limit, DiagnosticError for values that do not fit, TypeError for floats.
         """
@@ -586,7 +605,7 @@ class Program:
             return EnclosedForm(UnexpandedBound.from_bound(bound, self.measurer, self.limits), missing.reason)
 
     def chain(self, input: Mapping[str, object], output: Mapping[str, object] | None = None) -> Any:  # noqa: A002
-        """Return the Markov chain at an input, a `dipc.outcome.program.Dtmc`, which a notebook shows as a table.
+        """Return the Markov chain at `input`, a `dipc.outcome.program.Dtmc`, which a notebook shows as a table.
 
         Each state has the constraints on the noises drawn so far, and each step its exact probability; a step whose
         probability is past a limit has the reason instead. Parts that cannot lead to `output` are cut. Raises as
@@ -603,7 +622,10 @@ class Program:
         grid: Fraction | int | str | None = None,
         seed: int | None = None,
     ) -> Any:
-        """Return n runs with exact noise, as `dipc.run` does: a `dipc.Runs`, a sequence of outputs by name."""
+        """Return `n` runs with exact noise at `input` and `eps`, as `dipc.run` does: a sequence of outputs by name.
+
+        Real outputs are rounded down to multiples of `grid`. Runs with a `seed` are predictable, for tests.
+        """
         return above("run").run(self, input, eps, n, grid=grid, seed=seed)
 
     def outcomes(
@@ -611,10 +633,10 @@ class Program:
         input: Mapping[str, object],  # noqa: A002 - the contract's name
         progress: Progress | None = None,
     ) -> tuple[OutputProbability, ...]:
-        """Return all values of the finite outputs that can occur, with their probabilities, which sum to exactly 1.
+        """Return all values of the finite outputs that can occur at `input`, with probabilities whose sum is exactly 1.
 
-        The order is that of the outputs' domains. Raises Undecided past a limit, DiagnosticError for values that do not
-        fit, TypeError for floats.
+        The order is that of the outputs' domains. `progress` is called with the outcomes measured. Raises Undecided
+        past a limit, DiagnosticError for values that do not fit, TypeError for floats.
         """
         core = self.core
         values: dict[int, Value] = {}
@@ -684,17 +706,17 @@ def as_program(program: object, limits: object = None, eps: GivenEps = None) -> 
 def load(
     path_or_text: str | os.PathLike[str], /, *, eps: GivenEps = None, **constants: int | Fraction | Decimal | str
 ) -> Program:
-    """Return the program in a file or in a text, with `constants` in place of its own constants of the same names.
+    """Return the program in `path_or_text`, with `constants` in place of its own constants of the same names.
 
     A str is a path if it ends with `.dip`, is `FILE.py::NAME` (a mechanism in a Python file, which is read, not
     executed) or names an existing file; otherwise it is the text itself. Constants are ints, Fractions, Decimals or
     texts such as "1/3", as floats are not exact.
 
-    A program with thresholds, means or constants such as 7/eps, or with rates such as 1/eps or 2*eps + 1, has an exact
-    meaning only at one eps: the number `eps`, or that of its claim block. This is its `only_at`, and every question
-    about another eps is refused. A program whose weights are probabilities for some eps only, such as (1 - eps)/2, is
-    read for the intervals `eps` (`Program.only_in`), and its closed forms hold there alone. For other programs `eps`
-    has no effect.
+    A program with thresholds, means or constants such as 7/eps, or with rates such as 1/eps or 2*eps + 1, has an
+    exact meaning only at one eps: the number `eps`, or that of its claim block. This is its `only_at`, and every
+    question about another eps is refused. A program whose weights are probabilities for some eps only, such as (1 -
+    eps)/2, is read for the intervals `eps` (`Program.only_in`), and its closed forms hold there alone. For other
+    programs `eps` has no effect.
 
     Raises DiagnosticError with all mistakes in the program, and TypeError for inexact constants.
     """
@@ -707,7 +729,10 @@ SEPARATOR = "::"
 
 
 def load_source(source: SourceText, constants: Mapping[str, Fraction], eps: GivenEps = None) -> Program:
-    """Return the program in `source`, for questions about `eps`; see `load`."""
+    """Return the program in `source`, with `constants` in place of its own constants of the same names.
+
+    `eps` is what questions will be about; see `load`.
+    """
     if constants and source.accepted is not None and source.accepted.reread is not None:
         source = source.accepted.reread(constants)
     tree = parse(source)
@@ -737,7 +762,7 @@ _MOST_REACHED, _MOST_STATES = 1_000, 20_000
 
 
 def _with_checked_choices(program: Program) -> Program:
-    """Return the program, without choices that no run reaches if their weights are not a distribution.
+    """Return `program`, without choices that no run reaches if their weights are not a distribution.
 
     Raises DiagnosticError with all mistakes in weights if one of these choices may be reached.
     """
@@ -759,7 +784,7 @@ def _with_checked_choices(program: Program) -> Program:
 
 
 def _reaches_any(program: Program, weights: Set[Expr]) -> bool:
-    """Return False only if no run at an allowed input comes to a choice with one of these weights."""
+    """Return False only if no run of `program` at an allowed input comes to a choice with one of `weights`."""
     slots = [slot for slot in program.core.input_slots if not slot.is_symbolic]
     domains = [finite_values(slot) for slot in slots]
     if prod(map(len, domains)) > _MOST_REACHED:
@@ -788,8 +813,8 @@ def _reaches_any(program: Program, weights: Set[Expr]) -> bool:
 def validate_source(source: SourceText, constants: Mapping[str, Fraction] | None = None) -> None:
     """Test the translation of a Python function by running it, before its program is shown or exported as a text.
 
-    Raises DiagnosticError for a program with mistakes, and DefectError if the function and the translated program
-    differ.
+    `source` is the function's file, read with the values `constants`. Raises DiagnosticError for a program with
+    mistakes, and DefectError if the function and the translated program differ.
     """
     if source.accepted is None:
         return
@@ -800,7 +825,7 @@ def validate_source(source: SourceText, constants: Mapping[str, Fraction] | None
 
 
 def source_at(path: Path) -> SourceText:
-    """Return the text of the program at a path: a program file, or `FILE.py::NAME`. Raises DiagnosticError."""
+    """Return the text of the program at `path`: a program file, or `FILE.py::NAME`. Raises DiagnosticError."""
     file, separator, name = str(path).partition(SEPARATOR)
     if separator:
         source: SourceText = above("mechanism").read_mechanism(read_source(Path(file)), name).source

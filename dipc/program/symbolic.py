@@ -64,7 +64,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class ValueRange:
-    """The values that an expression may have: those `listed`, or numbers from `low` to `high`, integers if `whole`."""
+    """The values that an expression may have: those `listed`, or numbers from `low` to `high`, integers if `whole`.
+
+    Each listed value is paired with whether it is a truth value, because Python's True equals 1.
+    """
 
     listed: frozenset[tuple[bool, Value]] | None
     low: Fraction | None = None
@@ -72,7 +75,7 @@ class ValueRange:
     whole: bool = False
 
     def is_within(self, domain: Iterable[Value]) -> bool:
-        """Return True only if every value is in the domain."""
+        """Return True only if every value of the range is in `domain`."""
         known = {(isinstance(value, bool), value) for value in domain}
         if self.listed is not None:
             return self.listed <= known
@@ -129,11 +132,14 @@ class ExpressionTable:
     # --- leaves -------------------------------------------------------------------------------------------
 
     def constant(self, value: Value) -> Node:
-        """Return the expression that has this value."""
+        """Return the expression with the value `value`."""
         return self._node(("constant", value), _listed([value]))
 
     def leaf(self, kind: str, number: int, range_: ValueRange) -> Node:
-        """Return the expression of an input, by its slot, or of a draw, by its label, with the values in `range_`."""
+        """Return the expression of an input or of a draw, with the values in `range_`.
+
+        `kind` is "input", with `number` its slot, or "draw", with `number` its label.
+        """
         return self._node((kind, number), range_, own=self.bit(kind, number))
 
     def drawn(self, label: int) -> Node:
@@ -141,11 +147,14 @@ class ExpressionTable:
         return self._numbers["draw", label]
 
     def bit(self, kind: str, number: int) -> int:
-        """Return the bit that represents an input or a draw in `leaves`."""
+        """Return the bit that represents an input or a draw in `leaves`.
+
+        `kind` is "input", with `number` its slot, or "draw", with `number` its label.
+        """
         return 1 << self._bits.setdefault((kind, number), len(self._bits))
 
     def value(self, node: Node) -> Value | None:
-        """Return the value of a constant, None for other expressions."""
+        """Return the value of `node` if it is a constant, None for other expressions."""
         form = self.forms[node]
         if form[0] != "constant":
             return None
@@ -166,7 +175,7 @@ class ExpressionTable:
                 return _ZERO, ((node, _ONE),)
 
     def from_sum(self, constant: Fraction, terms: Mapping[Node, Fraction]) -> Node:
-        """Return constant + Σ coefficient · node."""
+        """Return `constant` + Σ coefficient · node, where `terms` has the coefficients by node."""
         kept = tuple(sorted([(node, coefficient) for node, coefficient in terms.items() if coefficient]))
         if not kept:
             return self.constant(constant)
@@ -303,7 +312,7 @@ class ExpressionTable:
     # --- conditions ---------------------------------------------------------------------------------------
 
     def opposite(self, node: Node) -> Node:
-        """Return the negation of a condition."""
+        """Return the negation of the condition `node`."""
         match self.forms[node]:
             case ("constant", bool() as truth):
                 return self.constant(not truth)
@@ -348,7 +357,7 @@ class ExpressionTable:
         return self._node(("zero", min(node, opposite)), _TRUTH, (node,))
 
     def equal(self, one: Node, other: Node) -> Node:
-        """Return the condition that two values of one type are equal."""
+        """Return the condition that `one` and `other`, two values of one type, are equal."""
         if one == other:
             return self.constant(True)
         if self._is_number(one) and self._is_number(other):
@@ -381,7 +390,10 @@ class ExpressionTable:
         return ordered[0] if len(ordered) == 1 else self._node((op.value, *ordered), _TRUTH, ordered)
 
     def choice(self, condition: Node, then: Node, otherwise: Node) -> Node:
-        """Return `if condition then one else other`, with the summands that both branches share outside of the `if`."""
+        """Return `if condition then then else otherwise`.
+
+        The summands that both branches share are outside of the `if`.
+        """
         if then == otherwise:
             return then
         truth = self.value(condition)
@@ -503,7 +515,7 @@ class SymbolicDraw:
 
 @frozen
 class SymbolicRun:
-    """The outputs of a program by slot, its inputs, and its draws in the order of the text, as expressions."""
+    """The outputs of a program by slot, its inputs, and its draws in the order of the text: expressions of `table`."""
 
     table: ExpressionTable
     inputs: Mapping[int, Node]
@@ -521,9 +533,9 @@ _MOST_STEPS, _MOST_DEPTH = 100_000, 300
 
 
 def symbolic_run(flow: Flow, table: ExpressionTable | None = None) -> SymbolicRun:
-    """Return the outputs of a program as expressions of `table`; raise NotApplicable if that is not possible.
+    """Return the outputs of the program of `flow` as expressions of `table`, by default a new table.
 
-    A program with a result never fails, whatever its inputs are.
+    Raises NotApplicable if that is not possible. A program with a result never fails, whatever its inputs are.
     """
     if not flow.forward:
         raise NotApplicable("it has a `while`")
@@ -555,7 +567,10 @@ class _Run:
         return SymbolicRun(self._table, inputs, outputs, self._draws)
 
     def _executed(self, label: int, stop: int, values: _Values, depth: int) -> _Values:
-        """Return the variables at the label `stop`, through which every path from `label` leads."""
+        """Return the variables at the label `stop`, through which every path from `label` leads.
+
+        `values` are the variables at `label`, and are changed. `depth` is the number of branches around it.
+        """
         flow, table = self._flow, self._table
         if depth > _MOST_DEPTH:
             raise NotApplicable("its branches are too deep")
@@ -681,7 +696,10 @@ Reader = Callable[[Read | ReadElement], Node]
 
 
 def expression(table: ExpressionTable, expr: DomExpr, read: Reader) -> Node:
-    """Return a DOM or bool expression as an expression of the table; raise NotApplicable if it may fail."""
+    """Return the DOM or bool expression `expr` as an expression of `table`; raise NotApplicable if it may fail.
+
+    `read` gives the expression that a variable holds.
+    """
     match expr:
         case Const(value=value):
             return table.constant(value)
@@ -694,7 +712,10 @@ def expression(table: ExpressionTable, expr: DomExpr, read: Reader) -> Node:
 
 
 def linear(table: ExpressionTable, terms: Iterable[Term], constant: DomExpr, read: Reader) -> Node:
-    """Return Σ coefficient · variable + constant; raise NotApplicable unless the coefficients are constants."""
+    """Return Σ coefficient · variable over `terms`, plus `constant`, as an expression of `table`.
+
+    `read` gives the expression that a variable holds. Raises NotApplicable unless the coefficients are constants.
+    """
     summands: list[tuple[Fraction, Node]] = [(_ONE, expression(table, constant, read))]
     for coefficient, variable in terms:
         factor = table.value(expression(table, coefficient, read))
@@ -705,7 +726,7 @@ def linear(table: ExpressionTable, terms: Iterable[Term], constant: DomExpr, rea
 
 
 def domain_range(slot: Slot) -> ValueRange:
-    """Return the values of the slot's type."""
+    """Return the values of the type of `slot`."""
     match slot.type:
         case BoolType():
             return _TRUTH
@@ -724,7 +745,10 @@ def _integers_of(range_: ValueRange) -> list[Value]:
 
 
 def _meeting_places(flow: Flow) -> dict[int, int]:
-    """Return, by label, the first later label through which every path to the exit leads (the post-dominator)."""
+    """Return, by label of `flow`, the first later label through which every path to the exit leads.
+
+    It is the label's post-dominator.
+    """
     after: dict[int, int] = {flow.exit_label: flow.exit_label}
     for label in range(flow.exit_label - 1, -1, -1):
         goals = flow.successors[label]

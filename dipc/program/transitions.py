@@ -74,8 +74,8 @@ def exchanged_by_transitions(
 ) -> frozenset[tuple[int, int]]:
     """Return those of the pairs `neighbours` of finite inputs that transitions prove to be interchangeable.
 
-    Exchanging the values of a returned pair leaves the law of the outputs unchanged. A transition is the part of a run
-    from reading one input to reading the next.
+    Exchanging the values of a returned pair leaves the law of the outputs of the program of `flow` unchanged, whose
+    choices have `weights`. A transition is the part of a run from reading one input to reading the next.
     """
     if not flow.forward:
         return frozenset()
@@ -160,7 +160,7 @@ class _Search:
         return None
 
     def _commute(self, between: Sequence[int], states: Sequence[State]) -> bool:
-        """Return True if, from each state, the first and the last of the inputs `between` may exchange their values."""
+        """Return True if, from each of `states`, the first and the last of the inputs `between` may exchange values."""
         first, *inner, last = between
         values = self._domains[first]
         if values != self._domains[last]:
@@ -201,7 +201,10 @@ class _Search:
         return self._tidied(state)
 
     def _rows(self, state: State, slot: int) -> Mapping[_Key, _Weighted]:
-        """Return, for each value of the input `slot`, the weighted states to which its transition leads."""
+        """Return, for each value of the input `slot`, the weighted states to which its transition leads.
+
+        `slot` is the input that is read next after `state`.
+        """
         known = self._known.get((state, slot))
         if known is None:
             if len(self._known) >= _MOST_ROWS:
@@ -246,7 +249,7 @@ class _Search:
         return done
 
     def _next(self, state: State) -> tuple[int | None, list[tuple[State, int | _Key | None]]]:
-        """Return (the unread input that the next step reads, or None; the next states).
+        """Return (the unread input that the next step from `state` reads, or None; the next states).
 
         Each state has the index of its weight, None for 1, or the value of the input that leads there.
         """
@@ -303,7 +306,10 @@ class _Search:
         return number
 
     def _meet(self, one: _Weighted, other: _Weighted) -> bool:
-        """Return True if the two maps of states to weights are equal, or become equal before another input is read."""
+        """Return True if the maps of states to weights `one` and `other` are equal.
+
+        They may also become equal before another input is read.
+        """
         if one == other:
             return True
         keys: tuple[_Key, _Key] = ((bool, False), (bool, True))
@@ -398,7 +404,7 @@ class _Queue:
 def _end(done: Mapping[_Key, _Weighted], state: State, weights: Mapping[_Key | None, _Polynomial]) -> None:
     """Add to the finished rows `done`, for each value of the input, the weight with which a transition ends in `state`.
 
-    Weights are by the value of the input; those without a value are added to every row.
+    `weights` are by the value of the input; those without a value are added to every row.
     """
     for key, polynomial in weights.items():
         for row in done.values() if key is None else (done[key],):

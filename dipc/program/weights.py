@@ -63,9 +63,10 @@ class Weights:
         self._zeros: dict[ChoiceWeight, tuple[Root, ...]] = {}
 
     def closed(self, weight: ChoiceWeight) -> Closed:
-        """Return the weight as a function of eps.
+        """Return `weight` as a function of eps.
 
-        Raises DiagnosticError if it is undefined for some eps > 0, Undecided if that is not decided within the limits.
+        Raises DiagnosticError if it is undefined for some eps > 0, Undecided if that is not decided within the
+        limits.
         """
         if isinstance(weight, NoiseWeight):
             return self._interval(weight)
@@ -111,7 +112,7 @@ class Weights:
         return isinstance(weight, ExponentialWeight) or not self.closed(weight).is_zero()
 
     def zeros(self, weight: ChoiceWeight) -> tuple[Root, ...]:
-        """Return, as refined roots, all eps > 0 at which the weight is 0; it is possible, and never negative.
+        """Return, as refined roots, all eps > 0 at which `weight` is 0; `weight` is possible, and never negative.
 
         Raises Undecided.
         """
@@ -213,7 +214,10 @@ class Choices:
 
 
 def check_choices(program: CoreProgram, limits: Limits) -> Choices:
-    """Return the weights of a program's choices; raise DiagnosticError with everything that is wrong with them."""
+    """Return the weights of the choices of `program`, proved within `limits` to be probabilities.
+
+    Raises DiagnosticError with everything that is wrong with them.
+    """
     point = program.only_at
     ranges = program.only_in or ((Interval.POSITIVE,) if point is None else (Interval(point, point, True, True),))
     weights = Weights(program.source, limits, program.only_at, ranges)
@@ -245,9 +249,9 @@ def check_choices(program: CoreProgram, limits: Limits) -> Choices:
 
 
 def wrong_choices(program: CoreProgram, limits: Limits) -> dict[int, tuple[Expr, ...]]:
-    """Return the labels of the choices whose weights are not a distribution, each with its weights.
+    """Return the labels of the choices of `program` whose weights are not a distribution, each with its weights.
 
-    A choice whose weights are not examined within the limits is left out.
+    A choice whose weights are not examined within `limits` is left out.
     """
     point = program.only_at
     ranges = program.only_in or ((Interval.POSITIVE,) if point is None else (Interval(point, point, True, True),))
@@ -316,7 +320,10 @@ def _divided(arms: Sequence[ExpressionWeight], source: SourceText) -> str:
 
 
 def _refuted(whole: Closed, point: Fraction) -> Fraction:
-    """Return the first of point, point + 1, … at which the sum `whole` is not 1; it is 1 at finitely many eps only."""
+    """Return the first of `point`, point + 1, … at which the sum `whole` is not 1.
+
+    There is one, because the sum is 1 at finitely many eps only.
+    """
     numerator = fraction_of(whole - 1)[0]
     while numerator.value_is_zero(point):
         point += 1
