@@ -25,7 +25,7 @@ EVERY = "every"
 
 
 def prove(name: str, queries: str) -> None:
-    """Prove one claim for so many queries; RuntimeError where that fails."""
+    """Prove the claim of the mechanism `name` for so many `queries`; raise RuntimeError if it is not proved."""
     options = CLAIMS[name]
     if queries == EVERY:
         report = dipc.check_for_all(dipc.load(MECHANISMS[name].path), "m", **options).report

@@ -96,7 +96,10 @@ def _every_input() -> Goal:
 
 
 def _verified(text: str, constants: dict[str, Fraction], rows: list[dict[str, str]]) -> float:
-    """Return the seconds that checking the certificate takes; it must be accepted in full."""
+    """Return the seconds that checking the certificate takes; it must be accepted in full.
+
+    It is about the program `text` with these `constants`, and the `rows` of a table.
+    """
     import dipc
     from dipc.verifier.document import check_text
 
@@ -119,10 +122,10 @@ def _cost() -> Goal:
 
 
 def _share(m: int, c: int, table: Path) -> float:
-    """Return how many percent keeping and writing proofs adds to the check of a CSV file.
+    """Return how many percent keeping and writing proofs adds to the check of the CSV file `table`.
 
-    The file has all rows of a grid, or three rows for large `m`. The best times count: other work of the machine can
-    only make times worse.
+    The program is Sparse for `m` queries and `c` answers. The file has all rows of a grid, or three rows for large
+    `m`. The best times count: other work of the machine can only make times worse.
     """
     import dipc
 

@@ -35,7 +35,7 @@ class Change:
     before: tuple[str, ...] = ()
 
     def command(self, directory: Path, argv: Sequence[str]) -> list[str]:
-        """The command with its files, which are written into the directory."""
+        """Return the command `argv` with the names of its files, which are written into `directory`."""
         names = {PROGRAM: "program.dip", TABLE: "table.csv", PROOF: "proof.json", CACHE: "cache"}
         (directory / names[PROGRAM]).write_text(self.program, encoding="utf-8")
         table = self.table if isinstance(self.table, str) else self.table()
@@ -111,7 +111,7 @@ if r2 - 3 <= 0 then if r1 - r2 - 1 >= 0 then if r1 - 2*r2 + 1 < 0 then o0 <- d e
 
 
 def _text(name: str, *changes: tuple[str, str]) -> str:
-    """Return the text of a mechanism of the paper with these replacements."""
+    """Return the text of the paper's mechanism `name` with these replacements, `changes`."""
     text = MECHANISMS[name].path.read_text(encoding="utf-8")
     for old, new in changes:
         if old not in text:
@@ -170,7 +170,7 @@ if s >= -2 and s <= 2 then near <- true end
 
 
 def _tests(k: int) -> str:
-    """Return a program with k tests of sums of all k noises, with coefficients from -2 to 2, a third of them 0."""
+    """Return a program with `k` tests of sums of all `k` noises, with coefficients from -2 to 2, a third of them 0."""
     chance = random.Random(k)  # noqa: S311 - no secret
     lines = [f"program tests; output all : bool = true; var r[1..{k}] : real;"]
     lines += [f"for i in 1..{k} do r[i] <- Lap(eps/(1+i), i) end;"]
@@ -191,7 +191,10 @@ _SMART_SUM = (Path(__file__).parent / "literature" / "smart_sum.dip").read_text(
 
 
 def maxima(m: int, digits: int, rows: int = 1, seed: int = 7) -> str:
-    """Return a table of `rows` rows of m means with `digits` digits, and the index of the largest mean."""
+    """Return a table of `rows` rows of `m` means with `digits` digits, and the index of the largest mean.
+
+    The means are random, with this `seed`.
+    """
     chance = random.Random(seed)  # noqa: S311 - no secret
     lines = [",".join([*[f"q[{i}]" for i in range(1, m + 1)], "out"])]
     for _ in range(rows):
@@ -201,13 +204,13 @@ def maxima(m: int, digits: int, rows: int = 1, seed: int = 7) -> str:
 
 
 def _ties(m: int) -> str:
-    """Return a table of one row for noisy max: zeros, and a 1 in the last place."""
+    """Return a table of one row for noisy max of `m` queries: zeros, and a 1 in the last place."""
     header = [f"q[{index}]" for index in range(1, m + 1)]
     return f"{','.join([*header, 'out'])}\n{'0,' * (m - 1)}1,{m}\n"
 
 
 def _long_table(count: int, digits: int) -> str:
-    """Return a table of det of Sparse at `count` inputs of ten numbers with so many digits after the point."""
+    """Return a table of det of Sparse at `count` inputs of ten numbers with `digits` digits after the point."""
     chance = random.Random(5)  # noqa: S311 - no secret
     lines = [",".join(f"{name}[{i}]" for name in ("q", "out") for i in range(1, 11))]
     for _ in range(count):

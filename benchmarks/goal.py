@@ -63,7 +63,10 @@ def with_byte_code() -> dict[str, str]:
 
 
 def spawn(command: Sequence[str], stdout: Path | None = None, patience: int | None = None) -> tuple[int, Usage]:
-    """Run `command` to its end, or for `patience` seconds of CPU; return its exit code and its usage."""
+    """Run `command` to its end, or for `patience` seconds of CPU; return its exit code and its usage.
+
+    Its output is written to the file `stdout`, or left out if that is None.
+    """
     with (stdout or Path(os.devnull)).open("w", encoding="utf-8") as stream:
         start = time.perf_counter()
         process = subprocess.Popen(command, stdout=stream, stderr=subprocess.DEVNULL, env=with_byte_code())

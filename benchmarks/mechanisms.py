@@ -93,7 +93,10 @@ def _noisy_max_ties(_constants: Constants, queries: Sequence[Fraction]) -> Ideal
 
 
 def _processed(queries: Sequence[Fraction], threshold: Fraction, c: Fraction) -> tuple[list[str], Fraction]:
-    """The flags of Sparse without noise, and the least |q - T| over the queries processed."""
+    """Return the flags of Sparse without noise, and the least distance of a processed query to the threshold.
+
+    The `queries` are processed until `c` of them are above `threshold`.
+    """
     flags = ["none"] * len(queries)
     tops = 0
     margin = None

@@ -18,7 +18,7 @@ class Table:
     rows: list[Sequence[str]] = field(default_factory=list)
 
     def add(self, *cells: str) -> None:
-        """Add a row, with a cell for each column."""
+        """Add a row of these `cells`, one for each column."""
         assert len(cells) == len(self.columns), (self.columns, cells)
         self.rows.append(cells)
 
@@ -40,7 +40,7 @@ class Table:
 
 
 def colored(text: str, *, good: bool) -> str:
-    """Return `text` in green where all is well, else in yellow."""
+    """Return `text` in green if `good`, else in yellow."""
     return click.style(text, fg="green" if good else "yellow")
 
 

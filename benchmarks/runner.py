@@ -127,7 +127,7 @@ def warm_up() -> None:
 
 
 def run(published: Iterable[PublishedRow]) -> Iterator[Trial]:
-    """Yield one trial for each published row, in order.
+    """Yield one trial for each row of `published`, in order.
 
     Rows of SparseVariant with c > 1 have a second trial, with the threshold of the printed pseudocode.
     """
@@ -139,7 +139,7 @@ def run(published: Iterable[PublishedRow]) -> Iterator[Trial]:
 
 
 def trial(published: PublishedRow, mechanism: Mechanism) -> Trial:
-    """The published row run with `mechanism`."""
+    """Run the row `published` with `mechanism`."""
     factor = published.best if published.best is not None else Fraction(1)
     start = time.process_time()
     bench = Bench(published, mechanism)
@@ -161,7 +161,10 @@ class Bench:
         self.rows: list[Row] = list(tables.rows(mechanism, self.constants, vectors))
 
     def check(self, factor: Fraction, rows: list[Row] | None = None, eps: str = "(0, inf)") -> Report:
-        """The published claim with beta·factor."""
+        """Check the published claim with beta times `factor` on `eps`, by default for the published rows.
+
+        If `rows` are given, it is checked for them.
+        """
         beta = self.published.beta if factor == 1 else f"({self.published.beta})*({factor})"
         return dipc.check(
             self.program,

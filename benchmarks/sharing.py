@@ -18,7 +18,7 @@ _SHARED, _REAL, _STREAMED = 3_000, 1_000, 100_000
 
 
 def different_rows(count: int, path: Path) -> None:
-    """Write a table of Sparse, m = 10, of `count` different rows with means of three digits.
+    """Write to `path` a table of Sparse, m = 10, of `count` different rows with means of three digits.
 
     The first query above the threshold may be at any place.
     """
@@ -60,7 +60,8 @@ def goals() -> Iterator[Goal]:
 def _shares(rows: str, mechanism: str, table: Path) -> Iterator[Goal]:
     """Yield the goals of work shared among processes: of verdicts alone, and of reports with closed forms.
 
-    Verdicts alone take less time than to start and connect. The time to start is that of a table with one row.
+    `table` is a table of the program `mechanism`, and `rows` the number of its rows, as text. Verdicts alone take
+    less time than to start and connect. The time to start is that of a table with one row.
     """
     import psutil  # type: ignore[import-untyped]
     from distributed import LocalCluster

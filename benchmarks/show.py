@@ -17,7 +17,7 @@ SCHEMA = "dipc.bench/1"
 
 
 def show(trials: Sequence[Trial]) -> None:
-    """Tables 2 and 3, then Table 4, then every disagreement with its explanation, then the totals."""
+    """Print Tables 2 and 3 from `trials`, followed by Table 4, every disagreement with its reason, and the totals."""
     plain = [trial for trial in trials if trial.factors is None]
     with_factors = [trial for trial in trials if trial.factors is not None]
     if plain:
@@ -29,7 +29,7 @@ def show(trials: Sequence[Trial]) -> None:
 
 
 def as_json(trials: Sequence[Trial]) -> str:
-    """The trials as one JSON document, with rationals as strings."""
+    """Return the `trials` as one JSON document, with rationals as strings."""
     document = {"schema": SCHEMA, "rows": [_record(trial) for trial in trials]}
     return json.dumps(document, indent=1, ensure_ascii=False)
 

@@ -120,7 +120,7 @@ _FORMS = (
 
 
 def _means(count: int) -> str:
-    """Return different means with two decimals, as text."""
+    """Return `count` different means with two decimals, as text."""
     return ", ".join(f"{value}/100" for value in random.Random(3).sample(range(-400, 400), count))  # noqa: S311
 
 

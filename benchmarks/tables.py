@@ -20,7 +20,7 @@ Row = dict[str, str]
 
 
 def integer_range(text: str) -> range:
-    """The integers `LOW..HIGH`. Raises ValueError, with the reason, on anything else."""
+    """Return the integers of `text`, which is `LOW..HIGH`. Raises ValueError, with the reason, on anything else."""
     match = re.fullmatch(r"\s*([+-]?\d+)\s*\.\.\s*([+-]?\d+)\s*", text)
     if match is None:
         raise ValueError(f"{text!r} is not a range of integers, such as -1..1")
@@ -36,28 +36,32 @@ def grid(values: Iterable[int | Fraction], size: int) -> Iterator[tuple[Fraction
 
 
 def columns(mechanism: Mechanism, constants: Constants) -> tuple[str, ...]:
-    """The header of the mechanism's table: its inputs, its outputs, and dd."""
+    """Return the header of the table of `mechanism` with these `constants`: its inputs, its outputs, and dd."""
     return (*mechanism.inputs(constants), *mechanism.outputs(int(constants["m"])), "dd")
 
 
 def cells(mechanism: Mechanism, constants: Constants, vector: Sequence[Fraction]) -> tuple[str, ...]:
-    """The cells of the row for the input `vector`, in the order of `columns`."""
+    """Return the cells of the row for the input `vector` of `mechanism`, in the order of `columns`.
+
+    `constants` are the values of its constants.
+    """
     ideal = mechanism.ideal(constants, vector)
     dd = "inf" if ideal.dd is None else str(ideal.dd)
     return (*map(str, vector), *map(_cell, ideal.outputs), dd)
 
 
 def rows(mechanism: Mechanism, constants: Constants, vectors: Iterable[Sequence[Fraction]]) -> Iterator[Row]:
-    """The rows for the inputs `vectors`, in their order."""
+    """Yield the rows for the inputs `vectors` of `mechanism` with these `constants`, in order."""
     names = columns(mechanism, constants)
     for vector in vectors:
         yield dict(zip(names, cells(mechanism, constants, vector), strict=True))
 
 
 def write(mechanism: Mechanism, constants: Constants, vectors: Iterable[Sequence[Fraction]], path: Path | None) -> int:
-    """Write the table to `path`, or to stdout where it is None; returns the number of rows.
+    """Write the table of `mechanism` with these `constants` to `path`, or to stdout if it is None.
 
-    The file appears whole or not at all: rows stream into a temporary file beside it, renamed at the end.
+    The table has a row for each of `vectors`. The result is the number of rows. The file appears whole or not at all:
+    rows stream into a temporary file beside it, renamed at the end.
     """
     if path is None:
         return _write(mechanism, constants, vectors, sys.stdout)

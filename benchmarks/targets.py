@@ -31,7 +31,7 @@ class Measured:
 
 
 def measure_all(runs: int = 3, families: Iterable[str] = ()) -> Iterator[Goal]:
-    """Yield each goal of `families`, or of all of `FAMILIES`, as soon as it is measured.
+    """Yield each goal of `families`, or of all of `FAMILIES`, as soon as it is measured, as the best of `runs`.
 
     Goals come in the order of the requirements. Measuring all of them takes up to an hour.
     """
@@ -43,7 +43,10 @@ def measure_all(runs: int = 3, families: Iterable[str] = ()) -> Iterator[Goal]:
 
 
 def measure(kind: str, arguments: Sequence[str]) -> Measured:
-    """One task as the command line would do it, start-up apart: the libraries are loaded by a trivial check first."""
+    """Run one task, called `kind`, with its `arguments` as the command line would run it, except for the start.
+
+    The libraries are loaded by a trivial check first.
+    """
     import dipc
     from benchmarks import runner, tasks
     from dipc.algebra.limits import Undecided
@@ -107,7 +110,10 @@ _DISTANCES = (
 
 
 def _distances_of(name: str, *constants: str) -> None:
-    """dd at random rational inputs of six queries, the exploration of the ideal included; checked where it is known."""
+    """Compute dd of the mechanism `name` with these `constants` at random rational inputs of six queries.
+
+    The exploration of the ideal is included; dd is checked if it is known.
+    """
     import dipc
     from dipc.program.ideal import Distances, Ideal
 
@@ -182,7 +188,10 @@ def _privacy() -> Iterator[Goal]:
 
 
 def _slowest(name: str, limit: float, found: Mapping[str, Measured], remark: str = "") -> Goal:
-    """The goal of tasks of which the slowest counts, named in the remark where there is none and they are several."""
+    """Return the goal `name`, at most `limit` seconds for the slowest of the tasks `found`.
+
+    The `remark` is by default the time of each task, if there are several.
+    """
     if not remark and len(found) > 1:
         remark = ", ".join(f"{task} {each.cpu:.2f} s" for task, each in found.items())
     undecided = "; ".join(f"{task}: {each.undecided}" for task, each in found.items() if each.undecided)
@@ -259,7 +268,7 @@ def _long_table() -> list[Goal]:
 
 
 def _million_rows(count: int = 1_000_000) -> list[Goal]:
-    """A table with far more rows than different ones, checked for text and for JSON."""
+    """Measure a table of `count` rows, far more than different ones, checked for text and for JSON."""
     mechanism = MECHANISMS["sparse"]
     constants = mechanism.constants({"m": Fraction(10), "c": Fraction(2)})
     usages = {}

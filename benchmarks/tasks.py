@@ -324,7 +324,7 @@ def smart_sum_64() -> Answer:
 
 
 def _series(function: Callable[..., np.ndarray]) -> np.polynomial.Chebyshev:
-    """A smooth function on [-2, 2]."""
+    """Return the smooth `function` on [-2, 2] as a Chebyshev series."""
     return np.polynomial.Chebyshev.interpolate(function, 60, [-2, 2])
 
 
@@ -344,14 +344,14 @@ def order() -> Answer:
 
 
 def _integral(density: Callable[[float], float], reach: int = 60, parts: int = 64) -> float:
-    """Integrate `density` from -reach to reach by Simpson's rule; its kinks are at even multiples of 1/parts."""
+    """Integrate `density` from -`reach` to `reach` by Simpson's rule; its kinks are at even multiples of 1/`parts`."""
     ends = reach * parts
     inner = sum((4 if k % 2 else 2) * density(k / parts) for k in range(-ends + 1, ends))
     return (density(-reach) + inner + density(reach)) / (3 * parts)
 
 
 def _laplace(rate: float, x: float) -> tuple[float, float]:
-    """Density and distribution function of Laplace noise."""
+    """Return the density and the distribution function of Laplace noise of this `rate` at `x`."""
     tail = math.exp(-rate * abs(x)) / 2
     return rate * tail, tail if x < 0 else 1 - tail
 
@@ -368,7 +368,7 @@ def total() -> Answer:
 
 
 def _integers(m: int) -> Answer:
-    """The first of m noisy integers around 0 and 1 is the largest."""
+    """Return the probability that the first of `m` noisy integers around 0 and 1 is the largest."""
     q = [i % 3 % 2 for i in range(m)]
     found = dipc.load(_INTEGERS, m=m).closed_probability({"q": q}, {"first": True})
     return _answer(
@@ -419,7 +419,10 @@ def forty_rates() -> Answer:
 
 
 def _distance(text: str, u: list[Fraction], pairs: list[int], **constants: int) -> Answer:
-    """dd of an answer that changes when neighbors by size change places."""
+    """Return dd of an answer that changes when neighbors by size change places.
+
+    The program is `text` with these `constants`, the input is `u`, and `pairs` are the neighbors.
+    """
     found = Distances(Ideal(dipc.load(text, **constants))).dd(u)
     assert found is not None
     ordered = sorted(u, reverse=True)
@@ -563,7 +566,7 @@ def most_5000() -> Answer:
 
 
 def _binomial(n: int, p: float) -> list[float]:
-    """The masses of how many of n trials succeed."""
+    """Return the probabilities of 0 to `n` successes of `n` trials that succeed with probability `p`."""
     return [math.exp(math.log(math.comb(n, k)) + k * math.log(p) + (n - k) * math.log1p(-p)) for k in range(n + 1)]
 
 
@@ -621,7 +624,10 @@ def comparisons_20() -> Answer:
 def _both_decided(
     program: dipc.Program, rows: TableGiven, true: str, false: str, eps: str | None = None
 ) -> tuple[Fraction, Fraction]:
-    """The probability at eps = 1, where the false claim fails."""
+    """Return the probability at eps = 1, where the claim `false` fails.
+
+    `true` and `false` are values of beta for `rows` of `program`, one proved and one refuted on `eps`.
+    """
     holds, fails = (dipc.check(program, rows, beta=beta, eps=eps) for beta in (true, false))
     if holds.verdict is not dipc.Verdict.ACCURATE:
         raise RuntimeError(f"a claim that holds is {holds.verdict}: {holds.rows[0].reason}")
@@ -656,14 +662,14 @@ def threshold_30() -> Answer:
 
 
 def _geometric(rate: float, x: int) -> tuple[float, float]:
-    """Mass and distribution function of discrete Laplace noise."""
+    """Return the mass and the distribution function of discrete Laplace noise of this `rate` at `x`."""
     r = math.exp(-rate)
     tail = r ** abs(x) / (1 + r)
     return (1 - r) * tail, tail if x < 0 else 1 - r * tail
 
 
 def _summed(rate: float, function: Callable[[int], float]) -> float:
-    """The mean of a bounded function of discrete Laplace noise."""
+    """Return the mean of the bounded `function` of discrete Laplace noise of this `rate`."""
     return math.fsum(_geometric(rate, t)[0] * function(t) for t in range(-200, 201))
 
 
@@ -678,7 +684,7 @@ def grid_6() -> Answer:
 
 
 def _grid(n: int) -> Answer:
-    """One over the hook lengths of a square (Frame, Robinson, Thrall 1954)."""
+    """Return one over the product of the hook lengths of an `n` by `n` square (Frame, Robinson, Thrall 1954)."""
     hooks = math.prod(i + j + 1 for i in range(n) for j in range(n))
     return _answer(dipc.load(_GRID, n=n).closed_probability({}, {"rising": True}), _ONE, lambda: 1 / hooks)
 
@@ -723,7 +729,7 @@ _SIXTEEN = [i % 3 % 2 for i in range(16)]
 
 
 def _maximum(found: ClosedForm) -> Answer:
-    """The first of the sixteen values is the largest."""
+    """Return the probability `found` that the first of the sixteen values is the largest, beside the known one."""
 
     def density(t: float) -> float:
         first, *others = [_laplace(0.5, t - q) for q in _SIXTEEN]
@@ -743,7 +749,10 @@ def running_maximum() -> Answer:
 
 
 def _people(n: int) -> Answer:
-    """Randomized response of n people at all 2^n inputs, and the probability that most say yes where a third do."""
+    """Check randomized response of `n` people at all 2^n inputs.
+
+    The answer is the probability that most say yes where a third do.
+    """
     program = dipc.load(_PEOPLE, n=n)
     report = dipc.check(program, inputs=[])
     if len(report.rows) != n + 1 or report.inputs != 2**n:

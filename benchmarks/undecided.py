@@ -51,7 +51,7 @@ class RandomClaim:
 
 
 def random_claim(seed: int) -> RandomClaim:
-    """The claim of this number: always the same."""
+    """Return the claim with this `seed`: always the same."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     kind = chance.choice(KINDS)
     return RandomClaim(seed, kind, _with_real_output(chance) if kind == "real" else _with_finite_output(chance, kind))
@@ -68,7 +68,7 @@ def _with_real_output(chance: random.Random) -> str:
 
 
 def _with_finite_output(chance: random.Random, kind: str) -> str:
-    """Return a random program of a kind, whose ideal is a tree of comparisons.
+    """Return a random program of this `kind`, drawn from `chance`, whose ideal is a tree of comparisons.
 
     The program has noise in some of the comparisons and a coin at the end, as its kind is. Sometimes it has another
     threshold or another answer than the ideal.
@@ -129,7 +129,7 @@ class Outcome:
 
 
 def run(claims: Iterable[RandomClaim], grid: Callable[[RandomClaim], str] = lambda _: GRID) -> Iterator[Outcome]:
-    """The claims, in order; `grid` are the inputs that are decided one by one."""
+    """Yield the outcome of each of `claims`, in order; `grid` gives the inputs that are decided one by one."""
     for claim in claims:
         program = dipc.load(claim.text)
         report = dipc.check(program, inputs="all")
@@ -142,9 +142,10 @@ def run(claims: Iterable[RandomClaim], grid: Callable[[RandomClaim], str] = lamb
 
 
 def show(outcomes: list[Outcome], kinds: Sequence[str] = KINDS) -> None:
-    """Print the verdicts by kind, how often each reason for undecided claims is given, and numbers of programs.
+    """Print the verdicts of `outcomes` by kind, how often each reason is given, and numbers of programs.
 
-    The numbers are of programs whose claims are undecided or wrongly decided.
+    The reasons are those of undecided claims. The numbers are of programs of these `kinds` whose claims are undecided
+    or wrongly decided.
     """
     columns = (*map(str, Verdict), "undecided, but refuted on the grid", "wrong")
     table = Table(f"Claims about every input: {len(outcomes)} random programs", ("kind", *columns), columns)

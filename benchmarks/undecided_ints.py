@@ -25,14 +25,14 @@ KINDS = ("int tree", "int sum", "int deterministic", "int output", "int and real
 
 
 def random_int_claim(seed: int) -> RandomClaim:
-    """The claim of this number: always the same."""
+    """Return the claim with this `seed`: always the same."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     kind = chance.choice(KINDS)
     return RandomClaim(seed, kind, _with_int_output(chance) if kind == "int output" else _with_tree(chance, kind))
 
 
 def grid(claim: RandomClaim) -> str:
-    """The inputs of its program that are decided one by one."""
+    """Return the inputs of the program of `claim` that are decided one by one."""
     return f"{_GRID}, {_REAL_GRID}" if claim.kind == "int and real" else _GRID
 
 
@@ -49,7 +49,7 @@ def _with_int_output(chance: random.Random) -> str:
 
 
 def _with_tree(chance: random.Random, kind: str) -> str:
-    """Return a random program of int inputs, whose ideal is a tree of comparisons.
+    """Return a random program of int inputs of this `kind`, drawn from `chance`, whose ideal is a tree of comparisons.
 
     The program has noise, or sums of two noises, in some of the comparisons, and a coin at the end. Sometimes it has
     another threshold or answer than the ideal.

@@ -43,7 +43,10 @@ class CompiledTable:
 
 
 def factors(row: PublishedRow) -> list[Fraction]:
-    """The factors of beta that are decided: 1, or in Table 4 the best and the next constant, published and true."""
+    """Return the factors of beta that are decided for the published `row`.
+
+    They are 1, or in Table 4 the best and the next constant, published and true.
+    """
     if row.best is None or row.refuted is None:
         return [Fraction(1)]
     found = [row.best, row.refuted]
@@ -54,7 +57,7 @@ def factors(row: PublishedRow) -> list[Fraction]:
 
 
 def theorems(row: PublishedRow, factor: Fraction) -> tuple[str, CoqFile]:
-    """The verdict of the row with beta times `factor`, and its certificate as theorems."""
+    """Return the verdict of the published `row` with beta times `factor`, and its certificate as theorems."""
     bench = Bench(row, row.mechanism)
     beta = row.beta if factor == 1 else f"({row.beta})*({factor})"
     report = dipc.check(
@@ -66,7 +69,7 @@ def theorems(row: PublishedRow, factor: Fraction) -> tuple[str, CoqFile]:
 
 
 def compile_all(rows: Iterable[PublishedRow], directory: Path | None, timeout: float) -> Iterator[CompiledTable]:
-    """Compile every row, and keep the files in `directory` where it is given.
+    """Compile the theorems of each of `rows`, and keep the files in `directory` unless it is None.
 
     A file that takes more than `timeout` seconds counts as not proved. Raises FileNotFoundError without Coq.
     """

@@ -60,7 +60,10 @@ def accuracies() -> Iterator[Accuracy]:
 
 
 def _least(wanted: str, program: str, *, gamma: str | None = None, eps: str | None = None) -> Fraction:
-    """The least eps or gamma for an answer of 0, to 30 digits."""
+    """Return the least eps or gamma, as `wanted` says, for an answer 0 of `program`, to 30 digits.
+
+    The other of the two is given, as `gamma` or `eps`.
+    """
     loaded = dipc.load(Path(__file__).parent / f"{program}.dip")
     row = {"x": 0, "y": 0}
     found = dipc.solve(loaded, [row], wanted=wanted, beta=str(_ALPHA), alpha=0, gamma=gamma, eps=eps).as_json()

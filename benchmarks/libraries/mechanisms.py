@@ -48,7 +48,6 @@ class Mechanism:
 
 
 def _exact(value: object) -> object:
-    """Return a number as an exact int or Fraction; truth values and texts stay as they are."""
     if isinstance(value, bool | str):
         return value
     number: Any = value
@@ -98,7 +97,10 @@ def _integers_as_reals() -> Draw:
 
 
 def _position(build: Callable[[Any], Any]) -> Callable[[], Draw]:
-    """A maker of draws of the position of the largest of 0, 1 and 2; positions count from 1."""
+    """Return a maker of draws of the position of the largest of 0, 1 and 2, counted from 1.
+
+    `build` makes the library's mechanism.
+    """
 
     def make() -> Draw:
         measurement = build(_opendp())

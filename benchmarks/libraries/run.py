@@ -42,12 +42,12 @@ class Compared:
 
 
 def compare_all(mechanisms: Iterable[Mechanism] = MECHANISMS) -> Iterator[Compared]:
-    """Compare one mechanism after the other; yield each comparison as soon as it is known."""
+    """Compare each of `mechanisms`, one after the other; yield each comparison as soon as it is known."""
     return (compared(mechanism, _drawn(mechanism)) for mechanism in mechanisms)
 
 
 def compared(mechanism: Mechanism, drawn: Sequence[dict[str, object]] | str) -> Compared:
-    """Compare the samples `drawn` with the exact distribution of the program.
+    """Compare the samples `drawn` with the exact distribution of the program of `mechanism`.
 
     A text in place of samples is the reason why there are none, and becomes the verdict.
     """
@@ -66,7 +66,6 @@ def compared(mechanism: Mechanism, drawn: Sequence[dict[str, object]] | str) -> 
 
 
 def _drawn(mechanism: Mechanism) -> list[dict[str, object]] | str:
-    """The outputs, or how the process ended that should have drawn them."""
     context = get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=_draw, args=(MECHANISMS.index(mechanism), there), daemon=True)

@@ -55,7 +55,7 @@ class Entry:
         return [dict(claim.row(row)) for row in self.rows]
 
     def csv(self, claim: Claim | None = None) -> str:
-        """The table of a claim, the first one by default, as a CSV file for `dipc check`."""
+        """Return the table of `claim`, by default the first one, as a CSV file for `dipc check`."""
         rows = self.table(claim or self.claims[0])
         stream = StringIO()
         writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")

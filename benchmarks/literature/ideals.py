@@ -10,7 +10,7 @@ from benchmarks.literature.entry import Row
 
 
 def named(name: str, values: Iterable[object]) -> dict[str, str]:
-    """The cells `name[1]`, `name[2]`, ... of an array."""
+    """Return the cells `name[1]`, `name[2]`, ... of the array `name` with these `values`."""
     return {f"{name}[{i}]": str(value) for i, value in enumerate(values, 1)}
 
 
@@ -48,7 +48,7 @@ SMALL_DATABASES = tuple(itertools.combinations_with_replacement(range(3), 2))
 
 
 def worst_errors(histogram: Sequence[int]) -> list[Fraction]:
-    """The worst error over the three queries that each small database of two records makes."""
+    """Return the worst error over the three queries on `histogram` that each small database of two records makes."""
     records = [record for record, times in zip(UNIVERSE, histogram, strict=True) for _ in range(times)]
     errors = []
     for small in SMALL_DATABASES:
@@ -87,7 +87,7 @@ def honest_values() -> Iterator[Row]:
 
 
 def running_sums(name: str, length: int) -> Iterator[Row]:
-    """All streams of bits, with their running sums."""
+    """Yield all streams of `length` bits, the inputs called `name`, with their running sums."""
     for bits in itertools.product((0, 1), repeat=length):
         yield {**named(name, bits), **named("out", itertools.accumulate(bits))}
 
@@ -126,7 +126,7 @@ def graphs() -> Iterator[frozenset[tuple[int, int]]]:
 
 
 def least_cover(edges: Iterable[tuple[int, int]]) -> int:
-    """The size of a least vertex cover."""
+    """Return the size of a least vertex cover of the graph with these `edges`."""
     edges = list(edges)
     return next(
         size
@@ -137,10 +137,10 @@ def least_cover(edges: Iterable[tuple[int, int]]) -> int:
 
 
 def graph_cells(edges: frozenset[tuple[int, int]]) -> Row:
-    """The row of a graph."""
+    """Return the row of the graph with these `edges`."""
     return {**named("edge", (str(pair in edges).lower() for pair in PAIRS)), "covered": "false"}
 
 
 def edges_of(row: Row) -> frozenset[tuple[int, int]]:
-    """The graph of a row."""
+    """Return the edges of the graph that `row` stands for."""
     return frozenset(pair for i, pair in enumerate(PAIRS, 1) if row[f"edge[{i}]"] == "true")

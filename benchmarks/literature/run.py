@@ -46,7 +46,7 @@ class Outcome:
 
 
 def run(entries: Iterable[Entry]) -> Iterator[Outcome]:
-    """One outcome for every claim about the entries, in order."""
+    """Yield one outcome for every claim about the `entries`, in order."""
     warm_up()
     for entry in entries:
         for claim in entry.claims:
@@ -54,7 +54,7 @@ def run(entries: Iterable[Entry]) -> Iterator[Outcome]:
 
 
 def check(entry: Entry, claim: Claim) -> Outcome:
-    """The outcome of one claim."""
+    """Return the outcome of the `claim` about `entry`."""
     start = time.process_time()
     program = dipc.load(entry.path)
     report = dipc.check(program, entry.table(claim), beta=claim.beta, gamma=claim.gamma, eps=claim.eps)

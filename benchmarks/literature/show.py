@@ -15,7 +15,7 @@ SCHEMA = "dipc.literature/1"
 
 
 def show(outcomes: Sequence[Outcome]) -> None:
-    """Print a table of the claims, then every disagreement, then the totals."""
+    """Print a table of the claims of `outcomes`, then every disagreement, then the totals."""
     numbers = ("rows", "fail", "CPU s")
     columns = ("program", "claim", "source", "β", *numbers, "verdict", "expected")
     table = Table("Claims of the literature", columns, numbers)
@@ -44,7 +44,6 @@ def show(outcomes: Sequence[Outcome]) -> None:
 
 
 def _beta(outcome: Outcome) -> str:
-    """The claim's beta as it was given, or that of its last row."""
     row = outcome.entry.table(outcome.claim)[-1]
     if "beta" in row:
         return f"…, {row['beta']}"
@@ -52,7 +51,7 @@ def _beta(outcome: Outcome) -> str:
 
 
 def as_json(outcomes: Sequence[Outcome]) -> str:
-    """The outcomes as one JSON document, with rationals as strings."""
+    """Return the `outcomes` as one JSON document, with rationals as strings."""
     document = {"schema": SCHEMA, "claims": [_record(outcome) for outcome in outcomes]}
     return json.dumps(document, indent=1, ensure_ascii=False)
 

@@ -115,7 +115,10 @@ def measured(entry: Entry) -> Measured:
 
 
 def _one_pair(number: int, folder: Path) -> str:
-    """0...0 beside 1...1, which move answers most."""
+    """Write to `folder` the CSV file of the pair 0...0 and 1...1 of `number` inputs; return its path.
+
+    This pair moves most answers.
+    """
     names = [f"q[{i}]" for i in range(1, number + 1)]
     header = ",".join([*names, *(f"{name}'" for name in names)])
     path = folder / "pair.csv"

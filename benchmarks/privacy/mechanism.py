@@ -59,7 +59,10 @@ class Mechanism:
         return self.file.stem + (f" ({given})" if given else "")
 
     def pairs(self, names: tuple[str, ...]) -> str:
-        """The pairs of StatDP (Ding, Wang, Wang, Zhang and Kifer 2018, Table 1) for inputs of these names, as CSV."""
+        """Return the pairs of StatDP as CSV, for inputs with these `names`.
+
+        Source: Ding, Wang, Wang, Zhang and Kifer 2018, Table 1.
+        """
         half, rest = len(names) // 2, len(names) - len(names) // 2
         one, less = [1] * len(names), len(names) - 1
         found = [

@@ -85,7 +85,7 @@ class Exact:
 
 
 def run(mechanisms: Iterable[Mechanism]) -> Iterator[Exact]:
-    """Yield the exact loss and constant of each mechanism, in order."""
+    """Yield the exact loss and constant of each of `mechanisms`, in order."""
     warm_up()
     for mechanism in mechanisms:
         yield exact(mechanism)

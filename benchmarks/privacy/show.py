@@ -16,7 +16,7 @@ SCHEMA = "dipc.atlas/1"
 
 
 def show(found: Sequence[Exact]) -> None:
-    """Print a table of the mechanisms, then what is published and wrong, then every disagreement, then the totals."""
+    """Print a table of the mechanisms of `found`, wrong published values, every disagreement, and the totals."""
     numbers = (f"loss at {EPS}", "estimate", "constant", "claimed", "CPU s")
     table = Table("Mechanisms and their privacy", ("mechanism", "program", "source", "adjacent", *numbers), numbers)
     for each in found:
@@ -42,14 +42,14 @@ def show(found: Sequence[Exact]) -> None:
 
 
 def show_composed(rows: Iterable[Sequence[str]]) -> None:
-    """Print a table of what several runs need."""
+    """Print the table `rows`, with the budgets that several runs need."""
     title = f"\nLeast budgets of k randomized responses, each with loss {LOSS}, for delta = {float(DELTA):g}"
     columns = ("k", "basic", "advanced", "exact")
     Table(title, columns, columns, list(rows)).show()
 
 
 def as_json(found: Sequence[Exact]) -> str:
-    """The atlas as one JSON document."""
+    """Return the atlas `found` as one JSON document."""
     return json.dumps({"schema": SCHEMA, "eps": str(EPS), "mechanisms": [_record(each) for each in found]}, indent=1)
 
 
