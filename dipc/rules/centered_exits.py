@@ -190,7 +190,10 @@ class ExitFinder:
         return None if known is None else known.exits(region)
 
     def stays_apart(self, finite: Mapping[int, Value], region: Region) -> bool:
-        """Return True if the region's answer has too many exits for trying to unite them."""
+        """Return True if the answer of `region` has too many exits for trying to unite them.
+
+        The `finite` inputs have these values by slot.
+        """
         if self._near is not None or self._many is None:
             return False
         wanted = dict(zip(self._program.core.outputs, region.answer, strict=True))
@@ -535,9 +538,10 @@ def is_whole(component: NoiseComponent) -> bool:
 
 
 def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
-    """Return the complement of a half-space up to a boundary of probability 0, or None for one side of a ball.
+    """Return the complement of `half` up to a boundary of probability 0, or None for one side of a ball.
 
-    `whole` says that its form takes only integer values, as a form of integer noises and int inputs.
+    `whole` states that all noises of `half` are integers. Where its coefficients are integers too, its form takes
+    integer values alone; elsewhere the result is None.
     """
     if half.radius:
         return None

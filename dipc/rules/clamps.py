@@ -167,7 +167,7 @@ def is_empty(system: Sequence[Halfspace]) -> bool:
 
 
 def halfspace(form: Affine, sign: Fraction | int, radius: Fraction = _ZERO, *, strict: bool = False) -> Halfspace:
-    """Return the half-space sign·form + radius·gamma >= 0."""
+    """Return the half-space `sign`·`form` + `radius`·gamma >= 0, or > 0 if `strict`; gamma is an unknown."""
     terms = {2 * noise: sign * c for noise, c in form.noises} | {2 * slot + 1: sign * c for slot, c in form.inputs}
     return Halfspace(sorted_terms({**terms, _GAMMA: radius}), sign * form.constant, strict)
 

@@ -126,7 +126,10 @@ def all_facets(
 
 
 def known_region(setting: Setting, inputs: InputClass, piece: ConvexPiece) -> Region:
-    """Return the region of the class; only its part in `piece` if different answers may count as the same."""
+    """Return the region of the class `inputs`; only its part in `piece` if different answers may count as the same.
+
+    They may if `setting` has a distance of answers other than the product distance.
+    """
     if setting.near is None:
         return inputs.region
     return replace(inputs.region, guards=(*inputs.region.guards, *piece.guards))

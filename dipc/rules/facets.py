@@ -275,7 +275,7 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
 
 
 def _is_unimodular(guards: Sequence[Constraint]) -> bool:
-    """Return True if each guard bounds an int, or a difference of two, by an integer, once some inputs are negated."""
+    """Return True if each of `guards` bounds an int, or a difference of two, by an integer, after negating some inputs."""
     pairs: list[tuple[int, int, bool]] = []
     for guard in guards:
         terms = guard.form.inputs

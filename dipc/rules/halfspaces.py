@@ -269,11 +269,11 @@ class Corner:
 def corner(
     facets: Sequence[Moving], tight: Iterable[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """Return an input behind all facets at which every facet of `tight` is an equality: form = alpha·step.
+    """Return an input behind all `facets` at which each facet of `tight`, their indices, is an equality: form = alpha·step.
 
-    With a number `alpha` the equalities hold at that alpha, and the slope is 0. With None they hold at every alpha >=
-    0. The result is None if no input is found. Then none exists for a number `alpha`; for None there may still be one
-    that is not linear in alpha.
+    `slots` are the inputs. With a number `alpha` the equalities hold at that alpha, and the slope is 0. With None
+    they hold at every alpha >= 0. The result is None if no input is found. Then none exists for a number `alpha`; for
+    None there may still be one that is not linear in alpha.
     """
     met = sorted(set(tight))
     for solve in (_corner_eliminated, _corner_solved):

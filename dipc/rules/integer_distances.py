@@ -390,9 +390,9 @@ def _one_by_one(
     proving: Proving,
     start: int = 1,
 ) -> Asking[ByIntegers]:
-    """Prove `wanted(d)` for each integer distance d from `start` to `greatest`, and by `far` for all large d at once.
+    """Prove `goal` with `wanted(d)` for each integer d from `start` to `greatest`, and by `far` for all large d.
 
-    `proving` proves a goal at one distance.
+    `proving` proves a goal at one distance. A `greatest` of None means that there is no greatest distance.
     """
     last: int | None = None
     step: ProofStep | None = None

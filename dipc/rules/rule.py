@@ -332,7 +332,10 @@ class Instance:
                         yield half.slack
 
     def united(self, intervals: tuple[Interval, ...], limits: Limits) -> Instance:
-        """Return the instance after uniting all exits that differ in a single comparison."""
+        """Return the instance after uniting all exits that differ in a single comparison.
+
+        The probabilities are the same for all eps in `intervals`; signs of weights are decided within `limits`.
+        """
 
         def other_instance_exits() -> Sequence[centered_exits.CenteredExit] | None:
             return (
