@@ -99,7 +99,7 @@ class AffineRates:
         ]
 
     def evaluate(self, values: Values) -> Rates:
-        """The rates at these values of the constants, even if some rates are not positive."""
+        """The rates at the `values` of the constants, even if some rates are not positive."""
         moves = [value - base for value, base in zip(values, self._base, strict=True)]
         return tuple(
             [
@@ -127,13 +127,13 @@ class ThresholdBounds(Protocol):
     """
 
     def guess(self, rates: Rates) -> Fraction:
-        """An approximation of the threshold t = alpha·eps for these rates, without a guarantee."""
+        """An approximation of the threshold t = alpha·eps for the noises' `rates`, without a guarantee."""
 
     def learn(self, rates: Rates) -> None:
         """Prepare for guesses at rates close to `rates`."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """A lower bound of the threshold t at all rates s_i·rates[i] whose factors s lie between those in `shares`.
+        """A lower bound of the threshold t at all rates s_i·`rates`[i] whose factors s lie between those in `shares`.
 
         All shares are at most 1. Precisely, the vector of the log s_i is at least a convex combination of the
         logarithms of vectors in `shares`. The search for a better bound ends once it reaches `enough`.
@@ -144,7 +144,7 @@ class Thresholds:
     """Lower bounds of the threshold t from the claim's inequalities at hard inputs, as functions of the rates."""
 
     def __init__(self, question: Question, variable: Variable, rates: AffineRates) -> None:
-        """Collect the inequalities of `question`, about a program whose `rates` can be told apart.
+        """Collect the inequalities of `question` that are about `variable`, for a program whose `rates` can be told apart.
 
         Raises Undecided if no inequality is known for all rates, DiagnosticError for claims without a meaning.
         """
@@ -194,7 +194,7 @@ class Thresholds:
         self._chosen |= {number for number, begin in enumerate(begins) if begin >= max(begins) * _LIKELY}
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """A lower bound of the threshold t at all rates s_i·rates[i] whose factors s lie between those in `shares`.
+        """A lower bound of the threshold t at all rates s_i·`rates`[i] whose factors s lie between those in `shares`.
 
         For each inequality, only the noises that can make its answer wrong matter. The search ends once the bound
         reaches `enough`.
@@ -348,7 +348,8 @@ class Objective:
     ) -> None:
         """Take lower bounds of t from `thresholds` and of K from `costs`; without `costs`, K is 1.
 
-        Values of the constants are excluded unless every rate is at least its `least`.
+        `rates` gives the rates of the noises at values of the constants. Values are excluded unless every rate is at
+        least its `least`.
         """
         self._thresholds = thresholds
         self._rates = rates

@@ -203,10 +203,11 @@ class Question:
 def read_question(
     program: ProgramGiven, table: TableGiven | None, options: Options, engine: Engine | None = None
 ) -> Question:
-    """The question about a table, finitely many inputs, or every real input (`inputs` "all").
+    """The question about `table`, about finitely many inputs, or about every real input (`inputs` of `options` is "all").
 
-    `for_all` extends the question to every value of a constant: its name, or a text such as "m >= 3". Raises
-    DiagnosticError for a question that makes no sense.
+    `for_all` of `options` extends the question to every value of a constant of `program`: its name, or a text such as
+    "m >= 3". `engine` measures the bounds; without it a new one does. Raises DiagnosticError for a question that
+    makes no sense.
     """
     program = as_program(program, options.limits, options.eps)
     if options.error is not None:
@@ -247,7 +248,7 @@ _DIGITS = 8
 
 
 def holds(obligation: Obligation, engine: Engine) -> bool:
-    """Whether `obligation` holds. Raises Undecided."""
+    """Whether `obligation` holds, as `engine` decides it. Raises Undecided."""
     decision = engine.decide(obligation)
     if decision.verdict is Verdict.UNDECIDED:
         raise Undecided(decision.reason or "")
@@ -290,7 +291,10 @@ class Inequality:
     is_around: bool = False
 
     def failing(self, interval: Interval, engine: Engine) -> Sequence[Stretch]:
-        """The maximal parts of `interval` where the inequality fails, in increasing order. Raises Undecided."""
+        """The maximal parts of `interval` where the inequality fails, in increasing order.
+
+        `engine` bounds probabilities without a closed form. Raises Undecided.
+        """
         if self._is_enclosed:
             assert self.stated is not None
             obligation = Obligation(self.stated, self.beta, (interval,))
@@ -298,7 +302,7 @@ class Inequality:
         return list(stretches(failing_regions(self.closed, self.beta, interval, engine.limits)))
 
     def holds(self, engine: Engine) -> bool:
-        """Whether the inequality holds for all values, or at the irrational eps inside of `intervals`.
+        """Whether the inequality holds for all values, or at the irrational eps inside of `intervals`, decided by `engine`.
 
         Raises Undecided, also if it fails in only a part of the intervals around an irrational eps.
         """
@@ -309,7 +313,7 @@ class Inequality:
         return False
 
     def fails_throughout(self, engine: Engine) -> bool:
-        """Whether the inequality fails for all values of the variable. Raises Undecided."""
+        """Whether the inequality fails for all values of the variable, decided by `engine`. Raises Undecided."""
         return all(fails_on_all(self.failing(interval, engine), interval) for interval in self.intervals)
 
     def _holds_throughout(self, engine: Engine) -> bool:
@@ -419,7 +423,10 @@ def with_typed_scopes(scopes: Mapping[str, ClaimScope], ends: TypedEnds) -> Mapp
 
 
 def claim_scopes(claim: Claim, limits: Limits) -> Mapping[str, ClaimScope]:
-    """Return {"eps": the values of eps at which the claim of some row of the table is not vacuous}."""
+    """Return {"eps": the values of eps at which `claim`, for some row of its table, is not vacuous}.
+
+    They are found within `limits`.
+    """
     scopes = [claim_scope(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
     return {str(Variable.EPS): join_scopes(scopes)} if scopes else {}
 
@@ -451,8 +458,8 @@ def claims_of(
 
     If the first rule gives a case a bound that is not exact, the case gets the `best` bounds of all rules, and the
     claim at some of its inputs. With `first`, a case about every integer distance that cannot be decided for all of
-    them gets the inequalities of the first distances. Raises DiagnosticError for a claim that makes no sense, before
-    anything is measured.
+    them gets the inequalities of the first distances. `progress` is called with (cases done, cases in all). Raises
+    DiagnosticError for a claim that makes no sense, before anything is measured.
     """
     source = question.source()
     engine = question.engine
@@ -501,7 +508,10 @@ def _at_irrational_eps(claimed: Inequality) -> Inequality:
 
 
 def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
-    """Decide whether all inequalities hold: return (verdict, failing or undecided cases, reason if undecided)."""
+    """Decide whether all inequalities of `claims` hold.
+
+    Return (verdict, failing or undecided cases, the reason if the verdict is undecided).
+    """
     blamed: tuple[int, ...] = claims.unknown[0].rows if claims.unknown else ()
     reason = claims.unknown[0].reason if claims.unknown else ""
     for claimed in claims.distinct:
@@ -530,8 +540,8 @@ _STEEP = 10**9
 def rational_at_irrational_eps(question: Question, claimed: Inequality, ends: Cell, *, scale: bool) -> Fraction | None:
     """Return the least number r between `ends` that suffices as beta, or with `scale` as the factor of beta.
 
-    r is rational and known to be sufficient for all cases of `question` at its irrational eps, and to be necessary for
-    `claimed`. The result is None if no such number is found.
+    r is rational and known to be sufficient for all cases of `question` at its irrational eps, and to be necessary
+    for `claimed`. The result is None if no r is found.
     """
     around, outside = question.around, question.outside
     candidate = simplest_between(*ends, lower_closed=True, upper_closed=True)
@@ -554,7 +564,10 @@ def rational_at_irrational_eps(question: Question, claimed: Inequality, ends: Ce
 
 
 def suffices_at_ends(question: Question, number: Fraction, *, scale: bool) -> bool:
-    """Whether a beta of `number`, or with `scale` of `number` times beta, is proved to suffice at irrational ends."""
+    """Whether a beta of `number`, or with `scale` of `number` times beta, is proved to suffice at irrational ends.
+
+    The ends are those of the intervals of eps of `question`.
+    """
     if number.denominator > _MOST_DENOMINATOR or question.outside is None:
         return False
     with suppress(Undecided, DiagnosticError):
@@ -579,7 +592,7 @@ def has_integer_distances(case: Case) -> bool:
 
 
 def proved_by_check(claims: Claims, numbers: Sequence[int], factor: Fraction) -> bool:
-    """True if `dipc check` proves the claim with beta multiplied by `factor`, for each case in `numbers`.
+    """True if `dipc check` proves the claim with beta multiplied by `factor`, for each case of `claims` in `numbers`.
 
     Ctrl-C is passed on. The result is False for a question that makes no sense with this factor.
     """
@@ -597,7 +610,7 @@ def proved_by_check(claims: Claims, numbers: Sequence[int], factor: Fraction) ->
 
 
 def checked(question: Question) -> Report:
-    """Return the report of `dipc check` about the question's claim. Raises Undecided and DiagnosticError."""
+    """Return the report of `dipc check` about the claim of `question`. Raises Undecided and DiagnosticError."""
     source = question.source()
     rows, steps = source.begin(question.engine)
     for _ in steps:
@@ -613,16 +626,17 @@ _SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
 
 
 def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
-    """Yield the claim at each of the first integer distances for which the least probability is known exactly."""
+    """Yield the claim of `case` at each of the first integer distances with an exactly known least probability."""
     for distance in FIRST_DISTANCES:
         with suppress(Undecided):
             yield from case.least_at_distance(distance, lambda _: None)[0]
 
 
 def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> Sequence[ProofStep]:
-    """The proof steps of the rules that come nearest to proving the case's claim, and the claim at some inputs.
+    """The proof steps of the rules that come nearest to proving the claim of `case`, and the claim at some inputs.
 
-    `first` are the steps of the first rule, returned if no rule can be compared. Raises Undecided.
+    `first` are the steps of the first rule, returned if no rule can be compared. `engine` decides the obligations.
+    Raises Undecided.
     """
 
     def needed(proof: Proof) -> Fraction | None:
@@ -642,9 +656,9 @@ def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> 
 
 
 def _shortfall(proof: Proof, engine: Engine) -> Fraction:
-    """A measure of how much the obligations of `proof` fail, to compare proofs; 0 only if all of them hold.
+    """A measure of how much the obligations of `proof`, decided by `engine`, fail; 0 only if all of them hold.
 
-    Raises Undecided.
+    It serves to compare proofs. Raises Undecided.
     """
     most = Fraction(0)
     for obligation in proof.obligations:
@@ -665,9 +679,10 @@ def _missing_at(bound: Probability, obligation: Obligation, point: Fraction) -> 
 def measure_inequalities(
     posed: Sequence[tuple[int, ProofStep]], engine: Engine, progress: Progress | None = None
 ) -> tuple[tuple[Inequality, ...], Mapping[str, list[int]]]:
-    """The distinct inequalities of the proof steps, with bounds measured; and {reason: cases that cannot be measured}.
+    """Return (the distinct inequalities of the proof steps in `posed`, {reason: cases that cannot be measured}).
 
-    `posed` has pairs (number of the case, proof step).
+    `posed` has pairs (number of the case, proof step), whose bounds `engine` measures. `progress` is called with
+    (steps done, steps in all).
     """
     # All bounds are requested before the first is awaited, since the engine may measure several at a time.
     pending = [(number, one, engine.ask(one.obligation.bound)) for number, one in posed]
@@ -983,7 +998,10 @@ def check_request(question: Question, wanted: Wanted) -> Question:
 
 
 def refuse_dependence(question: Question, claim: Claim, on: str, why: str) -> None:
-    """Raise DiagnosticError, with the reason `why`, if a part of `claim` depends on the wanted quantity `on`."""
+    """Raise DiagnosticError, with the reason `why`, if a part of `claim` depends on the wanted quantity `on`.
+
+    The bounds of beta that rows of the table of `question` have for themselves are parts of the claim.
+    """
     expressions: list[ClaimExpression] = [
         claimed for claimed in (claim.alpha, claim.beta, claim.gamma) if claimed is not None
     ]

@@ -94,10 +94,11 @@ from dipc.text.printer import print_expression
 def solve_alpha(
     question: Question, claim: Claim | None, digits: int, progress: Progress | None = None
 ) -> AlphaSolution:
-    """The least alpha >= 0 such that Pr >= 1 - beta(alpha) at all eps of the claim wherever dd(u) > alpha.
+    """The least alpha >= 0 such that Pr >= 1 - beta(alpha) at all eps of `question` wherever dd(u) > alpha.
 
-    `claim` is the claim of a table with alpha = 0. Raises DiagnosticError if rows have no dd, and for a kind of claim
-    whose least alpha this function does not find.
+    `claim` is the claim of a table with alpha = 0, and None for every input. Enclosures have `digits` digits;
+    `progress` is called with (cases done, cases in all). Raises DiagnosticError if rows have no dd, and for a kind of
+    claim whose least alpha this function does not find.
     """
     if question.table is None:
         return _solve_everywhere(question, digits)
@@ -159,7 +160,10 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
 
 
 def _first_failing(question: Question, above: set[int], progress: Progress | None) -> tuple[int | None, str | None]:
-    """Return (a failing row among `above`, None), or (a row not known to hold, the reason), or (None, None)."""
+    """Return (a failing row among `above`, None), or (a row not known to hold, the reason), or (None, None).
+
+    The rows are those of the table of `question`; `progress` is called with (rows done, rows in all).
+    """
     claims = claims_of(question, progress, among=above)
     undecided = next(((unknown.rows[0], unknown.reason) for unknown in claims.unknown), None)
     failing: list[int] = []
@@ -215,9 +219,10 @@ _GREATEST_OF_INTS = 4
 
 
 def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
-    """The least alpha for every real input: a multiple of 1/eps, from the claim about every distance.
+    """The least alpha of `question` for every real input: a multiple of 1/eps, from the claim about every distance.
 
-    If the claim names one eps and is undecided at every distance together, the result is the least decimal alpha.
+    If the claim names one eps and is undecided at every distance together, the result is the least decimal alpha, to
+    `digits` digits.
     """
     claims = claims_of(question.with_claim(alpha="dd"))
     solution = _in_products(claims, digits)
@@ -249,7 +254,7 @@ def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
 
 
 def _failing_however_far(claims: Claims) -> tuple[int, ...]:
-    """The classes whose claim fails at inputs with arbitrarily large dd, so that no alpha is enough."""
+    """The classes whose claim in `claims` fails at inputs with arbitrarily large dd, so that no alpha is enough."""
     engine = claims.question.engine
     failing = []
     for case in claims.every:
@@ -272,8 +277,8 @@ def _fails_throughout(obligation: Obligation, engine: Engine) -> bool:
 def _whole_cell(claims: Claims, between: Cell) -> Cell:
     """The exact least alpha if all distances are integers and beta does not depend on alpha; else `between`.
 
-    The claim fails with alpha = `between[0]` and holds with `between[1]`. With integer distances, the claims for all
-    alpha with one integer part are equivalent.
+    The claim of `claims` fails with alpha = `between[0]` and holds with `between[1]`. With integer distances, the
+    claims for all alpha with one integer part are equivalent.
     """
     beta = claims.question.claim().beta
     whole = all(isinstance(case, ClassCase) and case.convex.inputs.integral for case in claims.every)
@@ -288,7 +293,7 @@ _MOST_INTERVALS = 1_000
 
 
 def _may_hold_below(question: Question, low: Fraction) -> str | None:
-    """The reason why a claim that fails with alpha = `low` may hold with a smaller alpha; None if it cannot.
+    """The reason why `question`, whose claim fails with alpha = `low`, may hold with a smaller alpha; None if it cannot.
 
     It cannot if beta does not depend on alpha: with a smaller alpha the claim says the same about more inputs.
     Otherwise beta never grows with alpha. If dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha
@@ -403,7 +408,10 @@ def _answer(
 
 
 def _at_its_eps(claims: Claims, digits: int) -> EpsSolution:
-    """The solution of a claim about a single irrational eps: this eps if the claim holds there, else no eps."""
+    """The solution of `claims` about a single irrational eps: this eps if the claim holds there, else no eps.
+
+    The solution shows the eps with `digits` digits.
+    """
     around = claims.question.around
     assert around is not None
     assert around.upper is not None
@@ -449,11 +457,12 @@ class _Envelope:
 
 
 def solve_beta(claims: Claims, digits: int) -> BetaSolution:
-    """The least beta such that every case that claims something holds, in closed form, piece by piece.
+    """The least beta with which every case of `claims` that claims something holds, in closed form, piece by piece.
 
-    The pieces are functions of eps, or of t = alpha*eps or gamma*eps if the claim is about every distance. If the
-    largest 1 - Pr is only an upper bound, or a case is past a limit, the answer is undecided: the least beta is at most
-    that bound. For every m there is an answer for each small m, and a bound for all others.
+    The pieces are functions of eps, or of t = alpha*eps or gamma*eps if the claim is about every distance; their ends
+    have `digits` digits. If the largest 1 - Pr is only an upper bound, or a case is past a limit, the answer is
+    undecided: the least beta is at most that bound. For every m there is an answer for each small m, and a bound for
+    all others.
     """
     question = claims.question
     unknown = list(claims.unknown)
@@ -506,8 +515,9 @@ def _without_form(
 ) -> _Envelope:
     """Return the least beta where some probability has no closed form: one number for each eps that the claim names.
 
-    If the greatest 1 - Pr is a sum of functions of the normal distribution, the text of the envelope is this function
-    of eps, which then serves whole intervals too. Raises NoClosedForm for an interval without such a text, and
+    The least beta is that of `inequalities` in `variable` on `intervals`, to `digits` digits, decided by `engine`. If
+    the greatest 1 - Pr is a sum of functions of the normal distribution, the text of the envelope is this function of
+    eps, which then serves whole intervals too. Raises NoClosedForm for an interval without such a text, and
     Undecided.
     """
     text = ""
@@ -534,7 +544,7 @@ def _without_form(
 def _at_irrational_eps(
     inequalities: Sequence[Inequality], pieces: Sequence[EnvelopePiece], question: Question, digits: int
 ) -> _Envelope:
-    """The least beta at the irrational eps of `question`.
+    """The least beta of `inequalities` at the irrational eps of `question`, to `digits` digits.
 
     `pieces` are the least beta as a function of eps around it, or empty if it has no closed form. Raises Undecided.
     """
@@ -563,7 +573,10 @@ def _at_irrational_eps(
 def _greatest(
     inequalities: Sequence[Inequality], intervals: tuple[Interval, ...], engine: Engine
 ) -> Sequence[Inequality]:
-    """The one inequality whose 1 - Pr is proved to be the greatest everywhere; if there is none, all `inequalities`."""
+    """The one inequality whose 1 - Pr is proved to be the greatest everywhere; if there is none, all `inequalities`.
+
+    Everywhere is on `intervals`, and `engine` decides which of two is greater.
+    """
     for one in inequalities:
         assert one.stated is not None
         less = one.stated.opposite
@@ -618,7 +631,7 @@ def union_text(inequalities: Sequence[Inequality], parameter: str, limits: Limit
     """The text of a polynomial in m that is at least the error probability 1 - Pr for every m from some start on.
 
     m is the constant `parameter`. It is a union bound: a polynomial in m - start, each coefficient the largest of all
-    `inequalities`. Raises Undecided.
+    `inequalities`, as far as it is found within `limits`. Raises Undecided.
     """
     first = inequalities[0]
     terms = []
@@ -724,17 +737,18 @@ class GivenSolve(GivenInverse, total=False):
 def solve(
     program: ProgramGiven, table: TableGiven | None = None, *, wanted: str, **given: Unpack[GivenSolve]
 ) -> Solution | ConstantSolution:
-    """Solve for `wanted`: the least "eps", "alpha", "beta" or "gamma" for which the claim holds at every case and eps.
+    """Solve for `wanted`: the least "eps", "alpha", "beta" or "gamma" with which the claim holds at every case and eps.
 
-    Numbers have `digits` digits. The other parameters are those of `dipc.check`; eps may also be one number.
+    `program`, `table` and the options in `given` are those of `dipc.check`; eps may also be one number. Numbers have
+    `digits` digits.
 
     Other values of `wanted`: "error" gives the largest expected error as a function of eps. A text such as "T in
     1..100" decides the claim for each of these values of a constant; with `adjacent`, the claim about privacy with
     `budget` and `delta`. The name of a constant alone finds where the values with a proved claim begin or end.
 
-    Returns an EpsSolution, AlphaSolution, BetaSolution, GammaSolution or ConstantSolution. Raises DiagnosticError for a
-    bad table or claim and for a question that contradicts itself, ValueError for another `wanted` and for digits that
-    are not positive, and Stopped, with the result so far, on Ctrl-C.
+    Returns an EpsSolution, AlphaSolution, BetaSolution, GammaSolution or ConstantSolution. Raises DiagnosticError for
+    a bad table or claim and for a question that contradicts itself, ValueError for another `wanted` and for digits
+    that are not positive, and Stopped, with the result so far, on Ctrl-C.
     """
     options = Options(**given)
     program = as_program(program, options.limits, options.eps)
@@ -762,7 +776,10 @@ def solve(
 def solve_question(
     question: Question, wanted: Wanted, digits: int = DIGITS, progress: Progress | None = None
 ) -> Solution:
-    """Solve `question` for `wanted`. After Ctrl-C the solution is the result so far, and marked as interrupted."""
+    """Solve `question` for `wanted`, to `digits` digits; after Ctrl-C the solution is the result so far, `interrupted`.
+
+    `progress` is called with (cases done, cases in all).
+    """
     question = check_request(question, wanted)
     enclosing = None if question.written_eps is not None else question.enclosing(2 * max(digits, DIGITS) + _MORE_DIGITS)
     if enclosing is None:
@@ -807,7 +824,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:/\d+)?")
 
 
 def _have_equal_digits(one: str, two: str, digits: int) -> bool:
-    """Return True if two texts differ only in numbers, and there by less than a unit of the last of the `digits`."""
+    """Return True if `one` and `two` differ only in numbers, there by less than a unit of the last of the `digits`."""
     if _NUMBER.sub("", one) != _NUMBER.sub("", two):
         return False
     pairs = zip(_NUMBER.findall(one), _NUMBER.findall(two), strict=True)
@@ -845,6 +862,7 @@ def _with_whole_distances(claims: Claims, progress: Progress | None) -> Claims:
     """Return the claims with alpha = 0 in place of alpha = dd(u) if all distances are integers; else `claims`.
 
     If beta depends on eps alone, it suffices for all inputs with dd(u) >= 1 exactly if it suffices for every input.
+    `progress` is called with (cases done, cases in all).
     """
     question = claims.question
     gamma = claim_expression(question.program.core, "gamma", question.options.gamma)
@@ -867,10 +885,10 @@ class WrittenForm:
 
 
 def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[WrittenForm]:
-    """The probabilities of the case that `row` reports, as texts; empty if they are not known.
+    """The probabilities of the case of `source` that `row` reports, as texts; empty if `engine` does not measure them.
 
-    For a class of inputs it is the probability for the class; for one m, the probability for each class. For all m from
-    some m on it is the union bound, which is a polynomial in m.
+    For a class of inputs it is the probability for the class; for one m, the probability for each class. For all m
+    from some m on it is the union bound, which is a polynomial in m.
     """
     try:
         match source, row:
@@ -990,9 +1008,9 @@ class GivenInterval(GivenQuestion, total=False):
 def interval(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenInterval]) -> Intervals:
     """Bound the distance of the exact answer from a release, with probability at least `confidence`, such as "95%".
 
-    The bound holds for every eps and every input of the question. By default there are three intervals: with both ends,
-    with a lower end only and with an upper end only. `side` selects one: "both", "lower" or "upper". The other
-    parameters are those of `dipc.solve`.
+    The bound holds for every eps and every input of the question about `program` and `table`. By default there are
+    three intervals: with both ends, with a lower end only and with an upper end only. `side` selects one: "both",
+    "lower" or "upper". The other options in `given` are those of `dipc.solve`.
 
     Raises DiagnosticError for programs without real or int outputs, and for bad claims; ValueError for a confidence
     that is not between 0 and 1.
@@ -1004,7 +1022,7 @@ def interval(program: ProgramGiven, table: TableGiven | None = None, **given: Un
 def release_intervals(
     program: Program, table: TableGiven | None, options: Options, engine: Engine | None = None
 ) -> Intervals:
-    """The result of `interval` for options given as one object; `engine` decides the claims."""
+    """The result of `interval` for `program` and `table`, with `options` as one object; `engine` decides the claims."""
     core = program.core
     outputs = tuple([slot.name for slot in core.output_slots if slot.is_symbolic])
     if not outputs or not core.has_product_distance or core.side is not None:

@@ -73,9 +73,9 @@ class ConstantGrid:
 
     @staticmethod
     def parse(text: str, program: Program) -> ConstantGrid | str:
-        """Parse `T in 1..100`, `T in 0..2 by 1/4`, `T in {1/2, 3}`, or the name of a constant alone.
+        """Parse a `text` such as "T in 1..100", "T in 0..2 by 1/4", "T in {1/2, 3}", or the name of a constant alone.
 
-        Raises DiagnosticError for any other text.
+        The constant is one of `program`. Raises DiagnosticError for any other text.
         """
         name, given, rest = (piece.strip() for piece in text.partition(" in"))
         if name not in program.constants:
@@ -251,11 +251,12 @@ class _Decided:
 def solve_constant(
     program: Program, table: TableGiven | None, wanted: ConstantGrid | str, options: Options
 ) -> ConstantSolution:
-    """Decide the claim for each value of a grid, or find where the values of a constant begin or end.
+    """Decide the claim for each value of a grid, or find where the values of a constant of `program` begin or end.
 
     `wanted` is the grid, or the name of a constant: then the result is where its positive values with a proved claim
-    begin or end. With `adjacent` among the options the claim is about privacy. On Ctrl-C return the verdicts so far,
-    `interrupted`. Raises DiagnosticError if the question makes no sense for any value.
+    begin or end. The claim is about the inputs of `table`, or of `options` without a table; with `adjacent` among the
+    options it is about privacy. On Ctrl-C return the verdicts so far, `interrupted`. Raises DiagnosticError if the
+    question makes no sense for any value.
     """
     name = wanted if isinstance(wanted, str) else wanted.name
     decided = _Decided(program, table, name, options)
@@ -281,7 +282,8 @@ def solve_constant(
 def _edge(decided: _Decided, digits: int, *, monotone: bool) -> ConstantEdge | None:
     """The place where the values with a proved claim begin or end, to `digits` digits; None if all values tried fail.
 
-    The values tried are powers of ten. `monotone` says that there is only one such place. Raises Undecided.
+    The values tried are powers of ten, whose verdicts `decided` finds. `monotone` says that there is only one place.
+    Raises Undecided.
     """
     first = decided.holds(Fraction(1))
     for power in (sign * k for k in range(1, _MOST_POWER + 1) for sign in (1, -1)):
@@ -302,7 +304,10 @@ def _holds_as(decided: _Decided, wanted: bool, value: Fraction) -> bool:
 
 
 def _is_monotone(program: Program, name: str, options: Options) -> bool:
-    """True if the constant `name` only scales deviations of Gaussian noise, so that the claim changes at most once."""
+    """True if the constant `name` only scales deviations of Gaussian noise in `program`, whose privacy `options` state.
+
+    The claim then changes at most once as the constant grows.
+    """
     try:
         if GaussianMechanism.from_program(program) is None:
             return False
@@ -366,9 +371,10 @@ _Exits = Sequence[tuple[_Output, int | None]]
 
 
 def is_threshold(program: Program, table: TableGiven | None, name: str, options: Options) -> bool:
-    """True if it is proved that the claim changes at most once as the constant `name` grows.
+    """True if it is proved that the claim changes at most once as the constant `name` of `program` grows.
 
-    With `adjacent` among the options the claim is about privacy.
+    The claim is about the inputs of `table`, or of `options` without a table; with `adjacent` among the options it is
+    about privacy.
     """
     tree = parse(program.core.source)
     if (
@@ -397,8 +403,9 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
 def _required_outputs(program: Program, table: TableGiven | None, name: str, options: Options) -> list[_Wanted] | None:
     """The finite inputs, each with the answers that the claim requires whatever the value of the constant `name`.
 
-    None if they are not known: if a metric defines the distance of answers, if rows have claims that mention the
-    constant, or if another constant is left open. Raises Undecided, DiagnosticError.
+    The claim is that of `program`, `table` and `options`. The result is None if the answers are not known: if a
+    metric defines the distance of answers, if rows have claims that mention the constant, or if another constant is
+    left open. Raises Undecided, DiagnosticError.
     """
     question = read_question(program, table, options)
     core = program.core
@@ -519,7 +526,7 @@ def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
 
 
 def _slacks_are_monotone(exits: _Exits, sign: int, outputs: _Output, *, others: bool = False) -> bool:
-    """True if no slack of the exits with these `outputs` decreases (`sign` 1) or increases (-1) with the constant T.
+    """True if no slack of those of `exits` with the `outputs` decreases (`sign` 1) or increases (-1) with the constant T.
 
     With `others`, the exits with all other outputs are examined instead.
     """

@@ -37,7 +37,10 @@ from dipc.text.diagnostic import DiagnosticError, bad_input
 
 
 def uncovered_parts(failing: Iterable[Stretch], interval: Interval, limits: Limits) -> list[Stretch]:
-    """The maximal parts of `interval` outside all stretches `failing`, in increasing order. Raises LimitReached."""
+    """The maximal parts of `interval` outside all stretches `failing`, in increasing order.
+
+    Raises LimitReached if ends are not told apart within `limits`.
+    """
     whole = cuts(interval)
     comparison = CutOrder(limits)
     first = whole[0]
@@ -84,7 +87,7 @@ class CutOrder:
         return 0 if first is second else self._compare_crossings(first, second)
 
     def _compare_crossings(self, first: Place, second: Place) -> int:
-        """Compare two places, at least one of which is an `EnclosedRoot`: return -1, 0 or 1.
+        """Compare `first` and `second`, at least one of which is an `EnclosedRoot`: return -1, 0 or 1.
 
         Raises LimitReached if they cannot be distinguished.
         """
@@ -109,9 +112,9 @@ class CutOrder:
 
 
 def span_between(start: EpsCut, end: EpsCut, digits: int, limits: Limits) -> EpsSpan:
-    """The interval between the cuts `start` and `end`, with ends to `digits` digits. Raises LimitReached.
+    """The interval between the cuts `start` and `end`, with ends to `digits` digits, enclosed within `limits`.
 
-    Ends that differ but would look equal get more digits.
+    Ends that differ but would look equal get more digits. Raises LimitReached.
     """
     first, last = end_of(start, digits, limits), end_of(end, digits, limits)
     span = EpsSpan(replace(first, included=not start.after), replace(last, included=end.after))
@@ -130,11 +133,11 @@ Failing = Sequence[list[tuple[Stretch, Inequality]]]
 
 
 def solve_eps(claims: Claims, digits: int) -> EpsSolution:
-    """The exact set of eps of the question at which every case that claims something holds.
+    """The exact set of eps of the question at which every case of `claims` that claims something holds.
 
-    The answer is undecided if cases are past a limit, unless the other cases exclude every eps. It is also undecided if
-    at some eps only bounds that are not exact fail; then the claim holds at least on the proved part. Raises
-    DiagnosticError for a claim about every value of a product with eps.
+    Ends of the set have `digits` digits. The answer is undecided if cases are past a limit, unless the other cases
+    exclude every eps. It is also undecided if at some eps only bounds that are not exact fail; then the claim holds
+    at least on the proved part. Raises DiagnosticError for a claim about every value of a product with eps.
     """
     limits = claims.question.program.limits
     intervals = claims.intervals
@@ -193,11 +196,11 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
 def _without_proved_far_away(
     claims: Claims, unknown: Sequence[UnknownCases], held: Sequence[Sequence[Stretch]], digits: int
 ) -> list[UnknownCases]:
-    """Return the `unknown` cases that are not proved on all stretches of eps in `held`.
+    """Return the `unknown` cases of `claims` that are not proved on all stretches of eps in `held`.
 
     `held` has, for each interval of the claim, the stretches of eps where the claim holds at the first integer
-    distances. A case is proved on a stretch if its claim holds at all greater integer distances, on an interval with
-    rational ends around it.
+    distances. A case is proved on a stretch if its claim holds at all greater integer distances, on an interval
+    around it whose ends are decimals of `digits` digits.
     """
     limits, engine = claims.question.program.limits, claims.question.engine
     spans = [span_between(a, b, digits, limits) for stretches in held for a, b in stretches]
@@ -224,10 +227,10 @@ def _without_proved_far_away(
 def failures_by_interval(
     distinct: Sequence[Inequality], intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Failing, Failing, list[UnknownCases]]:
-    """Return (failures of exact inequalities, failures of other bounds, unknown cases).
+    """Return (failures of exact inequalities among `distinct`, failures of other bounds, unknown cases).
 
-    Failures are stretches, each with its inequality: a list for each of the `intervals`. A case is unknown past a
-    limit, or if it was not examined before Ctrl-C.
+    Failures are stretches, each with its inequality: a list for each of the `intervals`, as `engine` decides. A case
+    is unknown past a limit, or if it was not examined before Ctrl-C.
     """
     failing: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
     unproved: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
@@ -330,7 +333,10 @@ def preventing(
     holds: Sequence[Stretch],
     limits: Limits,
 ) -> tuple[int, ...]:
-    """The rows that fail right before the least eps in `holds`; if there is no such eps, rows that exclude all eps."""
+    """The rows that fail right before the least eps in `holds`; if there is no such eps, rows that exclude all eps.
+
+    `failing` has the stretches where rows fail, for each of the `intervals`; ends are compared within `limits`.
+    """
     every = [entry for failures in failing for entry in failures]
     result: Iterable[Inequality]
     if holds:

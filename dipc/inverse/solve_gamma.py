@@ -65,7 +65,7 @@ _WHY = "as the bound depends on gamma, a larger gamma may fail where a smaller o
 
 
 def solve_gamma(question: Question, claim: Claim, digits: int) -> GammaSolution:
-    """The least gamma such that every case has Pr >= 1 - beta at all eps of the claim, enclosed to `digits` digits.
+    """The least gamma with which every case of `question` has Pr >= 1 - beta at all eps, enclosed to `digits` digits.
 
     `claim` is the claim with gamma = 0. The result is exact if it is proved to be the least gamma. Pr never decreases
     as gamma grows, and neither alpha nor beta may depend on gamma, so all gammas from the least good one on are good.
@@ -220,7 +220,7 @@ class _Search:
         return None
 
     def _fails_at_zero(self, claimed: _Claimed, gamma: Fraction) -> bool:
-        """True if Pr - 1 + beta, with this `gamma`, has a negative limit as eps goes to 0."""
+        """True if Pr - 1 + beta of the row `claimed`, with this `gamma`, has a negative limit as eps goes to 0."""
         cell = claimed.beta.cells(self._claim.intervals[0], self._limits)[0]
         bound = self._bound(claimed, gamma)
         if bound.is_without_form:
@@ -309,7 +309,7 @@ class _Search:
         return False
 
     def _touches(self, probability: ClosedForm, beta: BetaForm, interval: Interval) -> bool:
-        """True if `probability` = 1 - `beta` is proved at some eps of the interval."""
+        """True if `probability` = 1 - `beta` is proved at some eps of `interval`."""
         for cell in beta.cells(interval, self._limits):
             slack, _ = slack_of(probability.value, beta, cell.sample)
             # If an end is not rational, the hull is wider than the cell.
@@ -355,7 +355,7 @@ GREATEST_EVERYWHERE = 30
 
 
 def solve_gamma_everywhere(question: Question, digits: int) -> GammaSolution:
-    """The least gamma with which the claim holds at every real input and all eps of the claim.
+    """The least gamma with which `question` holds at every real input and all eps, enclosed to `digits` digits.
 
     If there is none because eps may be arbitrarily small, the result is the least k such that the claim holds with
     gamma = k/eps, one k for every eps. Raises DiagnosticError for a claim that makes no sense.
@@ -517,7 +517,10 @@ class SmoothCourse:
 
 
 def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCourse | None:
-    """The dependence of Pr on gamma for `row`; None if its kind is not known. Raises Undecided."""
+    """The dependence on gamma of Pr for `row`, among the `probabilities` of a program; None if its kind is not known.
+
+    Raises Undecided.
+    """
     program = probabilities.program
     if not program.has_product_distance:
         return StepCourse(False, Nearness(program).distances(row.inputs, row.outputs))
@@ -536,7 +539,10 @@ def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCour
 
 
 def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
-    """The gamma from which on Pr is constant for `row`; None unless a `metric` defines the distance of answers."""
+    """The gamma from which on Pr for `row`, among the `probabilities` of a program, is constant.
+
+    None unless a `metric` defines the distance of answers.
+    """
     program = probabilities.program
     if program.has_product_distance:
         return None
@@ -546,7 +552,8 @@ def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
 def grows_up_to(probabilities: Probabilities, row: Row, gamma: Cell, larger: Cell) -> bool:
     """True if it is proved, for every eps, that Pr at every gamma below `gamma` is less than at `gamma`.
 
-    Pr is a `SmoothCourse` of gamma. `larger` encloses some greater gamma.
+    Pr is the probability for `row` among the `probabilities` of a program, and a `SmoothCourse` of gamma. `larger`
+    encloses some greater gamma.
 
     Theorem. Let E(g) be the noises of one exit that satisfy all its constraints, with outputs within g of the right
     answers. If the measure of E(s) is not 0, and differs from the measure of E(t) for some t > s, then the measure of
@@ -554,11 +561,11 @@ def grows_up_to(probabilities: Probabilities, row: Row, gamma: Cell, larger: Cel
 
     Proof.
 
-    1. The constraints are linear in the noises and g together, so E(g) contains λE(a) + (1-λ)E(b) for g = λa + (1-λ)b.
-       So for each direction the support function of E(g) is concave in g, and it never decreases.
-    2. Suppose that E(g) has the measure of E(s), for some g < s. The sets are closed and convex, the densities are
-       positive on the range of the noises, which is convex, and the measure is not 0. So E(g) = E(s).
-    3. Then the support functions are constant from g to s and, being concave, after s: E(t) = E(s). ∎
+    1. The constraints are linear in the noises and g together, so E(g) contains λE(a) + (1-λ)E(b) for g = λa +
+    (1-λ)b. So for each direction the support function of E(g) is concave in g, and it never decreases. 2. Suppose
+    that E(g) has the measure of E(s), for some g < s. The sets are closed and convex, the densities are positive on
+    the range of the noises, which is convex, and the measure is not 0. So E(g) = E(s). 3. Then the support functions
+    are constant from g to s and, being concave, after s: E(t) = E(s). ∎
     """
     pairs = zip(
         probabilities.shares(row.inputs, row.outputs, gamma),
@@ -581,7 +588,10 @@ def _balls(event: EventTemplate) -> set[int]:
 
 
 def _jumps(probabilities: Probabilities, row: Row, exits: Sequence[EventTemplate]) -> tuple[Fraction, ...]:
-    """The distances of outputs without noise from the right answers at `row`, increasing."""
+    """The distances of outputs without noise in `exits` from the right answers at `row`, increasing.
+
+    `probabilities` are those of the program.
+    """
     reals, answers = _numbers(probabilities.program, row)
     return tuple(sorted({off for event in exits for off in _gaps_without_noise(event, reals, answers)}))
 
@@ -603,21 +613,25 @@ def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[
 def _gaps_without_noise(
     event: EventTemplate, reals: Mapping[int, Fraction], answers: Mapping[int, Fraction]
 ) -> Iterator[Fraction]:
-    """Yield the distance of each output without noise from its answer, 0 on a side that does not count."""
+    """Yield the distance of each output without noise of `event` from its answer, 0 on a side that does not count.
+
+    `reals` and `answers` give the numeric inputs and the right answers, by slot.
+    """
     for form, slot, sign in event.points:
         assert slot is not None
         yield max(_ZERO, sign * answers[slot] - form.evaluate(reals))
 
 
 def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | None:
-    """A gamma from which on the limit of Pr at `row`, as eps tends to 0, is constant. Raises Undecided.
+    """A gamma from which on the limit of Pr for `row`, as eps tends to 0, is constant. Raises Undecided.
 
-    None if a `metric` block defines the distance of answers, or if a noise has no nearby law that only scales with eps.
+    Pr is one of the `probabilities` of a program. The result is None if a `metric` block defines the distance of
+    answers, or if a noise has no nearby law that only scales with eps.
 
-    Proof. With X = eps·x the noises have a joint limit in distribution, of independent noises with the nearby laws. An
-    exit's event is A·X <= eps·(b + gamma·g) with no row of A zero, so its probability tends to that of A·X <= 0, since
-    the boundary of that set has measure 0. Only for outputs without noise does gamma decide alone, up to the largest of
-    their distances from the answers. ∎
+    Proof. With X = eps·x the noises have a joint limit in distribution, of independent noises with the nearby laws.
+    An exit's event is A·X <= eps·(b + gamma·g) with no row of A zero, so its probability tends to that of A·X <= 0,
+    since the boundary of that set has measure 0. Only for outputs without noise does gamma decide alone, up to the
+    largest of their distances from the answers. ∎
     """
     if not probabilities.program.has_product_distance:
         return None
@@ -658,8 +672,8 @@ class LeastNumber:
     def enclose(self, digits: int) -> tuple[Status, tuple[int, ...], str, Enclosure | None]:
         """Return (status, cases that fail last, reason why no more is known, enclosure of the least number).
 
-        The claim is refuted with the enclosure's lower end and proved with its upper end, one unit of the last digit
-        apart. With `ints` both ends are the proved number.
+        The claim is refuted with the enclosure's lower end and proved with its upper end, one unit of the last of the
+        `digits` apart. With `ints` both ends are the proved number.
         """
         try:
             low, high = neighboring_powers(self._holds, self.greatest, self.name)

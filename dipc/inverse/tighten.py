@@ -130,9 +130,9 @@ class EnclosedPeak(Peak):
 def enclosed_peak(
     form: EnclosedForm, bound: Bound, beta: BetaForm, intervals: Sequence[Interval], engine: Engine, digits: int
 ) -> EnclosedPeak:
-    """The maximum of (1 - Pr)/beta over all eps of the intervals, enclosed to more than `digits` digits.
+    """The maximum of (1 - Pr)/`beta` over all eps of `intervals`, enclosed to more than `digits` digits.
 
-    Pr is `form`, which has no closed form, and `bound` is Pr as the engine decides it. Raises Undecided if the maximum
+    Pr is `form`, which has no closed form, and `bound` is Pr as `engine` decides it. Raises Undecided if the maximum
     is not found, or is not inside an interval that is longer than the precision.
     """
     closed = beta.closed
@@ -158,16 +158,16 @@ def enclosed_peak(
 
 
 def _needed(form: EnclosedForm, beta: ExpPoly, eps: Fraction) -> flint.arb_series:
-    """The Taylor series of (1 - Pr)/beta around `eps`, where Pr is `form`. Raises Undecided if beta is 0 there."""
+    """The Taylor series of (1 - Pr)/`beta` around `eps`, where Pr is `form`. Raises Undecided if beta is 0 there."""
     if beta.value_is_zero(eps):
         raise OutsideFragment(f"beta is 0 at eps = {eps}, where the least factor is not known")
     return (1 - form.bound.series(eps)) / series_of(beta, eps)
 
 
 def _highest(needed: partial[flint.arb_series], intervals: Sequence[Interval], bits: int) -> Fraction:
-    """The approximate eps in the intervals at which the function with the Taylor series `needed` is largest.
+    """The approximate eps in `intervals` at which the function with the Taylor series `needed` is largest.
 
-    Raises Undecided if it is an end of an interval.
+    Numbers have `bits` bits. Raises Undecided if it is an end of an interval.
     """
     best: tuple[float, Fraction] | None = None
     with precision(_COARSE_BITS, 1):
@@ -205,7 +205,7 @@ def _candidates(intervals: Sequence[Interval]) -> Iterator[Fraction]:
 
 
 def suffices(factor: Fraction, beta: Closed, bound: Bound, intervals: Sequence[Interval], engine: Engine) -> bool:
-    """True if it is proved that `bound` >= 1 - factor·beta on the intervals."""
+    """True if `engine` proves that `bound` >= 1 - `factor`·`beta` on all `intervals`."""
     obligation = Obligation(bound, PiecewiseForm(beta * factor), tuple(intervals))
     return engine.decide(obligation).verdict is Verdict.ACCURATE
 
@@ -213,7 +213,11 @@ def suffices(factor: Fraction, beta: Closed, bound: Bound, intervals: Sequence[I
 def _enclosing(
     eps: Fraction, low: Fraction, beta: ExpPoly, bound: Bound, intervals: Sequence[Interval], engine: Engine
 ) -> tuple[Fraction, Fraction]:
-    """An interval around `eps` that contains all eps with (1 - Pr)/beta >= `low`, where `bound` is Pr."""
+    """An interval around `eps` that contains all eps with (1 - Pr)/`beta` >= `low`, where `bound` is Pr.
+
+    `engine` proves that the factor `low` suffices on the rest of `intervals`. Raises Undecided if no interval is
+    found.
+    """
     for digits in _DIGITS:
         ends = decimal_cell(eps, digits)
         if suffices(low, beta, bound, _parts_outside(intervals, ends), engine):
@@ -222,7 +226,7 @@ def _enclosing(
 
 
 def _parts_outside(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction]) -> list[Interval]:
-    """The parts of the intervals that are not strictly between the two numbers in `ends`."""
+    """The parts of `intervals` that are not strictly between the two numbers in `ends`."""
     result = []
     for interval in intervals:
         if interval.lower < ends[0]:
@@ -348,11 +352,11 @@ class Tightest:
 
 @takes(GivenInverse, {"digits": DIGITS})
 def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenInverse]) -> Tightest:
-    """Find the least factor f such that the program is (alpha, f·beta, gamma)-accurate, to `digits` digits.
+    """Find the least factor f such that `program` is (alpha, f·beta, gamma)-accurate, to `digits` digits.
 
-    The parameters are those of `dipc.check`. Vacuous cases do not count. A case past a limit is among the `unknown`.
-    Raises DiagnosticError for a bad table or claim, ValueError for digits that are not positive, and Stopped, with the
-    result so far, on Ctrl-C.
+    `table` and the options in `given` are those of `dipc.check`. Vacuous cases do not count. A case past a limit is
+    among the `unknown`. Raises DiagnosticError for a bad table or claim, ValueError for digits that are not positive,
+    and Stopped, with the result so far, on Ctrl-C.
     """
     options = Options(**given)
     answer = tightest(read_question(program, table, options), options.digits or DIGITS, options.progress)
@@ -364,7 +368,8 @@ def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unp
 def tightest(question: Question, digits: int = DIGITS, progress: Progress | None = None) -> Tightest:
     """Return the least factor f such that `question` holds with beta multiplied by f, and the places that need f.
 
-    If beta has irrational numbers, the factor is enclosed by those of a weaker and of a stronger claim.
+    The factor has `digits` digits; `progress` is called with (cases done, cases in all). If beta has irrational
+    numbers, the factor is enclosed by those of a weaker and of a stronger claim.
     """
     enclosing = question.enclosing(2 * max(digits, DIGITS) + _MORE)
     if enclosing is None:
@@ -513,11 +518,11 @@ def _with_approached_factor(answer: Tightest) -> Tightest:
 
 
 def _tightest(question: Question, digits: int, progress: Progress | None) -> Tightest:
-    """The least factor for a question whose beta has no irrational numbers, with the places that need this factor.
+    """The least factor for `question`, whose beta has no irrational numbers, with the places that need this factor.
 
     Each case first uses its first rule. If a bound that is not exact then needs a larger factor than all exact
-    probabilities, the case with this bound also tries the other rules and single inputs. On Ctrl-C the remaining cases
-    are unknown.
+    probabilities, the case with this bound also tries the other rules and single inputs. On Ctrl-C the remaining
+    cases are unknown. The factor has `digits` digits; `progress` is called with (cases done, cases in all).
     """
     claims = claims_of(replace(question, scaled=True), progress, best=False)
     limits = claims.question.program.limits
@@ -577,7 +582,10 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
 def _without_lesser(
     claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], peaks: _Peaks, digits: int
 ) -> list[UnknownCases]:
-    """The `unknown` cases without those proved, by enclosures, to need no greater factor than the `known` ones."""
+    """The `unknown` cases of `claims` without those proved to need no greater factor than the `known` inequalities.
+
+    Enclosures prove it. `peaks` has the factors of the known inequalities, compared to `digits` digits.
+    """
     enough = peaks.greatest(known, digits) if known else None
     result = []
     for cases in unknown:
@@ -606,9 +614,9 @@ def _by_check(
 ) -> tuple[Cell | None, list[UnknownCases], _Greatest | None]:
     """Return (upper bound of the factor or None, cases still unknown, bounds that still count) after two checks.
 
-    If a check proves the claim of the open cases with the factor of `most`, none of them needs a greater factor. If a
-    check proves the claim itself, none of them needs a factor greater than 1. Open cases are those in `unknown`, and
-    those of `known` that have only bounds, whose greatest factor is `upper`.
+    If a check proves the claim of the open cases of `claims` with the factor of `most`, none of them needs a greater
+    factor. If a check proves the claim itself, none of them needs a factor greater than 1. Open cases are those in
+    `unknown`, and those of `known` that have only bounds, whose greatest factor is `upper`.
     """
     open_cases = {number for cases in unknown for number in cases.rows}
     open_cases |= {number for claimed in known if upper is not None and not claimed.exact for number in claimed.rows}
@@ -629,12 +637,12 @@ _FEW = 3
 
 
 def _lesser_enclosed(every: Sequence[Inequality], peaks: _Peaks) -> set[int]:
-    """Return the identities of the inequalities without a closed form that are proved to need less than another one.
+    """Return the identities of those of `every` without a closed form that are proved to need less than another one.
 
     The factors differ from the greatest one in the digits that are compared. The inequality that seems to need most
-    is examined first. A single bound, with the least constants of many other inequalities, then shows that a slightly
-    smaller factor suffices for all of them. If this fails, each half of them is tried. On Ctrl-C the result has what
-    is proved so far.
+    is examined first, by `peaks`. A single bound, with the least constants of many other inequalities, then shows
+    that a slightly smaller factor suffices for all of them. If this fails, each half of them is tried. On Ctrl-C the
+    result has what is proved so far.
     """
     posed: list[tuple[Inequality, Obligation]] = []
     for claimed in every:
@@ -676,7 +684,7 @@ def _little_less(peaks: Sequence[Peak], digits: int) -> Fraction | None:
 
 
 def _all_need_less(some: Sequence[tuple[Inequality, Obligation]], enough: Fraction, peaks: _Peaks) -> bool:
-    """Return True if it is proved that the factor `enough` suffices for all inequalities in `some`."""
+    """Return True if the engine of `peaks` proves that the factor `enough` suffices for all inequalities in `some`."""
     betas = {scaled.beta for _, scaled in some}
     bound = with_least_constants([scaled.bound for _, scaled in some])
     if bound is None or len(betas) != 1:
@@ -723,14 +731,17 @@ class _Peaks:
         return result
 
     def greatest(self, every: Sequence[Inequality], digits: int) -> Fraction | None:
-        """An upper bound of the factor that the inequalities need; None if it is infinite. Raises Undecided."""
+        """An upper bound of the factor that the inequalities `every` need; None if it is infinite. Raises Undecided.
+
+        Factors are compared to `digits` digits.
+        """
         best = highest((peak for peak, _ in self.candidates(every)), digits)
         if best is None:
             return Fraction(0)
         return None if best.is_infinite else best.enclosure(digits)[1]
 
     def suffices_for_all(self, every: Sequence[Inequality], digits: int, enough: Fraction) -> bool:
-        """True if it is proved that the factor `enough` suffices for all inequalities. Raises Undecided.
+        """True if it is proved that the factor `enough` suffices for all inequalities `every`. Raises Undecided.
 
         `digits` is the number of digits to which factors are compared.
         """
@@ -751,10 +762,10 @@ _MOST_INPUTS = 13
 
 
 def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits: int) -> list[Inequality]:
-    """The `known` inequalities, with better ones for cases whose bounds are not exact. Raises Undecided.
+    """The `known` inequalities, with better ones for cases of `claims` whose bounds are not exact. Raises Undecided.
 
     A case gets the bounds of the rules that need the least factor, and the claim at some of its inputs. The cases are
-    improved in turn until some exact probability needs the greatest factor.
+    improved in turn until some exact probability needs the greatest factor, by `peaks` to `digits` digits.
     """
     fixed = [claimed for claimed in known if claimed.exact]
     bounded = [claimed for claimed in known if not claimed.exact]
@@ -782,7 +793,7 @@ def _least_needing(
 ) -> list[Inequality]:
     """The inequalities of the rule that needs the least factor for `case`; `first` are those of its first rule.
 
-    The search ends at a factor of at most `enough`.
+    `engine` measures the bounds and `peaks` finds their factors. The search ends at a factor of at most `enough`.
     """
     choice = case.least_needing(partial(peaks.needed, case.number), enough)
     if choice.needed is None:
@@ -794,9 +805,10 @@ def _least_needing(
 
 
 def _at_inputs(case: ClassCase, needing: Sequence[Inequality], engine: Engine, peaks: _Peaks) -> list[Inequality]:
-    """The inequality at an input of the case that needs the greatest factor, among some inputs that are tried.
+    """The inequality at an input of `case` that needs the greatest factor, among some inputs that are tried.
 
-    The inputs are chosen for the eps at which the inequalities `needing` are hardest.
+    The inputs are chosen for the eps at which the inequalities `needing` are hardest. `engine` measures the bounds
+    and `peaks` finds their factors.
     """
     best = highest(peak for claimed in needing for peak in peaks.peaks_of(claimed))
     peak_at = (
@@ -835,9 +847,9 @@ def _integer_inequalities(
 ) -> tuple[list[Inequality], list[UnknownCases]]:
     """Return the inequalities of cases about every integer distance, and the cases of `unknown` that remain unknown.
 
-    A tightened claim multiplies beta by a factor, and `peaks` finds the least factor with which an inequality holds. A
-    case stops being unknown if it is proved to need no greater factor than some exact inequality, of `known` or of a
-    case. `digits` is the precision of enclosed factors.
+    The cases are those of `claims`. A tightened claim multiplies beta by a factor, and `peaks` finds the least factor
+    with which an inequality holds. A case stops being unknown if it is proved to need no greater factor than some
+    exact inequality, of `known` or of a case. `digits` is the precision of enclosed factors.
     """
     engine = claims.question.engine
     every = {
@@ -875,7 +887,7 @@ def _distances(case: ClassCase) -> range:
 
 
 def _suffices_far_away(case: ClassCase, engine: Engine, factor: Fraction) -> bool:
-    """True if `factor` is proved to suffice for all distances beyond the first ones."""
+    """True if `engine` proves that `factor` suffices for `case` at all distances beyond the first ones."""
     try:
         return factor > 0 and engine.run(case.proved_from(_distances(case).stop, factor))
     except Undecided:
@@ -883,9 +895,9 @@ def _suffices_far_away(case: ClassCase, engine: Engine, factor: Fraction) -> boo
 
 
 def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistances:
-    """The inequalities of a case at integer distances from its least one on, and in the limit of large distances.
+    """The inequalities of `case` at integer distances from its least one on, and in the limit of large distances.
 
-    `peaks` has the factors that inequalities are known to need.
+    `engine` measures the bounds. `peaks` has the factors that inequalities are known to need.
     """
     small: list[Inequality] | None = []
     exact: list[Inequality] = []
@@ -911,7 +923,10 @@ def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistance
 def _measured_inequalities(
     case: ClassCase, steps: Sequence[ProofStep], engine: Engine, peaks: _Peaks
 ) -> list[Inequality]:
-    """The inequalities of the proof steps; empty if the factor that one of them needs is not known."""
+    """The inequalities of `case` in the proof `steps`; empty if the factor that one of them needs is not known.
+
+    `engine` measures the bounds and `peaks` finds their factors.
+    """
     found, unknown = measure_inequalities([(case.number, one) for one in steps], engine)
     try:
         for claimed in found:
@@ -1017,10 +1032,11 @@ class Factors:
         self._known: dict[tuple[object, ...], list[Peak]] = {}
 
     def needs(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Iterator[Peak]:
-        """Yield the maxima over eps of the least f >= 0 with f·beta >= 1 - Pr. Raises LimitReached.
+        """Yield the maxima over eps of the least f >= 0 with f·`beta` >= 1 - `probability`. Raises LimitReached.
 
-        The greatest of their values is the least factor for all eps of the intervals. There is no maximum if Pr = 1
-        everywhere, as f = 0 suffices. There is an infinite one if beta is negative somewhere, as no f suffices.
+        The greatest of their values is the least factor for all eps of `intervals`. There is no maximum if the
+        probability is 1 everywhere, as f = 0 suffices. There is an infinite one if beta is negative somewhere, as no
+        f suffices.
         """
         above, below = fraction_of(probability.value)
         missing = below - above
@@ -1042,9 +1058,10 @@ class Factors:
                 met = self._joint(missing, cell)
 
     def forbids(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Fraction | None:
-        """An eps at which only the factor 0 suffices, since Pr = 1 on an interval around it and beta < 0.
+        """An eps of `intervals` at which only the factor 0 suffices.
 
-        The result is None if there is none. Raises LimitReached.
+        On an interval around it `probability` is 1, and `beta` is negative at it. The result is None if there is
+        none. Raises LimitReached.
         """
         above, below = fraction_of(probability.value)
         for interval in intervals:
@@ -1110,7 +1127,10 @@ def _unscaled(point: PeakPlace, rate: Fraction) -> PeakPlace:
 
 
 def _negative_at(beta: BetaForm, interval: Interval, limits: Limits) -> Fraction | None:
-    """A rational eps of the interval at which beta is negative, or None if beta is proved to be at least 0."""
+    """A rational eps of `interval` at which `beta` is negative, or None if beta is proved to be at least 0.
+
+    Signs are decided within `limits`.
+    """
     cells = beta.cells(interval, limits)
     if len(cells) == 1:
         decision = decide_nonnegative(cells[0].numerator, interval, limits)

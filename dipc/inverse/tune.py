@@ -75,7 +75,7 @@ class Varied:
 
     @staticmethod
     def parse(text: str) -> Varied:
-        """Parse `s in (0, 1)` or `s in [1/10, 1/2]`. Raises DiagnosticError for any other text."""
+        """Parse a `text` such as "s in (0, 1)" or "s in [1/10, 1/2]". Raises DiagnosticError for any other text."""
         matched = re.fullmatch(r"\s*([^\W\d]\w*)\s+in\s*([\[(])\s*([^,]+?)\s*,\s*([^,]+?)\s*([\])])\s*", text)
         if matched is not None:
             name, left, low, high, right = matched.groups()
@@ -197,19 +197,23 @@ class GivenTune(GivenWork, total=False):
 def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenTune]) -> Tuned:
     """Find the values of the constants `vary`, such as "s in (0, 1)", with the least threshold at equal privacy.
 
-    The threshold is the least t = alpha·eps for which the claim holds; gamma·eps if `wanted` is "gamma", and eps if it
-    is "eps". It is computed to `digits` digits. Privacy is under `adjacent`, or nominal without it. Values have
-    denominators up to `denominator`. If possible, it is proved that no other value is better by more than `tolerance`.
+    The threshold is the least t = alpha·eps for which the claim holds; gamma·eps if `wanted` is "gamma", and eps if
+    it is "eps". It is computed to `digits` digits. Privacy is under `adjacent`, or nominal without it. Values have
+    denominators up to `denominator`. If possible, it is proved that no other value is better by more than
+    `tolerance`.
 
-    The other parameters are those of `dipc.solve`. Raises DiagnosticError for names that are not constants, and for bad
-    claims.
+    `program`, `table` and the other options in `given` are those of `dipc.solve`. Raises DiagnosticError for names
+    that are not constants, and for bad claims.
     """
     options = Options(**given)
     return tune_options(as_program(program, options.limits, options.eps), table, options)
 
 
 def tune_options(program: Program, table: TableGiven | None, options: Options) -> Tuned:
-    """The result of `tune` for options given as one object; after Ctrl-C the result so far, `interrupted`."""
+    """The result of `tune` for `program` and `table`, with `options` as one object.
+
+    After Ctrl-C it is the result so far, `interrupted`.
+    """
     ranges = [options.vary] if isinstance(options.vary, str) else list(options.vary)
     varied = tuple(map(Varied.parse, ranges))
     if not varied:
@@ -360,7 +364,10 @@ class _Search:
         return inputs if self._selected_program is not self.program else None
 
     def threshold(self, program: Program, options: Options) -> tuple[tuple[Fraction, Fraction] | None, str | None]:
-        """Return (an enclosure of the least t = alpha·eps for which the claim holds, None), or (None, the reason)."""
+        """Return (an enclosure of the least t = alpha·eps for which the claim holds, None), or (None, the reason).
+
+        The claim is that of `options` about `program`.
+        """
         try:
             solution = solve_question(
                 read_question(program, self.table, options), self.wanted, self.options.digits or _DIGITS
@@ -528,7 +535,8 @@ class _Search:
     def _inner(whole: ConstantBox, rates: AffineRates, least: Sequence[Fraction]) -> ConstantBox:
         """The box `whole` cut down to values of each constant at which no rate is certainly below its `least`.
 
-        A value is cut off only if some rate is too small whatever the other constants are.
+        `rates` gives the rates at values of the constants. A value is cut off only if some rate is too small whatever
+        the other constants are.
         """
         low, high = list(whole.low), list(whole.high)
         corners = list(whole.corners)
@@ -580,7 +588,7 @@ class _Solved:
         pass
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """A lower bound of the threshold t at all rates s_i·rates[i] whose factors s lie between those in `shares`.
+        """A lower bound of the threshold t at all rates s_i·`rates`[i] whose factors s lie between those in `shares`.
 
         `enough` has no effect.
         """
@@ -591,7 +599,7 @@ class _Solved:
 
 
 def _moves(dimension: int) -> Iterator[tuple[int, ...]]:
-    """Yield the steps along one axis, and those forward along one axis and back along another."""
+    """Yield the steps along one of the `dimension` axes, and those forward along one axis and back along another."""
     for move in product((-1, 0, 1), repeat=dimension):
         if sum(map(abs, move)) == 1 or (sum(map(abs, move)) == 2 and sum(move) == 0):
             yield move

@@ -140,9 +140,10 @@ class ExitFinder:
 
     @cached_property
     def series(self) -> tuple[Series, ...] | None:
-        """The series of the program for each of its answers.
+        """The series of the program for each of its answers, or None.
 
-        None if it has no series, or if answers near det's count as right.
+        It is None if the program has no series, or if an answer near det's in another distance than gamma counts as
+        right.
         """
         return None if self._runs is None else self._runs.series()
 
@@ -156,11 +157,11 @@ class ExitFinder:
         return many_runs(self._program.flow, self._program.limits)
 
     def exits(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...]:
-        """Return all exits with the region's answer, for these finite inputs.
+        """Return all exits to the answer of `region`, for the `finite` inputs by slot.
 
-        For inputs u of the region, Pr[output within gamma of det(u)] is the sum over the exits whose guards hold at u.
-        An exit to another output can appear several times, with disjoint guards under which that output is near. Raises
-        Undecided past a limit, and DiagnosticError for programs that fail at run time.
+        For inputs u of the region, Pr[output within gamma of det(u)] is the sum over the exits whose guards hold at
+        u. An exit to another output can appear several times, with disjoint guards under which that output is near.
+        Raises Undecided past a limit, and DiagnosticError for programs that fail at run time.
         """
         core = self._program.core
         if self._near is not None:
@@ -180,7 +181,7 @@ class ExitFinder:
         return tuple(_centered(exit_, centers) for exit_ in explored.towards(wanted, centers, region.guards))
 
     def bounded(self, region: Region) -> tuple[CenteredExit, ...] | None:
-        """Return exits to the region's answer, among them all exits whose slacks are bounded below on the region.
+        """Return exits to the answer of `region`, among them all exits whose slacks are bounded below on the region.
 
         The result is None if the program has no graph of runs, or too many of these exits. Raises Undecided.
         """
@@ -200,7 +201,7 @@ class ExitFinder:
         return self._many.are_many(wanted) and self._everything(finite) is None
 
     def other_exits(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...] | None:
-        """Return all exits to other answers than the region's.
+        """Return all exits to other answers than that of `region`, for the `finite` inputs by slot.
 
         The result is None if not all outputs are finite, or there are too many exits.
         """
@@ -220,20 +221,21 @@ class ExitFinder:
     def ends(
         self, finite: Mapping[int, Value], region: Region
     ) -> tuple[Sequence[ExitState], Mapping[int, Value | Affine | None], Sequence[int]]:
-        """Return (all exits as states, the region's answer by slot, the sides of the balls around it).
+        """Return (all exits as states, the answer of `region` by slot, the sides of the balls around the answer).
 
-        A side is 1 for the lower end of a ball, -1 for the upper end. There are no exits if answers near det's in
-        another distance than gamma count as right, or if there are too many.
+        The exits are for the `finite` inputs by slot. A side is 1 for the lower end of a ball, -1 for the upper end.
+        There are no exits if answers near det's in another distance than gamma count as right, or if there are too
+        many.
         """
         answer = dict(zip(self._program.core.outputs, region.answer, strict=True))
         explored = None if self._near is not None else self._everything(finite)
         return () if explored is None else tuple(explored.states), answer, signs_of_balls(self._program.core)
 
     def states(self, finite: Mapping[int, Value], region: Region) -> Sequence[ExitState] | None:
-        """Return all exits to the region's answer as states of the chain, for a program without choices.
+        """Return all exits to the answer of `region` as states of the chain, for a program without choices.
 
-        The result is None if some output is not finite, if the program makes choices, if answers near det's count as
-        right, or if there are too many exits to all answers.
+        The `finite` inputs have these values by slot. The result is None if some output is not finite, if the program
+        makes choices, if answers near det's count as right, or if there are too many exits to all answers.
         """
         core = self._program.core
         if self._near is not None or self._program.flow.chooses:
@@ -254,8 +256,8 @@ class ExitFinder:
     ) -> Iterator[CenteredExit]:
         """Yield the exits with outputs near det's answer, or, without `near`, the exits with all other outputs.
 
+        `answers` decides which outputs are near, and `explored` has all exits for the `finite` inputs of `region`.
         The guards of each exit include the condition on inputs under which its output is near, or is not near.
-        `explored` has all exits for the `finite` inputs of `region`.
         """
         known: dict[tuple[object, ...], tuple[tuple[Constraint, ...], ...]] = {}
         for exit_ in explored.all():
@@ -382,7 +384,7 @@ def _component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> N
 
 
 def with_weights(exits: Sequence[CenteredExit], values: Mapping[Closed, Fraction]) -> tuple[CenteredExit, ...]:
-    """Return the exits with weights replaced by the numbers in `values`, without those whose weight is 0."""
+    """Return the `exits` with weights replaced by the numbers in `values`, without the exits whose weight is 0."""
     centered_exits = []
     for each in exits:
         number = None if each.weight is None else values.get(each.weight)
@@ -405,11 +407,11 @@ class ConvexPiece:
 
 
 def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: int) -> tuple[ConvexPiece, ...]:
-    """Return convex pieces that cover the region, cut along the program's comparisons of inputs as far as necessary.
+    """Return convex pieces that cover `region`, cut along the comparisons of inputs in `exits` as far as necessary.
 
     On each piece, the probability of the answer is at least the sum over its exits. It is exactly that sum where all
-    guards of its exits are decided; a guard that is not proved to be excluded is split on. Raises LimitReached for more
-    than `most` pieces.
+    guards of its exits are decided; a guard that is not proved to be excluded is split on. Raises LimitReached for
+    more than `most` pieces.
     """
     pieces: list[ConvexPiece] = []
     pending: list[tuple[Constraint, ...]] = [()]
@@ -455,9 +457,10 @@ _MOST_EXITS = 60
 
 
 def united(exits: Sequence[CenteredExit], intervals: tuple[Interval, ...], limits: Limits) -> tuple[CenteredExit, ...]:
-    """Return exits with the same sum of weight·probability, for all slacks and all eps of the intervals.
+    """Return exits with the same sum of weight·probability as `exits`, for all slacks and all eps in `intervals`.
 
-    Exits that differ in one comparison are united. The weights are still never negative on the intervals.
+    Exits that differ in one comparison are united. The weights are still never negative on the intervals. Where the
+    sign of a weight is not proved within `limits`, the exits are left apart.
     """
     centered_exits = list(exits)
     if len(centered_exits) > _MOST_EXITS:
@@ -533,7 +536,7 @@ def _without_opposite(
 
 
 def is_whole(component: NoiseComponent) -> bool:
-    """Return True if all noises of the component are integers."""
+    """Return True if all noises of `component` are integers."""
     return all(noise.law.whole for noise in component.noises)
 
 
@@ -580,7 +583,7 @@ def _implies(one: ShiftedHalfspace, other: ShiftedHalfspace) -> bool:
 
 
 def connected(component: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace]) -> list[NoiseComponent]:
-    """Return the component with only the constraints `halfspaces`, split into components that share no noise.
+    """Return `component` with only the constraints `halfspaces`, split into components that share no noise.
 
     Noises that no constraint mentions are dropped.
     """

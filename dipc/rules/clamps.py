@@ -67,11 +67,11 @@ def near_whatever(
     guards: Sequence[Constraint],
     gamma: Fraction,
 ) -> CenteredExit | None:
-    """Return an event in which all real outputs are near the `answer` at every exit, or None if none is found.
+    """Return an event in which all real outputs are near the `answer` at each exit of `states`, or None.
 
-    In this event, side·(answer - output) is at most gamma for each of `sides`, 1 or -1, for every gamma from the
-    given one on and all inputs that satisfy the guards. The result is None as well if every output has a single form,
-    so that the event gains nothing. Raises NotConfirmed.
+    In this event, side·(answer - output) is at most the tolerance for each of `sides`, 1 or -1, for every tolerance
+    of at least `gamma` and all inputs that satisfy `guards`. The result is None if no event is found, or if every
+    output has a single form, so that an event gains nothing. Raises NotConfirmed.
     """
     forms = {
         slot: as_form(value)
@@ -180,8 +180,9 @@ def near_in_a_box(
 ) -> CenteredExit | None:
     """Return the event that each noise of the real outputs is at most share·gamma from its mean, for some share.
 
-    In this event, if the finite outputs are those of `answer`, the real outputs are within gamma of it, for every
-    gamma >= 0 and all inputs that satisfy the guards. The result is None if no share is found. Raises NotConfirmed.
+    In this event, if an exit of `states` has the finite outputs of `answer`, then side·(answer - output) <= gamma for
+    each real output and each of `sides`, 1 or -1, for every gamma >= 0 and all inputs that satisfy `guards`. The
+    result is None if no share is found. Raises NotConfirmed.
     """
     right = [state for state in states if _has_finite_outputs(state, answer)]
     forms = {

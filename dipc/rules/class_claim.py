@@ -293,7 +293,7 @@ class ClassClaim:
 
 
 def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
-    """Return True if beta is a function of distance·eps, where the distance is the only unknown in `names`.
+    """Return True if `beta` is a function of distance·eps, where the distance is the only unknown in `names`.
 
     Sums, products, quotients, min, max and abs of functions of distance·eps are functions of distance·eps.
     """

@@ -22,7 +22,7 @@ _ONE = ExpPoly.ONE
 
 
 def complement(instance: Instance) -> Bounds | None:
-    """Return the bound 1 - Σ weight·Pr over the exits to other answers, with each slack at an upper bound.
+    """Return the bound 1 - Σ weight·Pr over the exits of `instance` to other answers, each slack at an upper bound.
 
     The result is None if these exits are not known, or if a distance is open and a weight depends on eps alone.
     """
@@ -48,10 +48,11 @@ COMPLEMENT = Rule("one less the others, each slack at its greatest", complement,
 
 
 def widest(component: NoiseComponent, instance: Instance) -> tuple[Event, tuple[SlackBound, ...]]:
-    """Return the event of the component with each slack at its upper bound, and the bounds of the negated slacks.
+    """Return (the event of `component` with each slack at its upper bound, the bounds of the negated slacks).
 
-    Constraints whose slack has no upper bound are left out. If a distance is open, a bound -slack >= base +
-    distance·slope has base >= 0, and the event has the slack -distance·slope.
+    The bounds are those that the facets of `instance` prove. Constraints whose slack has no upper bound are left out.
+    If a distance is open, a bound -slack >= base + distance·slope has base >= 0, and the event has the slack
+    -distance·slope.
     """
     distances = instance.distances
     kept: list[ShiftedHalfspace] = []

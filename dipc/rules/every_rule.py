@@ -66,7 +66,7 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
     """Return convex classes that cover `convex`, or the class alone if it cannot be cut.
 
     It is cut by the half-spaces that the distance from other answers implies, and then by whether its outputs without
-    noise are within gamma of det's. Raises Undecided.
+    noise are within gamma of det's. `setting` has the claim, which gives gamma, and the metric. Raises Undecided.
     """
     inputs, piece = convex.inputs, convex.piece
     gamma = requirement(setting.claim, inputs, setting.metric).distances.gamma_base
@@ -88,7 +88,7 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
 
 
 def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
-    """Return convex classes that cover `convex`, on each of which no form takes both positive and negative values.
+    """Return convex classes that cover `convex`, on each of which no form in `forms` changes its sign.
 
     The result is empty if there would be too many.
     """
@@ -154,9 +154,10 @@ Values = Mapping[Closed, Fraction]
 
 
 def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Bounds | None:
-    """Return the bounds that `rule` gives.
+    """Return the bounds that `rule` gives for `instance`, or None if it gives none.
 
-    If a distance is open and weights depend on eps, these are the bounds at both ends of the segment of weights.
+    If a distance is open and weights depend on eps, these are the bounds at both ends of the segment of weights,
+    whose signs are decided within `limits`.
     """
     exits = instance.other_exits if rule.of_others else instance.exits
     if exits is None:
@@ -175,10 +176,10 @@ def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Boun
 
 
 def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values] | None:
-    """Return two points such that, at every eps > 0, the weights of the exits are on the segment between the points.
+    """Return two points such that, at every eps > 0, the weights of `exits` are on the segment between the points.
 
-    A point maps each weight that depends on eps to a number. The result is None if no points are known, or no weight
-    depends on eps.
+    A point maps each weight that depends on eps to a number. The result is None if no weight depends on eps, or if no
+    points are known or proved within `limits`.
     """
     first, *others = dict.fromkeys(
         centered.weight for centered in exits if centered.weight is not None and not is_constant(centered.weight)
@@ -211,7 +212,6 @@ def _is_positive(value: Closed, limits: Limits) -> bool:
 
 
 def _limits(value: Closed, limits: Limits) -> tuple[Limit, Limit]:
-    """Return the limits of `value` as eps -> 0 and as eps -> inf."""
     return limit_at_zero(*fraction_of(value), limits), limit_at_infinity(*fraction_of(value))
 
 
@@ -244,7 +244,7 @@ class Established:
 
 
 def simple_proofs(goal: Goal) -> Iterator[Proof]:
-    """Yield the proofs by the rules for the class, without uniting its exits. Raises Undecided."""
+    """Yield the proofs of `goal` by the rules for the class, without uniting its exits. Raises Undecided."""
     for rule in SIMPLE:
         # An attained bound is the probability itself, which no other rule improves.
         if rule is LEAST_SLACKS or not goal.lower.attained:
@@ -254,7 +254,7 @@ def simple_proofs(goal: Goal) -> Iterator[Proof]:
 
 
 def united_proofs(goal: Goal) -> Iterator[Proof]:
-    """Yield the proofs by the rules for united exits. Raises Undecided.
+    """Yield the proofs of `goal` by the rules for united exits. Raises Undecided.
 
     Besides the required distances, others are tried for which a proof implies the goal.
     """
@@ -273,7 +273,7 @@ def united_proofs(goal: Goal) -> Iterator[Proof]:
 
 
 def proofs(goal: Goal) -> Iterator[Proof]:
-    """Yield the proofs of all rules for the class as a whole, cheapest first. Raises Undecided."""
+    """Yield the proofs of `goal` by all rules for the class as a whole, cheapest first. Raises Undecided."""
     yield from simple_proofs(goal)
     yield from united_proofs(goal)
 
@@ -288,7 +288,7 @@ def _proof(goal: Goal, name: str, bounds: Bounds, *, certified: bool) -> Proof:
 
 
 def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
-    """Return the goal established by the first proof whose obligations all hold, or None if there is none."""
+    """Return the goal established by the first of the proofs `every` whose obligations all hold, or None."""
     for proof in every:
         decision = None
         for obligation in proof.obligations:
@@ -304,9 +304,9 @@ def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
 
 
 def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Established | None, Fraction | None]]:
-    """Return (the goal about ints, proved at each integer distance; None), or (None, first distance without a proof).
+    """Return (`goal` as proved at each integer distance, None), or (None, the first distance without a proof).
 
-    If all distances are integers, only those from `start` on count.
+    The goal is about int inputs. If all distances are integers, only those from `start` on count.
     """
 
     def prove_distance(each: Goal) -> Asking[ProofStep | None]:
@@ -328,7 +328,7 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
 
 
 def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
-    """Return the bounds of the goal's slacks at the distance 2, as a further part of the evidence.
+    """Return the bounds of the slacks of `goal` at the distance 2, as a further part of the evidence.
 
     The evidence needs them because a facet that moves implies no more than a fixed one at the least distance, 1.
     """
@@ -338,7 +338,7 @@ def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
 
 
 def established_as_a_whole(goal: Goal) -> Asking[Established | None]:
-    """Return the goal established by any rule for the class as a whole, or None if no rule proves it.
+    """Return `goal` as established by any rule for the class as a whole, or None if no rule proves it.
 
     Raises Undecided.
     """
@@ -351,9 +351,9 @@ def established_as_a_whole(goal: Goal) -> Asking[Established | None]:
 
 
 def proved_in_parts(goal: Goal) -> Asking[list[Established] | None]:
-    """Return the goals of parts that cover the class, each proved by some rule, or None if a part is not proved.
+    """Return the goals of parts that cover the class of `goal`, each proved by some rule, or None.
 
-    Raises Undecided.
+    The result is None if a part is not proved. Raises Undecided.
     """
     setting, every = goal.setting, []
     for convex in by_distances(setting, goal.convex):
@@ -403,9 +403,10 @@ class CoveringProofs:
 
 
 def least_needing(goal: Goal, needed: Needed, enough: Fraction) -> CoveringProofs:
-    """Return the proofs for the class, as a whole or part by part, that need the least value of the constant.
+    """Return the proofs of `goal`, as a whole or part by part, that need the least value of the open constant.
 
-    The search ends once a value of at most `enough` is found. A proof that reaches a limit needs infinity.
+    `needed` gives the value that a proof needs. The search ends once a value of at most `enough` is found. A proof
+    that reaches a limit needs infinity.
     """
     best = _least_of_whole(goal, needed, enough)
     if best.needed is None or best.needed > enough:

@@ -48,8 +48,8 @@ _Shape = tuple[object, ...]
 def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterator[InputClass] | None:
     """Return classes that together contain all inputs up to exchanges, each with the number of its regions (`count`).
 
-    `exits` are those of the program. The result is None if det or the program has no series, if there are at most `few`
-    regions, or if nothing can be exchanged.
+    The regions are those of `ideal`, and `exits` finds the exits of the program. The result is None if det or the
+    program has no series, if there are at most `few` regions, or if nothing can be exchanged.
     """
     if ideal.metric.core.apart is not None or ideal.metric.core.same is not None:
         return None
@@ -120,7 +120,7 @@ class _Kinds:
     def classes(self, ideal: Ideal, series: Series, alone: bool) -> Iterator[InputClass]:
         """Yield a class for each choice of one path from each segment of `series`, up to exchanges, unless it is empty.
 
-        `alone` states that det gives no other answer.
+        `series` is det's series of `ideal` towards one answer; `alone` states that det gives no other answer.
         """
         whole = frozenset(ideal.whole_inputs)
         integral = len(whole) == len(ideal.symbolic_inputs)

@@ -88,7 +88,7 @@ class FacetMetric:
 
 
 def way_out(facet: Affine, norm: Norm) -> Way:
-    """Return the shortest straight way across a facet in the norm LINF or L1."""
+    """Return the shortest straight way across `facet` if distances are in `norm`, LINF or L1."""
     assert norm is not Norm.DISCRETE
     steepest = [max(facet.inputs, key=lambda term: abs(term[1]))] if norm is Norm.L1 else facet.inputs
     direction = {slot: Fraction(1 if c > 0 else -1) for slot, c in steepest}
@@ -103,11 +103,11 @@ def facets(
     *,
     fixed: bool = False,
 ) -> tuple[Moving, ...]:
-    """Return one facet for each guard of the region, in order.
+    """Return one facet for each guard of `region`, in order.
 
-    Every input u of the region with dd(u) >= alpha is behind all of them. `others` are the other regions that may give
-    the same answer, and `outside` the sets without inputs. `fixed` states that det has one answer on the region, as far
-    as dd is concerned.
+    Every input u of the region with dd(u) >= alpha, by `metric`, is behind all of them. `others` are the other
+    regions that may give the same answer, and `outside` the sets without inputs. `fixed` states that det has one
+    answer on the region, as far as dd is concerned.
     """
     inner = _inner_points(region) if outside and fixed and metric.apart is None else None
     facets = []
@@ -224,10 +224,10 @@ _MOST_SYSTEMS = 400
 def choices(
     region: Region, rivals: Sequence[Region], metric: FacetMetric, *, slanted: bool = False
 ) -> tuple[tuple[Moving, ...], ...]:
-    """Return sets of facets such that every input u of the region with dd(u) >= alpha is behind all facets of one set.
+    """Return sets of facets such that every input u of `region` with dd(u) >= alpha is behind all facets of one set.
 
-    `rivals` must be all regions with another answer. The result is a single empty set if nothing is known. Without
-    `slanted`, only rivals are used whose own sides suffice.
+    `rivals` must be all regions with another answer; dd is the distance by `metric`. The result is a single empty set
+    if nothing is known. Without `slanted`, only rivals are used whose own sides suffice.
     """
     if metric.apart is not None or metric.norm is Norm.DISCRETE:
         return ((),)
@@ -275,7 +275,7 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
 
 
 def _is_unimodular(guards: Sequence[Constraint]) -> bool:
-    """Return True if each of `guards` bounds an int, or a difference of two, by an integer, after negating some inputs."""
+    """Return True if each of `guards`, once some inputs are negated, bounds an int or a difference of two by an integer."""
     pairs: list[tuple[int, int, bool]] = []
     for guard in guards:
         terms = guard.form.inputs
@@ -434,7 +434,7 @@ _MOST_CASES = 64
 
 
 def facet_metric(ideal: Ideal) -> FacetMetric:
-    """Return the distance of inputs of the program, in the form that facets need."""
+    """Return the distance of the inputs of `ideal`, in the form that facets need."""
     metric = ideal.metric
     if metric.core.apart is None:
         return FacetMetric(metric.norm)

@@ -59,8 +59,9 @@ def holds_onwards(guard: Constraint, start: Point, direction: Point) -> bool | N
 def recedes(guards: Sequence[Constraint], direction: Point, norm: Norm) -> bool:
     """Return True if the distance from the inputs that satisfy `guards` grows by at least 1 with each step `direction`.
 
-    The distance of u + k·direction is then at least k - c, with a constant c. The distance from a half-space g(u) >=
-    0 is -g(u) over the dual norm of its coefficients, and at most the distance from every set in the half-space.
+    Distances are in `norm`. The distance of u + k·direction is then at least k - c, with a constant c. The distance
+    from a half-space g(u) >= 0 is -g(u) over the dual norm of its coefficients, and at most the distance from every
+    set in the half-space.
     """
     return any(
         guard.form.inputs and -growth(guard.form, direction) >= norm.steepness(guard.form.inputs) for guard in guards
@@ -83,10 +84,11 @@ def limit_of_probability(
 
 
 def probability_however_far(exits: Sequence[CenteredExit], start: Point, direction: Point, gamma: Fraction) -> Bound:
-    """Return the limit of the probability at `start` + k·`direction` as k grows, as a function of eps.
+    """Return the limit of the answer's probability at `start` + k·`direction` as k grows, as a function of eps.
 
-    A half-space whose slack grows holds in the limit, and one whose slack falls fails; by dominated convergence the
-    probability tends to that of the others. Raises OutsideFragment where no limit is known.
+    `exits` are those to the answer, and `gamma` is the tolerance. A half-space whose slack grows holds in the limit,
+    and one whose slack falls fails; by dominated convergence the probability tends to that of the others. Raises
+    OutsideFragment where no limit is known.
     """
     shares = []
     for centered in _reached(exits, start, direction, gamma, _ZERO):
@@ -106,7 +108,7 @@ def probability_however_far(exits: Sequence[CenteredExit], start: Point, directi
 def _reached(
     exits: Sequence[CenteredExit], start: Point, direction: Point, gamma: Fraction, gamma_rate: Fraction
 ) -> Iterator[CenteredExit]:
-    """Yield the exits that can be taken at all inputs `start` + k·`direction`, k >= 0.
+    """Yield those of `exits` that can be taken at all inputs `start` + k·`direction`, k >= 0.
 
     The tolerance is `gamma` + k·`gamma_rate`. Exits that can be taken at none of these inputs are left out. Raises
     OutsideFragment if an exit can be taken at some of them only.
@@ -156,10 +158,10 @@ def _limit_weight(weight: Closed | None) -> Closed | None:
 
 
 def limits_of_beta(beta: Selected, intervals: Sequence[Interval]) -> Iterator[PiecewiseForm]:
-    """Yield the limits, as eps falls, of upper bounds of beta at alpha = t/eps - c, as functions of t.
+    """Yield the limits, as eps falls, of upper bounds of `beta` at alpha = t/eps - c, as functions of t.
 
-    A limit does not depend on the constant c. Nothing is yielded if no limit is known, or the claim is not about
-    small eps.
+    A limit does not depend on the constant c. Nothing is yielded if no limit is known, or if the claim's `intervals`
+    of eps do not reach down to 0.
     """
     if not intervals or intervals[0].lower or intervals[0].is_point:
         return

@@ -53,9 +53,9 @@ class Requirement:
 
 
 def requirement(claim: ClassClaim, input_class: InputClass, metric: FacetMetric) -> Requirement:
-    """Return the claim for all inputs of a class at once.
+    """Return what `claim` requires of all inputs of `input_class` at once.
 
-    With alpha = dd(u), dd is one number on the whole class in three cases:
+    With alpha = dd(u), the distance by `metric`, dd is one number on the whole class in three cases:
 
     - infinity where det has one answer only;
     - 0 (or 1 where all distances are integers) where the answer itself moves with the input;
@@ -81,21 +81,24 @@ def requirement(claim: ClassClaim, input_class: InputClass, metric: FacetMetric)
 
 
 def at_zero(claim: ClassClaim) -> Requirement:
-    """Return the claim for inputs with dd(u) = 0."""
+    """Return what `claim` requires of inputs with dd(u) = 0."""
     return fixed_requirement(claim.at_number(_ZERO), "0")
 
 
 def without_distance(claim: ClassClaim) -> Requirement | None:
-    """Return the claim at the open distance 0 if it implies the claim at every distance, else None.
+    """Return what `claim` requires at the open distance 0, if that implies the claim at every distance, else None.
 
-    It is returned if beta does not depend on the distance, since the probability never falls as gamma grows.
+    It does if beta does not depend on the distance, since the probability never falls as gamma grows.
     """
     fixed = claim.whatever_distance()
     return None if fixed is None else fixed_requirement(fixed)
 
 
 def open_requirement(claim: ClassClaim) -> Requirement:
-    """Return the claim with a distance left open; raise DiagnosticError for a gamma that is not a multiple of it."""
+    """Return what `claim` requires with a distance left open.
+
+    Raises DiagnosticError for a gamma that is not a multiple of the distance.
+    """
     opened = claim.open()
     variable = Variable.GAMMA_EPS if opened.scale is Scale.GAMMA else Variable.ALPHA_EPS
     if opened.scale is Scale.GAMMA:
@@ -121,8 +124,8 @@ def restatements(
 ) -> Iterator[Requirement]:
     """Yield the requirement `required`, and then other requirements that imply it.
 
-    They are the requirement for dd = 0, if the answer moves with the inputs, and the requirement without the open
-    distance, if beta does not depend on the distance.
+    They are the requirement for dd = 0, if the answer moves with the inputs of `input_class`, and the requirement of
+    `claim` without the open distance, if beta does not depend on the distance. dd is the distance by `metric`.
     """
     yield required
     # In the discrete distance another answer is at 1 even where the answer moves.
@@ -177,7 +180,10 @@ class ConvexClass:
 
 
 def has_static_facets(inputs: InputClass, own: Sequence[Moving]) -> bool:
-    """Return True if a facet in `own`, the facets of the region's guards, does not move inwards with the distance."""
+    """Return True if a facet in `own` does not move inwards with the distance.
+
+    `own` has one facet for each guard of the region of `inputs`.
+    """
     return any(g.form.inputs and not facet.step for g, facet in zip(inputs.region.guards, own, strict=True))
 
 
@@ -313,8 +319,8 @@ class Goal:
         """Return True if a failure of the bound at the corner refutes the claim itself.
 
         If alpha = dd is open, dd must be alpha at the corner. If a facet that moves is an equality at the corner, the
-        corner is exactly alpha away from another answer. Otherwise dd is computed at one alpha. That is enough if the
-        claim has an eps for every product alpha·eps.
+        corner is exactly alpha away from another answer. Otherwise `distance` computes dd at one alpha; it returns
+        None for infinity. That is enough if the claim has an eps for every product alpha·eps.
         """
         if not self.required.distances.alpha_rate:
             return True
@@ -334,7 +340,7 @@ class Goal:
 
 
 def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
-    """Return the goal that the claim states for the convex class.
+    """Return the goal that the claim of `setting` states for the class `convex`.
 
     Raises DiagnosticError, and Undecided for a class that could not be computed.
     """

@@ -66,9 +66,9 @@ class ImpliedBound:
 def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int, Fraction]]) -> ImpliedBound | None:
     """Return the bound of `form` that the `weights` prove (Farkas), or None if they prove no bound.
 
-    They prove no bound if a weight is negative, or if Σ weight·facet differs from `form` by more than a constant.
-    Otherwise Σ weight·facets[k].form(u) >= alpha · Σ weight·facets[k].step holds because it holds for each summand; the
-    difference is the base.
+    They prove no bound if a weight is negative, or if Σ weight·facet over `facets` differs from `form` by more than a
+    constant. Otherwise Σ weight·facets[k].form(u) >= alpha · Σ weight·facets[k].step holds because it holds for each
+    summand; the difference is the base.
     """
     used = [(k, weight) for k, weight in weights if weight]
     if any(weight < 0 for _, weight in used):
@@ -89,7 +89,10 @@ class SingleBounds:
             self._about.setdefault(_inputs_of(facet.form), []).append(k)
 
     def bound(self, form: Affine, alpha: Fraction | None) -> ImpliedBound | None:
-        """Return the best bound of `form` that a single facet proves, or None; `best_bound` defines the best one."""
+        """Return the best bound of `form` at `alpha` that a single facet proves, or None.
+
+        `best_bound` defines the best one, for a number `alpha` and for None.
+        """
         if not form.inputs:
             return ImpliedBound(form.constant, _ZERO, ())
         c = form.inputs[0][1]
@@ -111,7 +114,10 @@ def _inputs_of(form: Affine) -> tuple[int, ...]:
 
 
 def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
-    """Return the best bound that a single facet proves, or None; `best_bound` defines the best one."""
+    """Return the best bound of `form` at `alpha` that one of `facets` proves alone, or None.
+
+    `best_bound` defines the best one, for a number `alpha` and for None.
+    """
     return SingleBounds(facets).bound(form, alpha)
 
 
@@ -217,8 +223,8 @@ def _best_weights(
     """Return the weights of facets that prove the best lower bound of a form, or None if the form is not bounded.
 
     `rows` has, for each input, its coefficients in the facets and its coefficient in the form; `constants` and
-    `steps` are the facets' own, `constant` the form's. Forms that differ only in the names of their inputs share one
-    cached result.
+    `steps` are the facets' own, `constant` the form's. The bound is best at the number `alpha`; None means what it
+    means for `best_bound`. Forms that differ only in the names of their inputs share one cached result.
     """
     system = [Halfspace(((k, _ONE),), _ZERO) for k in range(len(constants))]
     for terms, wanted in rows:
@@ -269,7 +275,7 @@ class Corner:
 def corner(
     facets: Sequence[Moving], tight: Iterable[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """Return an input behind all `facets` at which each facet of `tight`, their indices, is an equality: form = alpha·step.
+    """Return an input behind all `facets`, at which those with indices in `tight` are equalities, form = alpha·step.
 
     `slots` are the inputs. With a number `alpha` the equalities hold at that alpha, and the slope is 0. With None
     they hold at every alpha >= 0. The result is None if no input is found. Then none exists for a number `alpha`; for
@@ -305,8 +311,8 @@ def _corner_eliminated(
 ) -> Corner | None:
     """Return a solution of the equations of the facets `met`, with undetermined inputs set to 0; None if none exists.
 
-    A solution is linear in alpha. If `alpha` is given, it is for this alpha and has the slope 0. `slots` are the
-    inputs.
+    `met` has indices of `facets`. A solution is linear in alpha. If `alpha` is given, it is for this alpha and has
+    the slope 0. `slots` are the inputs.
     """
     if all(len(facets[k].form.inputs) == 1 for k in met):
         return _corner_of_box([facets[k] for k in met], slots, alpha)
@@ -352,8 +358,9 @@ def _corner_solved(
 ) -> Corner | None:
     """Return a corner at which the facets `met` are equalities, found by two linear programs; None if there is none.
 
-    One program is for the corner at distance 0, the other for its slope in alpha. If `alpha` is given, only the corner
-    at this alpha is wanted, and the slope is 0. `slots` are the inputs.
+    The corner is behind all `facets`, of which `met` has the indices. One program is for the corner at distance 0,
+    the other for its slope in alpha. If `alpha` is given, only the corner at this alpha is wanted, and the slope is
+    0. `slots` are the inputs.
     """
     tight = set(met)
     starts: list[Halfspace] = []
@@ -371,9 +378,9 @@ def _corner_solved(
 
 
 def least(facets: Sequence[Moving], form: Moving, slots: Sequence[int], alpha: Fraction) -> dict[int, Fraction] | None:
-    """Return an input behind all facets at this alpha at which `form` is least, or None if no input is behind them.
+    """Return an input behind all `facets` at `alpha` at which `form` is least, or None if no input is behind them.
 
-    If the form is not bounded below behind the facets, the result is any input behind them.
+    `slots` are the inputs. If the form is not bounded below behind the facets, the result is any input behind them.
     """
     match minimum(form.at_alpha(_ZERO), [facet.at_alpha(alpha) for facet in facets], slots):
         case Infeasible():
@@ -394,10 +401,10 @@ class Ceiling:
 
 
 def greatest_alpha(facets: Sequence[Moving]) -> Ceiling | None:
-    """Return an upper bound, proved by weights on the facets, of the alpha at which some input is behind all facets.
+    """Return an upper bound, proved by weights on `facets`, of the alpha at which some input is behind all of them.
 
-    The bound is attained. The result is None if alpha is not bounded, or no input is behind the facets at any alpha. A
-    negative alpha proves that no input is behind the facets at any alpha >= 0.
+    The bound is attained. The result is None if alpha is not bounded, or no input is behind the facets at any alpha.
+    A negative alpha proves that no input is behind the facets at any alpha >= 0.
     """
     kept, _ = _always_summands(tuple(facets))
     result = minimum(Halfspace(((ALPHA, -_ONE),), _ZERO), [facets[k].halfspace for k in kept])

@@ -111,7 +111,7 @@ class InputClass:
 
 
 def finite_cases(ideal: Ideal, among: Sequence[int] | None = None) -> list[dict[int, Value]]:
-    """Return all combinations of values of the finite inputs, or of those with the slots `among`, by slot.
+    """Return all combinations of values of the finite inputs of `ideal`, or of the slots `among`, by slot.
 
     Raises LimitReached if there are too many.
     """
@@ -119,7 +119,7 @@ def finite_cases(ideal: Ideal, among: Sequence[int] | None = None) -> list[dict[
 
 
 def combinations_of(program: Program, inputs: Sequence[int]) -> list[dict[int, Value]]:
-    """Return all combinations of values of the finite inputs with the slots `inputs`, by slot.
+    """Return all combinations of values of the finite inputs of `program` with the slots `inputs`, by slot.
 
     Raises LimitReached if there are too many.
     """
@@ -132,12 +132,12 @@ def combinations_of(program: Program, inputs: Sequence[int]) -> list[dict[int, V
 
 
 def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
-    """Yield the classes in the order of the ideal's paths; together they contain all inputs.
+    """Yield the classes in the order of the paths of `ideal`; together they contain all inputs.
 
-    Without `apart` the distance of other answers does not matter, and no other region is examined: each class is built
-    as if det gave its answer nowhere else. A class has `rivals_arbitrarily_near` if an output is a form that grows
-    along some real input and no other region can have the same answer, since every step in that direction leads to
-    another value. It has `rivals_at_one` if the output grows along some int input, since each step of 1 leads to
+    Without `apart` the distance of other answers does not matter, and no other region is examined: each class is
+    built as if det gave its answer nowhere else. A class has `rivals_arbitrarily_near` if an output is a form that
+    grows along some real input and no other region can have the same answer, since every step in that direction leads
+    to another value. It has `rivals_at_one` if the output grows along some int input, since each step of 1 leads to
     another value.
 
     Where `requires` bounds the inputs, such a step may lead to no input. A class then has `rivals_arbitrarily_near`
@@ -256,10 +256,10 @@ def _mentioned(regions: Iterable[Region]) -> frozenset[int]:
 def same_answers(
     near: NearAnswers, classes: InputClass, answers: Sequence[Sequence[Answer]]
 ) -> list[tuple[tuple[Constraint, ...], InputClass]]:
-    """Return the parts of the class on which it is fixed which answers count as the same, each with its guards.
+    """Return the parts of the class `classes` on which it is fixed which answers count as the same, with their guards.
 
-    `answers` are all answers that det gives; by the `metric` block, different ones may count as the same. Raises
-    Undecided, and DiagnosticError for an expression without a value.
+    `answers` are all answers that det gives; by the `metric` block that `near` reads, different ones may count as the
+    same. Raises Undecided, and DiagnosticError for an expression without a value.
     """
     cases: list[tuple[tuple[Constraint, ...], dict[tuple[Answer, ...], bool]]] = [((), {})]
     most = near.ideal.program.limits.pieces
@@ -302,9 +302,9 @@ def _grows(region: Region, but: frozenset[int]) -> bool:
 
 
 def _number_of(region: Region, known: dict[object, int]) -> int | None:
-    """Return an index for the region's answer, equal for equal constant answers; None if an output is a form.
+    """Return an index for the answer of `region`, equal for equal constant answers; None if an output is a form.
 
-    New answers are added to `known`.
+    `known` has the index of each answer seen so far; a new answer is added.
     """
     if any(isinstance(value, Affine) for value in region.answer):
         return None
@@ -369,16 +369,17 @@ class NearAnswers:
     def differ(self, finite: Mapping[int, Value], answer: Sequence[Answer], other: Sequence[Answer]) -> Formula:
         """Return the condition on the real and int inputs under which dd(u) counts `other` as different from `answer`.
 
-        Raises DiagnosticError for an expression without a value.
+        The `finite` inputs have these values by slot. Raises DiagnosticError for an expression without a value.
         """
         return self.ideal.metric.differ(self._here(finite), answer, other)
 
     def cases(
         self, finite: Mapping[int, Value], region: Region, output: Sequence[object], *, near: bool
     ) -> tuple[tuple[Constraint, ...], ...]:
-        """Return disjoint conjunctions that together hold exactly where `output` is near the region's answer.
+        """Return disjoint conjunctions that together hold exactly where `output` is near the answer of `region`.
 
-        Without `near` they describe the inputs where the output is not near. Raises Undecided and DiagnosticError.
+        Without `near` they describe the inputs where the output is not near. The `finite` inputs have these values by
+        slot. Raises Undecided and DiagnosticError.
         """
         # An output that was never assigned is not near any answer.
         wanted = all(value is not None for value in output) and self._nearness(finite, region, output)
@@ -430,10 +431,10 @@ class NearAnswers:
 
 
 def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
-    """Return the answers that are near det's for this claim; None if their distance is the product distance.
+    """Return the answers near det's, by the distance of `ideal` and the gamma of `claim`, or None.
 
-    Raises DiagnosticError for real or int outputs with another distance, and for a distance with more than two values
-    if gamma is not a number.
+    None means that the distance of answers is the product distance. Raises DiagnosticError for real or int outputs
+    with another distance, and for a distance with more than two values if gamma is not a number.
     """
     core = ideal.program.core
     if core.has_product_distance:
@@ -448,7 +449,7 @@ def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
 
 
 def require_product(core: CoreProgram) -> None:
-    """Raise DiagnosticError unless answers are compared by equality and the product distance alone."""
+    """Raise DiagnosticError unless `core` compares answers by equality and the product distance alone."""
     if not core.has_product_distance:
         same = core.metric is not None and core.metric.same is not None
         what = "answers that count as the same (`same`)" if same else "a distance of answers other than `product`"

@@ -119,9 +119,10 @@ class FarAway:
         return next((start for start in starts if start is not None), None)
 
     def _proved(self, rule: _Bounding, further: int, beta: Selected) -> int | None:
-        """Return an integer distance from which on the bounds of `rule` prove the claim, or None if none is found.
+        """Return an integer distance from which on the bounds of `rule` prove the claim with `beta`, or None.
 
-        The bounds of slacks are the best ones at the distance `further` beyond the start.
+        The result is None if no distance is found. The bounds of slacks are the best ones at the distance `further`
+        beyond the start.
         """
         start = 1
         for more in _MORE:
@@ -230,7 +231,7 @@ def _tail(event: Event, slope: Fraction, start: int) -> _Ratio:
 
 
 def _term(c: Fraction, rate: Fraction, slope: Fraction, power: int = 0) -> Parametric:
-    """Return the function c·k^power·exp((rate + slope·k)·eps)."""
+    """Return the function `c`·k^`power`·exp((`rate` + `slope`·k)·eps) of eps and the integer k."""
     factors = ((NUMBER, power, slope),) if power or slope else ()
     return Parametric({factors: ExpPoly.term(c, 0, rate)}, ExpPoly.ONE)
 
@@ -306,10 +307,10 @@ _NOTHING = ByIntegers(None)
 
 
 def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByIntegers]:
-    """Prove a goal that leaves a distance open, about a class with int inputs, at each integer distance.
+    """Prove `goal`, which leaves a distance open and is about a class with int inputs, at each integer distance.
 
-    From some distance on, all remaining ones are proved at once. If all distances are integers, only those from `start`
-    on count.
+    `proving` proves a goal at one distance. From some distance on, all remaining ones are proved at once. If all
+    distances are integers, only those from `start` on count.
     """
     if not goal.required.distances.alpha_rate:
         return (yield from _by_rounded_gammas(goal, proving))
@@ -319,7 +320,7 @@ def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByI
 
 
 def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
-    """Prove `goal` for all gammas by rounding them to integers k.
+    """Prove `goal` for all gammas by rounding them to integers k, at each of which `proving` is called.
 
     For k - 1 <= gamma < k the probability is at least that at gamma = k - 1. If beta never grows with gamma, it is at
     least that at gamma = k.
@@ -337,7 +338,7 @@ def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
 
 
 def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
-    """Prove `goal` for all distances by rounding them up to integers k.
+    """Prove `goal` for all distances by rounding them up to integers k, at each of which `proving` is called.
 
     For an input u with k - 1 < dd(u) <= k, facets of ints are as far away as for dd(u) = k, and other facets as for
     dd(u) = k - 1. If beta never grows with the distance, it is at least its value at k.
@@ -368,7 +369,7 @@ def _rounded_facets(convex: ConvexClass) -> Iterator[Moving]:
 
 
 def at_distance(goal: Goal, distance: Fraction) -> Goal:
-    """Return the goal restricted to inputs at this `distance` from other answers."""
+    """Return `goal` restricted to inputs at `distance` from other answers."""
     return goal.requiring(fixed_requirement(goal.setting.claim.at_number(distance), str(distance)))
 
 

@@ -30,7 +30,7 @@ _TAIL = NoiseComponent((Noise(law_of("Lap"), _ONE, _ZERO),), (ShiftedHalfspace((
 
 
 def joint_tails(instance: Instance) -> Bounds | None:
-    """Return the bound 1 - Σ weight·Pr over the exits to other answers, with the tails of each exit combined.
+    """Return the bound 1 - Σ weight·Pr over the exits of `instance` to other answers, each exit's tails combined.
 
     The result is None if these exits are not known, if no exit has two tails, or if a distance is open and a weight
     depends on eps alone.
@@ -64,7 +64,7 @@ JOINT_TAILS = Rule("tails of other answers together", joint_tails, of_others=Tru
 
 
 def is_tail(component: NoiseComponent) -> bool:
-    """Return True if the component compares one noise, which is in its tail wherever the slack is at most 0."""
+    """Return True if `component` compares one noise, which is in its tail wherever the slack is at most 0."""
     if len(component.noises) != 1 or len(component.halfspaces) != 1 or not component.noises[0].law.exponential_tails:
         return False
     (half,) = component.halfspaces
@@ -75,7 +75,7 @@ def is_tail(component: NoiseComponent) -> bool:
 
 
 def _is_far(component: NoiseComponent, instance: Instance) -> bool:
-    """Return True if the slack of `component` is proved to be at most 0 for all inputs of the instance."""
+    """Return True if the slack of `component` is proved to be at most 0 for all inputs of `instance`."""
     slack = slack_bound(-component.halfspaces[0].slack, instance.facets, instance.distances, instance.whole)
     return slack is not None and instance.distances.is_nonnegative(slack)
 

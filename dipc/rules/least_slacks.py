@@ -39,16 +39,16 @@ Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Implied | None]
 
 
 def least_slacks(instance: Instance) -> Lower:
-    """Return the sum over the exits with the answer, with each slack at its least, as a bound.
+    """Return the sum over the exits of `instance` with the answer, each slack at its least, as a bound.
 
     **Lemma.** Pr[A_1·N + s_1 >= 0, …, A_n·N + s_n >= 0] never decreases when a slack grows, as the event, a set of
-    values of N, only grows. Exits exclude each other and their weights are not negative. Therefore Σ weight·Pr at lower
-    bounds of all slacks, exit by exit, is at most the probability of the answer at every input. ∎
+    values of N, only grows. Exits exclude each other and their weights are not negative. Therefore Σ weight·Pr at
+    lower bounds of all slacks, exit by exit, is at most the probability of the answer at every input. ∎
 
     Every slack is bounded below by weights on the facets (Farkas). If a distance is open, all slacks have to be
-    multiples of it: a bound base + distance·slope with base > 0 is lowered to distance·slope, and an exit with a bound
-    that has base < 0 is left out. Exits are also left out if their weight, or one of their integer noises, depends on
-    eps alone.
+    multiples of it: a bound base + distance·slope with base > 0 is lowered to distance·slope, and an exit with a
+    bound that has base < 0 is left out. Exits are also left out if their weight, or one of their integer noises,
+    depends on eps alone.
     """
     forms = _forms(instance.exits)
     attempt = _attempt(instance, forms, SingleBounds(instance.facets).bound)
@@ -194,9 +194,10 @@ def slack_bound(
     radius: int = 0,
     bounding: Bounding = best_bound,
 ) -> SlackBound | None:
-    """Return the best lower bound of form + `radius`·gamma behind the facets, at the claimed distances.
+    """Return the best lower bound of `form` + `radius`·gamma behind `facets`, at the claimed `distances`, or None.
 
-    None if there is no bound.
+    `bounding` finds the bound of the form. At one alpha, and at integer distances, the bound of a form of `whole`
+    inputs is raised to a value that it can take at integers.
     """
     bound = bounding(form, facets, distances.sharpest)
     return None if bound is None else slack_of(form, bound, radius, distances, whole)
@@ -226,7 +227,10 @@ def slack_of(
 
 
 def joint_evidence(instance: Instance, more: Iterable[Affine] = (), *, tails: bool = False) -> JointEvidence:
-    """Return the evidence of a bound that no single slack proves: bounds of all slacks, and of the forms `more`."""
+    """Return the evidence of a bound that no single slack proves: bounds of all slacks, and of the forms `more`.
+
+    The bounds are those that the facets of `instance` prove. `tails` states that the rule is the one for joint tails.
+    """
     facets, distances = instance.facets, instance.distances
     forms = dict.fromkeys(side for each in (*instance.forms, *more) for side in (each, -each))
     slacks = [slack_bound(form, facets, distances, instance.whole) for form in forms]

@@ -34,10 +34,10 @@ Point = Mapping[int, Fraction]
 
 
 def corners(instance: Instance) -> Bounds | None:
-    """Return one bound for each corner of the class: the sum over the exits, each exit at that corner.
+    """Return one bound for each corner of the class of `instance`: the sum over the exits, each exit at that corner.
 
-    The result is None if a distance is open, a noise has no log-concave density, an output has no noise, or a slack has
-    no bound.
+    The result is None if a distance is open, a noise has no log-concave density, an output has no noise, or a slack
+    has no bound.
     """
     exits, facets, distances = instance.exits, instance.facets, instance.distances
     alpha = distances.alpha
@@ -79,7 +79,7 @@ def _share(centered: CenteredExit, point: Point, gamma: Fraction) -> Share:
 
 
 def _tightest(facets: Iterable[Moving], alpha: Fraction) -> list[Moving]:
-    """Return facets with the same half-spaces in common at `alpha`, one for each direction."""
+    """Return some of `facets` with the same intersection of half-spaces at `alpha`, one facet for each direction."""
     known: dict[tuple[tuple[int, Fraction], ...], tuple[Fraction, Moving]] = {}
     for facet in facets:
         scale = abs(facet.form.inputs[0][1]) if facet.form.inputs else Fraction(1)
@@ -91,10 +91,10 @@ def _tightest(facets: Iterable[Moving], alpha: Fraction) -> list[Moving]:
 
 
 def _ends(centered: CenteredExit, facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point]:
-    """Return points behind `facets` at which the only form that the exit's slacks depend on is least and greatest.
+    """Return points at which the only form that the slacks of the exit `centered` depend on is least and greatest.
 
-    An end is missing if the form has none; the list is empty if the slacks depend on several forms, or on none. The
-    exit is `centered`, and `slots` are the inputs.
+    The points are behind `facets` at `alpha`, and `slots` are the inputs. An end is missing if the form has none; the
+    list is empty if the slacks depend on several forms, or on none.
     """
     forms = [dict(half.slack.inputs) for component in centered.parts for half in component.halfspaces]
     span = _basis_of_span(forms)

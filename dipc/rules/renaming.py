@@ -133,7 +133,7 @@ def _written(
 
 
 def _independent(items: _Items, noises: Mapping[_Noise, NoiseVar]) -> list[_Items]:
-    """Return `items` in groups that share no noise and no input, also not through the means of noises."""
+    """Return `items` in groups that share no noise and no input, also not through the means of the `noises`."""
     groups: dict[int, tuple[_Items, list[int]]] = {}
     for part, item in items:
         variables = [2 * noise for noise, _ in item.form.noises]
@@ -163,7 +163,7 @@ def _independent(items: _Items, noises: Mapping[_Noise, NoiseVar]) -> list[_Item
 
 
 def _form(form: Affine, slots: dict[int, int]) -> object:
-    """Return the part of the form without noise, with the numbers `slots` for inputs; new inputs get new numbers."""
+    """Return the part of `form` without noise, with the numbers `slots` for inputs; new inputs get new numbers."""
     terms = [(slots.setdefault(slot, len(slots)), _number(coefficient)) for slot, coefficient in form.inputs]
     return tuple(terms), _number(form.constant)
 
@@ -174,7 +174,7 @@ def _number(value: Fraction) -> int | Fraction:
 
 
 def _with_new_names(values: Mapping[int, Fraction], names: Mapping[int, int]) -> dict[int, Fraction]:
-    """Return the values with new names; an input without a new name is 0 in both classes."""
+    """Return `values` with inputs renamed by `names`; an input without a new name is 0 in both classes."""
     moved = dict.fromkeys(values, Fraction(0))
     moved.update((names[slot], value) for slot, value in values.items() if slot in names)
     return moved

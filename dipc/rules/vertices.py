@@ -32,7 +32,8 @@ class Certain:
 def vertices(instance: Instance) -> Bounds | None:
     """Return one bound for each vertex of the box of probabilities of single comparisons: the sum over the exits there.
 
-    The result is None unless the exits are conjunctions of independent comparisons, none twice in one exit.
+    The result is None unless the exits of `instance` are conjunctions of independent comparisons, none twice in one
+    exit.
     """
     exits = instance.exits
     if instance.distances.is_open and any(
@@ -59,7 +60,7 @@ Path = Sequence[tuple[int, bool]]
 
 
 def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponent], Sequence[Path]]:
-    """Return all comparisons, and each exit as a list of (index of a comparison, True if it holds in the exit).
+    """Return all comparisons, and each of `exits` as a list of (index of a comparison, True if it holds in the exit).
 
     Both lists are empty unless each exit is a conjunction of independent comparisons, none of them twice.
     """
@@ -75,7 +76,7 @@ def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponen
 
 
 def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
-    """Return (index of the component's one comparison, True), or (index of its complement, False).
+    """Return (index of the one comparison of `component`, True), or (index of its complement, False).
 
     The index is that in `comparisons`, to which a new comparison is appended. None if the component has several
     comparisons, or one without a complement.
