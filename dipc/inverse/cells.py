@@ -144,7 +144,7 @@ class Thresholds:
     """Lower bounds of the threshold t from the claim's inequalities at hard inputs, as functions of the rates."""
 
     def __init__(self, question: Question, variable: Variable, rates: AffineRates) -> None:
-        """Collect the inequalities of `question` that are about `variable`, for a program whose `rates` can be told apart.
+        """Collect the inequalities of `question` about `variable`, for a program whose `rates` can be told apart.
 
         Raises Undecided if no inequality is known for all rates, DiagnosticError for claims without a meaning.
         """

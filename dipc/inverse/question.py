@@ -203,11 +203,11 @@ class Question:
 def read_question(
     program: ProgramGiven, table: TableGiven | None, options: Options, engine: Engine | None = None
 ) -> Question:
-    """The question about `table`, about finitely many inputs, or about every real input (`inputs` of `options` is "all").
+    """The question about `table`, about finitely many inputs, or about every real input.
 
-    `for_all` of `options` extends the question to every value of a constant of `program`: its name, or a text such as
-    "m >= 3". `engine` measures the bounds; without it a new one does. Raises DiagnosticError for a question that
-    makes no sense.
+    `inputs` of `options` is "all" for every real input. `for_all` of `options` extends the question to every value of
+    a constant of `program`: its name, or a text such as "m >= 3". `engine` measures the bounds; without it a new one
+    does. Raises DiagnosticError for a question that makes no sense.
     """
     program = as_program(program, options.limits, options.eps)
     if options.error is not None:
@@ -302,9 +302,9 @@ class Inequality:
         return list(stretches(failing_regions(self.closed, self.beta, interval, engine.limits)))
 
     def holds(self, engine: Engine) -> bool:
-        """Whether the inequality holds for all values, or at the irrational eps inside of `intervals`, decided by `engine`.
+        """Whether the inequality holds for all values, or at the irrational eps inside of `intervals`.
 
-        Raises Undecided, also if it fails in only a part of the intervals around an irrational eps.
+        `engine` decides. Raises Undecided, also if it fails in only a part of the intervals around an irrational eps.
         """
         if self._holds_throughout(engine):
             return True

@@ -293,7 +293,7 @@ _MOST_INTERVALS = 1_000
 
 
 def _may_hold_below(question: Question, low: Fraction) -> str | None:
-    """The reason why `question`, whose claim fails with alpha = `low`, may hold with a smaller alpha; None if it cannot.
+    """The reason why `question`, which fails with alpha = `low`, may hold with a smaller alpha; None if it cannot.
 
     It cannot if beta does not depend on alpha: with a smaller alpha the claim says the same about more inputs.
     Otherwise beta never grows with alpha. If dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha
@@ -776,7 +776,7 @@ def solve(
 def solve_question(
     question: Question, wanted: Wanted, digits: int = DIGITS, progress: Progress | None = None
 ) -> Solution:
-    """Solve `question` for `wanted`, to `digits` digits; after Ctrl-C the solution is the result so far, `interrupted`.
+    """Solve `question` for `wanted`, to `digits` digits; after Ctrl-C the solution is the result so far.
 
     `progress` is called with (cases done, cases in all).
     """

@@ -526,7 +526,7 @@ def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
 
 
 def _slacks_are_monotone(exits: _Exits, sign: int, outputs: _Output, *, others: bool = False) -> bool:
-    """True if no slack of those of `exits` with the `outputs` decreases (`sign` 1) or increases (-1) with the constant T.
+    """True if, in `exits` with the `outputs`, no slack decreases (`sign` 1) or increases (-1) with the constant T.
 
     With `others`, the exits with all other outputs are examined instead.
     """

@@ -561,11 +561,11 @@ def grows_up_to(probabilities: Probabilities, row: Row, gamma: Cell, larger: Cel
 
     Proof.
 
-    1. The constraints are linear in the noises and g together, so E(g) contains λE(a) + (1-λ)E(b) for g = λa +
-    (1-λ)b. So for each direction the support function of E(g) is concave in g, and it never decreases. 2. Suppose
-    that E(g) has the measure of E(s), for some g < s. The sets are closed and convex, the densities are positive on
-    the range of the noises, which is convex, and the measure is not 0. So E(g) = E(s). 3. Then the support functions
-    are constant from g to s and, being concave, after s: E(t) = E(s). ∎
+    1. The constraints are linear in the noises and g together, so E(g) contains λE(a) + (1-λ)E(b) for g = λa + (1-λ)b.
+       So for each direction the support function of E(g) is concave in g, and it never decreases.
+    2. Suppose that E(g) has the measure of E(s), for some g < s. The sets are closed and convex, the densities are
+       positive on the range of the noises, which is convex, and the measure is not 0. So E(g) = E(s).
+    3. Then the support functions are constant from g to s and, being concave, after s: E(t) = E(s). ∎
     """
     pairs = zip(
         probabilities.shares(row.inputs, row.outputs, gamma),

@@ -275,7 +275,10 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
 
 
 def _is_unimodular(guards: Sequence[Constraint]) -> bool:
-    """Return True if each of `guards`, once some inputs are negated, bounds an int or a difference of two by an integer."""
+    """Return True if each of `guards`, once some inputs are negated, bounds an int or a difference of two ints.
+
+    The bounds must be integers.
+    """
     pairs: list[tuple[int, int, bool]] = []
     for guard in guards:
         terms = guard.form.inputs
