@@ -45,7 +45,7 @@ class Distance(Enum):
 
 @frozen
 class Neighborhood:
-    """The adjacency of different inputs that are at most `radius` apart.
+    """The adjacency of two different inputs whose `distance` is at most `radius`.
 
     The radius is positive, and an integer for HAMMING.
     """
@@ -57,7 +57,11 @@ class Neighborhood:
         return f"{self.distance.value}:{self.radius}"
 
     def steps(self, value: Value, choices: Sequence[Value]) -> list[tuple[int, Fraction | int]]:
-        """Return the values of `choices` within the radius of `value`, as (index, part of the radius spent)."""
+        """Return each value of `choices` within the radius of `value`, as (its index, part of the radius spent).
+
+        An input has the value `value`, and moves to the value of `choices`. For LINF no move spends a part of the
+        radius.
+        """
         moves = [self._move(value, other) for other in choices]
         spent = 0 if self.distance is Distance.LINF else 1
         return [(place, _plain(spent * move)) for place, move in enumerate(moves) if move <= self.radius]
@@ -102,7 +106,7 @@ def _plain(number: Fraction) -> Fraction | int:
 
 
 def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
-    """Parse a distance such as `linf:1`, or the path of a CSV file.
+    """Parse `text`, a distance such as `linf:1` or the path of a CSV file of pairs.
 
     Raises DiagnosticError for other texts, and for a distance that is not defined for the inputs of `program`.
     """
@@ -157,12 +161,12 @@ Input = tuple[Value, ...]
 
 
 def every_input(core: CoreProgram) -> str:
-    """Return the words for all inputs of a program, such as "all inputs" or "all real inputs"."""
+    """Return the words for all inputs of the program `core`, such as "all inputs" or "all real inputs"."""
     return f"all {kinds(core.input_slots)} inputs" if core.has_open_inputs else "all inputs"
 
 
 def is_input(program: Program, point: Input) -> bool:
-    """Return True if each value of `point` is of its input's type, and `point` satisfies `requires`."""
+    """Return True if `point` is an input of `program`: its values have the right types and satisfy `requires`."""
     typed = all(map(_is_of_type, program.core.input_slots, point))
     return typed and (program.allowed is None or program.allowed.allows(point))
 
@@ -175,10 +179,10 @@ def _is_of_type(slot: Slot, value: Value) -> bool:
 
 @frozen
 class Pairs:
-    """Ordered pairs of adjacent inputs, at least one, by their indices in `inputs`.
+    """Ordered pairs of adjacent inputs: each pair of `ordered` has two indices in `inputs`.
 
-    The reverse of each pair is a pair, too. `about` says in words which pairs they are. If these pairs decide the
-    question for all, `proof` says why.
+    There is at least one pair, and the reverse of each pair is a pair, too. `about` says in words which pairs they
+    are. If these pairs decide the question for all adjacent inputs, `proof` says why.
     """
 
     inputs: tuple[Input, ...]
@@ -190,7 +194,10 @@ class Pairs:
     def from_inputs(
         pairs: Collection[tuple[Input, Input]], about: str = "all real inputs", proof: str | None = None
     ) -> Pairs:
-        """Build pairs from inputs; by default `about` says that they decide the question for all real inputs."""
+        """Build Pairs from `pairs` of inputs, with the given words `about` and `proof`.
+
+        By default the pairs decide the question for all real inputs.
+        """
         points = tuple(dict.fromkeys(point for pair in pairs for point in pair))
         place = {point: position for position, point in enumerate(points)}
         return Pairs(points, tuple((place[one], place[two]) for one, two in pairs), about, proof)
@@ -199,17 +206,18 @@ class Pairs:
         return len(self.ordered)
 
     def texts(self, program: Program, pair: tuple[int, int]) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the values by name of the first and of the second input of `pair`."""
+        """Return the values of the first and of the second input of `pair`, by the names of the inputs of `program`."""
         return texts(program, self.inputs[pair[0]]), texts(program, self.inputs[pair[1]])
 
 
 @frozen
 class MultisetPairs(Pairs):
-    """Pairs of multisets of input values, each represented by one input.
+    """Pairs of adjacent multisets of input values, each multiset represented by one of `inputs`.
 
-    They serve programs whose inputs are interchangeable, so that all arrangements of a multiset have the same law. Two
-    multisets are adjacent if some of their arrangements are. `groups` are the interchangeable inputs, and the length is
-    the number of ordered pairs of adjacent inputs.
+    They serve programs whose inputs are interchangeable, so that all arrangements of a multiset have the same law.
+    Two multisets are adjacent by `adjacency` if some of their arrangements are. `groups` are the interchangeable
+    inputs, and `given` are all inputs before they were grouped. The length is the number of ordered pairs of adjacent
+    inputs.
     """
 
     groups: multisets.Groups | None = None
@@ -222,7 +230,10 @@ class MultisetPairs(Pairs):
         return _pairs_counted(self.given.choices, self.adjacency)
 
     def texts(self, program: Program, pair: tuple[int, int]) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the values by name of a pair's first input, and of an adjacent arrangement of its second."""
+        """Return the values by name of the first input of `pair`, and of an adjacent arrangement of its second.
+
+        The names are those of the inputs of `program`.
+        """
         assert self.groups is not None
         assert self.adjacency is not None
         one, two = self.inputs[pair[0]], self.inputs[pair[1]]
@@ -231,7 +242,10 @@ class MultisetPairs(Pairs):
         return texts(program, one), texts(program, two)
 
     def listed(self, program: Program, limits: Limits) -> tuple[Pairs, tuple[int, ...]]:
-        """Return all pairs of inputs, and for each input the index of its multiset in `inputs`. Raises LimitReached."""
+        """Return all pairs of inputs of `program`, and for each input the index of its multiset in `inputs`.
+
+        Raises LimitReached if the pairs exceed `limits`.
+        """
         assert self.groups is not None
         assert self.given is not None
         assert self.adjacency is not None
@@ -243,9 +257,10 @@ class MultisetPairs(Pairs):
 
 @frozen
 class EveryPair:
-    """All pairs of adjacent inputs that the program's types allow.
+    """All pairs of inputs adjacent by `adjacency` that the program's types allow.
 
-    They are infinitely many, or finitely many that are `too_many` to enumerate.
+    If `too_many` is None, they are infinitely many. Otherwise they are finitely many, and `too_many` is the limit
+    that listing them exceeds.
     """
 
     adjacency: Neighborhood
@@ -255,13 +270,14 @@ class EveryPair:
 def read_pairs(
     program: Program, adjacency: Adjacency, inputs: InputSpec | None, limits: Limits, *, alike: bool = False
 ) -> Pairs | EveryPair:
-    """Return the adjacent pairs among the `inputs`, as `parse_inputs` reads them, or the pairs of the file.
+    """Return the pairs among the `inputs` of `program` that are adjacent by `adjacency`.
 
-    If every input is finite, "all" and None both mean all pairs of the domains. Beyond the limit for enumeration the
-    result is EveryPair. With `alike`, one pair represents all pairs that differ in the order of interchangeable inputs.
+    `inputs` is read by `parse_inputs`. If every input is finite, "all" and None both mean all pairs of the domains;
+    beyond `limits` the result is then EveryPair. If the adjacency is a file, its pairs are returned, and `inputs` is
+    None. With `alike`, one pair represents all pairs that differ in the order of interchangeable inputs.
 
-    Both inputs of a pair satisfy `requires`. Raises DiagnosticError if there is no pair, if infinitely many would have
-    to be enumerated, and for a file that cannot be read; LimitReached if too many inputs are named.
+    Both inputs of a pair satisfy `requires`. Raises DiagnosticError if there is no pair, if infinitely many would
+    have to be enumerated, and for a file that cannot be read; LimitReached if too many inputs are named.
     """
     if isinstance(adjacency, Listed):
         if inputs is not None:
@@ -290,9 +306,10 @@ def read_pairs(
 def _multiset_pairs(
     program: Program, given: FiniteInputs, adjacency: Neighborhood, limits: Limits
 ) -> MultisetPairs | None:
-    """Return the adjacent multisets among the inputs `given`, or None if too few inputs are interchangeable.
+    """Return the pairs of multisets of the inputs `given` of `program` that are adjacent by `adjacency`.
 
-    Raises LimitReached.
+    None if too few inputs are interchangeable, if there are more multisets than `limits` allows, and if no multisets
+    are adjacent. Raises LimitReached for too many pairs.
     """
     if given.count <= multisets.LEAST_INPUTS or not program.core.has_finite_inputs:
         return None
@@ -322,7 +339,10 @@ def _multiset_pairs(
 
 
 def _pairs_counted(choices: Sequence[Sequence[Value]], adjacency: Neighborhood) -> int:
-    """Return the number of ordered pairs of adjacent inputs, if each input takes any value of its own `choices`."""
+    """Return the number of ordered pairs of different inputs that are adjacent by `adjacency`.
+
+    `choices` has the values that each input takes.
+    """
     # The number of pairs of values of the first inputs, for each part of the radius that they spend.
     spent: dict[Fraction | int, int] = {0: 1}
     same = 1
@@ -342,9 +362,10 @@ def _pairs_counted(choices: Sequence[Sequence[Value]], adjacency: Neighborhood) 
 def _pairs_among(
     given: FiniteInputs | ListedInputs, adjacency: Neighborhood, program: Program, limits: Limits
 ) -> Pairs:
-    """Return the adjacent pairs among `given`, both of whose inputs satisfy `requires`.
+    """Return the pairs among the inputs `given` that are adjacent by `adjacency`.
 
-    Raises DiagnosticError if there are none, and LimitReached.
+    Both inputs of a pair satisfy the `requires` of `program`. Raises DiagnosticError if there is no pair, and
+    LimitReached if there are more inputs or pairs than `limits` allows.
     """
     match given:
         case FiniteInputs():
@@ -374,7 +395,7 @@ def _pairs_among(
 
 
 def no_pair(adjacency: Adjacency) -> DiagnosticError:
-    """Return the error that no two inputs are adjacent."""
+    """Return the error that no two inputs are adjacent by `adjacency`."""
     note = "a claim about no pair would hold trivially: give inputs that are adjacent"
     return bad_input("E1408", f"no two of the inputs are adjacent by {adjacency}", note)
 
@@ -382,10 +403,11 @@ def no_pair(adjacency: Adjacency) -> DiagnosticError:
 def _related(
     points: Sequence[Input], inputs: FiniteInputs, adjacency: Neighborhood, limits: Limits
 ) -> list[tuple[int, int]]:
-    """Return the adjacent pairs of `points`, as pairs of indices. Raises LimitReached.
+    """Return the pairs of `points` that are adjacent by `adjacency`, as pairs of indices.
 
-    The points are all combinations of the choices of `inputs`, and the last choice varies fastest: the index of a point
-    is a number whose digits are the indices of its values.
+    The points are all combinations of the choices of `inputs`, and the last choice varies fastest: the index of a
+    point is a number whose digits are the indices of its values. Raises LimitReached for more pairs than `limits`
+    allows.
     """
     assert len(set(points)) == len(points), "no input is named twice"
     near = [[adjacency.steps(value, choices) for value in choices] for choices in inputs.choices]
@@ -393,9 +415,10 @@ def _related(
     places = iter(range(len(points)))
 
     def onwards(position: int, reached: list[tuple[int, Fraction | int]]) -> None:
-        """Extend a point from its value with index `position` on, by all combinations of values.
+        """Append the adjacent pairs of all points that have the current values before index `position`.
 
-        `reached` has the points within the radius of the first values, each with the part of the radius left.
+        `reached` has, for these values, each choice of the first values of the other input: (its index, part of the
+        radius left).
         """
         if position == len(near):
             place = next(places)
@@ -467,5 +490,5 @@ def _values(cells: Sequence[Cell]) -> Input:
 
 
 def texts(program: Program, point: Input) -> dict[str, str]:
-    """Return the values of the input `point` by name, written as in a table."""
+    """Return the values of the input `point` by the names of `program`, written as in a table."""
     return {name: show_value(value) for name, value in zip(program.inputs, point, strict=True)}

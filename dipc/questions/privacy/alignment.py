@@ -59,12 +59,12 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class AlignedExit:
-    """One exit of a program, in terms of noises with mean 0 (keys 0, 1, …) and inputs (keys from `first_input` on).
+    """One exit of a program, in terms of noises with mean 0 and of real and int inputs.
 
-    The exit is reached if no form of `slacks` is negative. `reals` are its real and int outputs, by slot, and `state`
-    has the finite outputs. `rates` are the rates of the noises, and `whole` the keys of integer noises. Exits with the
-    same `likeness` give the same finite outputs, and draw noises of the same laws after choices with the same
-    probabilities.
+    Noises have the keys 0, 1, …, inputs the keys from `first_input` on. The exit is reached if no form of `slacks` is
+    negative. `reals` are its real and int outputs, as (slot, form), and `state` has the finite outputs. `rates` are
+    the rates of the noises by key, and `whole` the keys of integer noises. Exits with the same `likeness` give the
+    same finite outputs, and draw noises of the same laws after choices with the same probabilities.
     """
 
     state: ExitState
@@ -76,10 +76,11 @@ class AlignedExit:
     likeness: Hashable
 
     def changes(self, onto: AlignedExit | None = None) -> tuple[list[Halfspace], list[Halfspace]]:
-        """Return the conditions on a shift of the noises for which an input in this exit moves into the exit `onto`.
+        """Return the conditions on a shift of the noises that moves the inputs from this exit into the exit `onto`.
 
-        They are two lists of forms, over shifts of the noises and moves of the inputs: the first may not be negative,
-        the second must be 0. `onto` is this exit by default, and must correspond to this exit.
+        The conditions are two lists of forms over shifts of the noises and moves of the inputs: forms of the first
+        list may not be negative, forms of the second must be 0. `onto` is this exit by default, and must correspond
+        to this exit.
         """
         other = self if onto is None else onto
         slacks = [
@@ -98,7 +99,7 @@ class AlignedExit:
         return any(item.coefficients[0][0] >= self.first_input for item in self.slacks)
 
     def at_point(self, point: Mapping[int, Fraction]) -> AlignedExit | None:
-        """Return the exit with its inputs fixed at `point`, by key.
+        """Return the exit with its inputs fixed at `point`, which has their values by key.
 
         None if `point` violates a comparison without noise.
         """
@@ -114,9 +115,9 @@ class AlignedExit:
         )
 
     def corresponds(self, other: AlignedExit) -> bool:
-        """Return True if a shift of the noises may lead from this exit into `other`.
+        """Return True if a shift of the noises may lead from this exit into the exit `other`.
 
-        Both must have one likeness, and the same inequalities and real outputs except for their constants.
+        Both must have the same likeness, and the same inequalities and real outputs except for their constants.
         """
         return self.likeness == other.likeness and _shape(self) == _shape(other)
 
@@ -129,7 +130,7 @@ def _shape(aligned: AlignedExit) -> Hashable:
 def onto_others(
     ones: Sequence[AlignedExit], others: Sequence[AlignedExit]
 ) -> Iterator[tuple[AlignedExit, AlignedExit]]:
-    """Yield each exit of `ones` with its own corresponding exit of `others`.
+    """Yield each exit of `ones` with a corresponding exit of `others`, a different one for each.
 
     An exit that is in both is paired with itself. Raises OutsideFragment if no corresponding exit is left.
     """
@@ -148,10 +149,10 @@ def onto_others(
 def aligned_exits(
     program: Program, finite: Mapping[int, Value] | None = None, *, guarded: bool = False
 ) -> tuple[AlignedExit, ...]:
-    """Return all exits of a program for the values `finite` of its finite inputs, by slot, as few as possible by union.
+    """Return the exits of `program` for the values `finite` of its finite inputs, by slot, united where possible.
 
-    Real and int inputs stay open. Raises Undecided if the exits do not describe the program completely and, unless
-    `guarded`, if an exit depends on comparisons of the inputs without noise.
+    Real and int inputs stay open. Raises Undecided if the exits do not describe the program completely. Unless
+    `guarded`, raises OutsideFragment if an exit depends on comparisons of the inputs without noise.
     """
     core = program.core
     given = {} if finite is None else finite
@@ -178,7 +179,10 @@ class Emptiness:
     """
 
     def __init__(self, program: Program, like: AlignedExit) -> None:
-        """Take the types of noises and inputs from their keys in the exit `like`; other keys are real numbers."""
+        """Take the types of noises and inputs of `program` from their keys in the exit `like`.
+
+        Other keys are real numbers.
+        """
         slots = program.core.input_slots
         integers = {
             like.first_input + position for position, slot in enumerate(slots) if isinstance(slot.type, IntType)
@@ -189,7 +193,10 @@ class Emptiness:
         self._whole = like.whole | integers
 
     def __call__(self, system: Sequence[Halfspace]) -> bool:
-        """Return True if `system` has no solution. Raises LimitReached past the limit on cells, and NotConfirmed."""
+        """Return True if the inequalities `system` have no solution.
+
+        Raises LimitReached past the limit on cells, and NotConfirmed.
+        """
         self.asked += 1
         if self.asked > self._limits.cells:
             raise LimitReached("cells", f"uniting the paths to an answer takes more than {self._limits.cells} tests")
@@ -205,10 +212,10 @@ class Emptiness:
 
 
 def _as_few(alike: Sequence[AlignedExit], program: Program) -> Sequence[AlignedExit]:
-    """Return fewer exits by uniting pairs of exits, which all have the same outputs, for as long as possible.
+    """Return fewer exits by uniting pairs of the exits `alike` of `program`, for as long as possible.
 
-    The exits are over the same noises, in the same order. Exits that overlap as sets of noises, because choices
-    separate them, are not united. Past a limit all exits are returned unchanged.
+    The exits have the same outputs, over the same noises in the same order. Exits that overlap as sets of noises,
+    because choices separate them, are not united. Past a limit all exits are returned unchanged.
     """
     if len(alike) < 2:
         return alike
@@ -276,7 +283,8 @@ def _aligned(program: Program, state: ExitState, weight: Closed | None) -> Align
 class Costly:
     """An exit, and the move of the inputs for which the cheapest shift of its noises costs the most.
 
-    `shift` and `cost` are None if no shift makes up for the move, so that the loss has no bound. The conditions on the
+    `move` has the steps of the inputs by their keys in `exit`. `cost` is a multiple of eps; it is None if no shift
+    makes up for the move, so that the loss has no bound. `shift` is None if it is not known. The conditions on the
     shift, in the order of its multipliers, are those of `AlignedExit.changes` with the move substituted.
     """
 
@@ -287,7 +295,10 @@ class Costly:
 
 
 def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> Costly:
-    """Return the move to an adjacent input whose cheapest shift costs the most for one exit. Raises Undecided."""
+    """Return the move to an input adjacent by `within` whose cheapest shift costs the most for the exit `aligned`.
+
+    `aligned` is an exit of `program`. Raises Undecided.
+    """
     places = range(len(program.core.inputs))
     if any(isinstance(slot.type, IntType) for slot in program.core.input_slots):
         return costliest_into(aligned, aligned, within, places, program)
@@ -302,9 +313,9 @@ def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> C
 
 
 def costliest_among(aligned: AlignedExit, moves: Sequence[Mapping[int, Fraction]], program: Program) -> Costly:
-    """Return the one of `moves` whose cheapest shift costs the most for the exit `aligned`. Raises Undecided.
+    """Return the one of `moves` whose cheapest shift costs the most for the exit `aligned` of `program`.
 
-    A move has its steps by the indices of inputs.
+    Each move has the steps of the inputs by their indices. Raises Undecided.
     """
     first = aligned.first_input
     still = dict.fromkeys(range(first, first + len(program.core.inputs)), _ZERO)
@@ -336,10 +347,10 @@ def costliest_into(
 ) -> Costly:
     """Return the move whose cheapest shift from the exit `aligned` into the exit `onto` costs the most.
 
-    The exit `onto` is `aligned` itself, or the corresponding one at other values of the finite inputs. The real and int
-    inputs with the indices `places` move to adjacent ones by `within`; with None they do not move. For a fixed move of
-    the int inputs the least cost is convex in the move of the real ones, so vertices suffice. Shifts of integer noises
-    are integers. Raises Undecided.
+    `onto` is `aligned` itself, or the corresponding exit at other values of the finite inputs of `program`. The real
+    and int inputs with the indices `places` move to inputs adjacent by `within`; with None they do not move. For a
+    fixed move of the int inputs the least cost is convex in the move of the real ones, so vertices suffice. Shifts of
+    integer noises are integers. Raises Undecided.
     """
     core = program.core
     keys = [aligned.first_input + position for position in places]
@@ -358,9 +369,10 @@ def costliest_into(
 
 
 def _moves(within: Neighborhood, keys: Sequence[int], integers: Sequence[int], limits: Limits) -> Iterator[Point]:
-    """Yield moves to adjacent inputs other than 0, among them the one whose cheapest shift costs the most.
+    """Yield nonzero moves to inputs adjacent by `within`, among them one whose cheapest shift costs the most.
 
-    The inputs with the keys `integers` are int. Raises LimitReached.
+    The inputs have the `keys`; those with the keys `integers` are int. Raises LimitReached for more moves than
+    `limits` allows.
     """
     box = within.distance is Distance.LINF
     radius, reals = floor(within.radius), [key for key in keys if key not in integers]
@@ -379,7 +391,10 @@ def _moves(within: Neighborhood, keys: Sequence[int], integers: Sequence[int], l
 
 
 def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[Point]:
-    """Yield the vertices of the set of moves: of a box with half-width `radius`, or else of an L1 ball."""
+    """Yield the vertices of the set of moves of the inputs `keys`.
+
+    The set is a box of half-width `radius` if `box` is True, else an L1 ball of this radius.
+    """
     if not keys or not radius:
         yield {}
     elif box:
@@ -391,9 +406,11 @@ def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[P
 
 
 def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: AlignedExit | None = None) -> Fraction | None:
-    """Return the least cost of a shift for `move` whose integer parts are integers; None if there is no shift.
+    """Return the least cost of a shift for `move`, in multiples of eps; None if there is no shift.
 
-    The shift leads into the exit `onto`, by default into the exit itself. Raises Undecided.
+    The shift leads from the exit `aligned` into the exit `onto`, by default into `aligned` itself. Integer noises
+    shift by integers. `move` has the steps of the inputs by key. Raises Undecided, also for more branches than
+    `limits` allows.
     """
     slacks, equations = ([item.with_values(move) for item in halves] for halves in aligned.changes(onto))
     if not aligned.whole:
@@ -419,9 +436,10 @@ def pivot_cost(
 ) -> Fraction | None:
     """Return the least bound of the loss, in multiples of eps, with a continuous noise as pivot; None without a pivot.
 
-    A pivot is a noise whose shift depends on the other noises. The exits have one likeness and `count` real inputs. The
-    union of `joined` has the pairs of inputs to cover, over the keys of the inputs and of their moves. Raises
-    LimitReached, NotConfirmed.
+    A pivot is a noise whose shift depends on the other noises. The `exits` have one likeness and `count` real inputs,
+    which move to inputs adjacent by `within`. The union of `joined` has the pairs of inputs to cover, over the keys
+    of the inputs and of their moves. `is_empty` tests sets of noises, inputs and moves. Raises LimitReached,
+    NotConfirmed.
     """
     first = exits[0].first_input + count
     moves = convex_moves(within, range(first, first + count))
@@ -442,9 +460,9 @@ def pivot_cost(
 
 @frozen
 class _Pivot:
-    """A noise, with the key `key`, whose shift t may depend on the other noises.
+    """A noise, with the key `key`, whose shift may depend on the other noises.
 
-    The keys of the moves of the `count` inputs follow those of the inputs.
+    The keys of the `count` inputs begin at `first_input`; the keys of their moves follow.
     """
 
     key: int
@@ -454,9 +472,9 @@ class _Pivot:
     def farthest(
         self, exits: Sequence[AlignedExit], within: Sequence[Halfspace], is_empty: Emptiness
     ) -> Fraction | None:
-        """Return the largest |t| over all exits and moves in the set `within`, where t is the pivot's shift.
+        """Return the largest |t| of the pivot's shift t over all `exits` and all moves in the set `within`.
 
-        The result is None if the noise is not a pivot.
+        None if the noise is not a pivot. `is_empty` tests sets of noises, inputs and moves.
         """
         others = [[item for item in each.slacks if not item.coefficient(self.key)] for each in exits]
         if not all(is_empty([*one, *two]) for one, two in combinations(others, 2)):
@@ -477,9 +495,9 @@ class _Pivot:
         return largest
 
     def _farthest(self, one: AlignedExit, two: AlignedExit, system: Sequence[Halfspace]) -> Fraction | None:
-        """Return the largest |t| of the pivot's shift t from exit `one` to exit `two` on `system`.
+        """Return the largest |t| of the pivot's shift t from exit `one` to exit `two` on the half-spaces `system`.
 
-        None if there is none.
+        None if no such shift leads into `two` with the same real outputs.
         """
         t = self._shift(one, two)
         if t is None:
@@ -499,9 +517,9 @@ class _Pivot:
         return max(values) if len(values) == len(ends) else None
 
     def _shift(self, one: AlignedExit, two: AlignedExit) -> Halfspace | None:
-        """Return the shift t of the pivot that leaves a real output, or else the only slack with the pivot, unchanged.
+        """Return the pivot's shift from exit `one` to exit `two`, or None if none is known.
 
-        The result is None if there is no such t.
+        The shift leaves a real output with the pivot unchanged, or else the only slack with the pivot.
         """
         outputs = [[form for _, form in each.reals if form.coefficient(self.key)] for each in (one, two)]
         compared = [[item for item in each.slacks if item.coefficient(self.key)] for each in (one, two)]
@@ -535,10 +553,10 @@ def _plus(one: Halfspace, two: Halfspace, factor: Fraction) -> Halfspace:
 
 
 def convex_moves(within: Neighborhood, moves: range) -> list[list[Halfspace]] | None:
-    """Return convex sets whose union is the set of moves to adjacent inputs.
+    """Return convex sets whose union is the set of moves to inputs adjacent by `within`.
 
-    None for several inputs with unbounded moves. The moves have the keys `moves`. For L1 each set has further unknowns,
-    after the moves, that bound the moves' absolute values.
+    None for several inputs with unbounded moves. The moves have the keys `moves`. For L1 each set has further
+    unknowns, after the moves, that bound the moves' absolute values.
     """
     signs, radius = (_ONE, -_ONE), within.radius
     match within.distance:

@@ -45,11 +45,12 @@ Move = Mapping[int, Fraction]
 
 @frozen
 class _Group:
-    """Inputs that affect an exit only through one weighted sum of them; `places` are their indices, the heaviest first.
+    """Inputs that affect an exit only through one weighted sum of them.
 
-    `steps` has each input's move for one unit of the radius, and `budgets` the part of the radius that its whole range
-    takes, None if it is unbounded. `one_sign` is -1 if all inequalities fall with the sum, 1 if all grow, so that one
-    direction is the worst, and otherwise 0.
+    `places` are their indices, those with the greatest weighted move for a unit of the radius first, and `weights`
+    their factors in the sum. `steps` has each input's move for one unit of the radius, and `budgets` the part of the
+    radius that its whole range takes; None if the range is unbounded. `one_sign` is -1 if all inequalities fall with
+    the sum, 1 if all grow, so that one direction is the worst, and otherwise 0.
     """
 
     places: tuple[int, ...]
@@ -87,9 +88,11 @@ Form = Mapping[int, Fraction]
 def moves_of_exit(
     aligned: AlignedExit, ranges: Sequence[Extent], within: Neighborhood, integers: frozenset[int], limits: Limits
 ) -> list[Move]:
-    """Return moves between two inputs of the box, among them one whose shift costs the most for the exit `aligned`.
+    """Return moves between two inputs of a box, among them one whose shift costs the most for the exit `aligned`.
 
-    Raises OutsideFragment if moves are unbounded or mix int and real inputs, LimitReached past a limit.
+    `ranges` has the range of each input; the two inputs are adjacent by `within`. `integers` are the indices of int
+    inputs. Raises OutsideFragment if moves are unbounded or mix int and real inputs, LimitReached past one of the
+    `limits`.
     """
 
     def of_inputs(form: Halfspace) -> Form:
@@ -107,11 +110,12 @@ def extreme_moves(
     integers: frozenset[int],
     limits: Limits,
 ) -> list[Move]:
-    """Return moves between two inputs of the box, among them one with the greatest cost.
+    """Return moves between two inputs of a box, among them one with the greatest cost.
 
-    The cost is any convex function of the forms' values that does not fall when a form of `inequalities` falls.
-    `integers` are the indices of int inputs. Raises OutsideFragment if moves are unbounded under HAMMING, or if int and
-    real inputs affect the forms together; LimitReached past a limit.
+    The cost is any convex function of the values of the forms `inequalities` and `equations` that does not fall when
+    a form of `inequalities` falls. `ranges` has the range of each input, and the two inputs are adjacent by `within`.
+    `integers` are the indices of int inputs. Raises OutsideFragment if moves are unbounded under HAMMING, or if int
+    and real inputs affect the forms together; LimitReached past one of the `limits`.
     """
     groups = _groups(inequalities, equations, ranges, within)
     counting = {place for group in groups for place in group.places}
@@ -130,7 +134,7 @@ def extreme_moves(
 
 
 def _signed(groups: Sequence[_Group], parts: Sequence[Move]) -> Iterator[Move]:
-    """Yield every combination of one move for each group, out of `parts`, with each sign that could be the worst."""
+    """Yield every combination of the moves `parts`, one for each of `groups`, with all signs that may be the worst."""
     choices = [(_ZERO,) if not part else _directions(group) for group, part in zip(groups, parts, strict=True)]
     for signs in product(*choices):
         yield {
@@ -146,7 +150,10 @@ def _directions(group: _Group) -> tuple[Fraction, ...]:
 
 
 def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> Iterator[tuple[Fraction | None, ...]]:
-    """Yield, for each extreme move, the part of the radius that each group of inputs spends; None means all it can."""
+    """Yield, for each extreme move, the part of the radius that each of `groups` spends; None means all it can.
+
+    The moves lead to inputs adjacent by `within`. Raises LimitReached for more vertices than `limits` allows.
+    """
     if within.distance is Distance.LINF:
         yield (None,) * len(groups)
         return
@@ -193,7 +200,11 @@ def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> 
 def _groups(
     inequalities: Sequence[Form], equations: Sequence[Form], ranges: Sequence[Extent], within: Neighborhood
 ) -> list[_Group]:
-    """Return the groups of inputs; inputs that no form depends on are left out. Raises OutsideFragment."""
+    """Return the groups of inputs whose coefficients in `inequalities` and `equations` are multiples of one column.
+
+    Inputs that no form depends on are left out. `ranges` has the range of each input, and `within` is the adjacency.
+    Raises OutsideFragment for an unbounded range under HAMMING.
+    """
     columns: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
     for place in range(len(ranges)):
         column = [form.get(place, _ZERO) for form in (*inequalities, *equations)]
@@ -223,7 +234,7 @@ def _groups(
 
 
 def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None]:
-    """Return (the move of one input for each unit of the radius, the units for its whole range).
+    """Return (the move of one input for each unit of the radius of `within`, the units for its whole range).
 
     The units are None if the range `side` of the input is unbounded.
     """
@@ -240,9 +251,10 @@ def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None
 
 
 def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> list[dict[int, Fraction]]:
-    """Return all moves of int inputs, with one move for each sum where a group has equal weights.
+    """Return all moves of the int inputs of `groups` to inputs adjacent by `within`.
 
-    Raises LimitReached.
+    A group with equal weights has one move for each value of its sum. Raises LimitReached for more moves than
+    `limits` allows.
     """
     every: list[dict[int, Fraction]] = [{}]
     spent: list[Fraction] = [_ZERO]
@@ -265,7 +277,10 @@ def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits)
 
 
 def _sums(group: _Group, within: Neighborhood) -> list[tuple[dict[int, Fraction], Fraction]]:
-    """Return one move of a group of int inputs for each sum within reach, with the part of the radius it spends."""
+    """Return, for each value of the sum of `group` that is reached within `within`, one move of its int inputs.
+
+    The weights of the group are equal up to signs. Each move comes with the part of the radius that it spends.
+    """
     result: list[tuple[dict[int, Fraction], Fraction]] = [({}, _ZERO)]
     move: dict[int, Fraction] = {}
     for place, weight, whole in zip(group.places, group.weights, group.budgets, strict=True):
@@ -280,7 +295,10 @@ def _sums(group: _Group, within: Neighborhood) -> list[tuple[dict[int, Fraction]
 
 
 def _each(group: _Group, within: Neighborhood, limits: Limits) -> list[tuple[dict[int, Fraction], Fraction]]:
-    """Return all moves of a group of int inputs, with the part of the radius that each spends. Raises LimitReached."""
+    """Return all moves of the int inputs of `group` within `within`, each with the part of the radius that it spends.
+
+    Raises LimitReached for more moves than `limits` allows.
+    """
     result: list[tuple[dict[int, Fraction], Fraction]] = [({}, _ZERO)]
     for place, step, whole in zip(group.places, group.steps, group.budgets, strict=True):
         farthest = (
@@ -304,7 +322,7 @@ def _each(group: _Group, within: Neighborhood, limits: Limits) -> list[tuple[dic
 
 
 def pairs_in(ranges: Sequence[Extent], first: int, moved: int) -> list[Halfspace]:
-    """Return the half-spaces for the inputs u and u + d both to be in the box.
+    """Return the half-spaces for the inputs u and u + d both to be in the box with the `ranges`.
 
     Keys of u begin at `first`, those of d at `moved`.
     """
@@ -318,7 +336,10 @@ def pairs_in(ranges: Sequence[Extent], first: int, moved: int) -> list[Halfspace
 
 
 def placed(ranges: Sequence[Extent], start: Sequence[Fraction], move: Sequence[Fraction]) -> tuple[Input, Input]:
-    """Return the two inputs of the box that differ by `move`, the first as near as possible to `start`."""
+    """Return two inputs of the box with the `ranges` that differ by `move`, the first close to `start`.
+
+    It is the first input of all such pairs that is nearest to `start`.
+    """
     one = []
     for side, value, step in zip(ranges, start, move, strict=True):
         low = None if side.low is None else side.low - min(step, _ZERO)

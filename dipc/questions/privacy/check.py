@@ -94,10 +94,10 @@ def check_privacy(program: ProgramGiven, adjacent: str, **given: Unpack[GivenPri
     The claim is Pr[P(u) in S] <= e^budget·Pr[P(u') in S] + delta for all adjacent inputs u, u' and every set S of
     outputs.
 
-    `adjacent` is linf:1, l1:1, hamming:1 or the path of a CSV file of pairs. The option `inputs` is as for
-    `dipc.check`; None lets finite inputs range over their domains. The option `budget` is k*eps (eps by default),
-    `delta` an expression in eps (0 by default). With `compose`, the claim is about all outputs of this many independent
-    runs. The other options are those of `dipc.check`.
+    `adjacent` is linf:1, l1:1, hamming:1 or the path of a CSV file of pairs. All other options are keywords, `given`.
+    `inputs` is as for `dipc.check`; None lets finite inputs range over their domains. `budget` is k*eps (eps by
+    default), `delta` an expression in eps (0 by default). With `compose`, the claim is about all outputs of this many
+    independent runs. The other options are those of `dipc.check`.
 
     Raises DiagnosticError for options that cannot be read or that do not fit the program.
     """
@@ -138,11 +138,11 @@ class PrivacyQuestion:
         """Read the adjacency `adjacent` and the `inputs`.
 
         The question is about all outputs of `runs` independent runs of `program`, together with those of each program
-        of `beside`, which has its own number of runs. All runs have the same pair of inputs. `progress` is called with
-        the number of inputs, or pairs, that are done, and the number of all.
+        of `beside`, which has its own number of runs. All runs have the same pair of inputs. `engine` decides
+        obligations. `progress` is called with the number of inputs, or pairs, that are done, and the number of all.
 
-        Raises DiagnosticError for an adjacency or inputs that cannot be read or do not fit the program, ValueError for
-        programs whose inputs have other names or types.
+        Raises DiagnosticError for an adjacency or inputs that cannot be read or do not fit the program, ValueError
+        for programs whose inputs have other names or types.
         """
         chosen, inputs = with_selection(program, inputs)
         selection = chosen.core.selection
@@ -201,7 +201,10 @@ class PrivacyQuestion:
         return PrivacyQuestion(self.program, *self._given, self.engine, self.subject.progress)
 
     def laws(self) -> Laws:
-        """Return the laws of the outputs at the pairs, as an object for the types of the outputs. Raises Undecided."""
+        """Return the laws of the outputs at the pairs, as an object for the types of the outputs.
+
+        Raises Undecided.
+        """
         if self._normal is not None:
             return self._normal
         if isinstance(self._worst, Undecided):
@@ -230,10 +233,7 @@ class PrivacyQuestion:
 
     @cached_property
     def _box(self) -> Clipped | None:
-        """The program with its inputs limited to a box, if it clips them and the question is about all inputs.
-
-        Else None.
-        """
+        """The program with its inputs limited to a box, if it clips them; None if not all inputs are asked about."""
         return clipped(self.program) if isinstance(self.pairs, EveryPair) and len(self.parts) == 1 else None
 
     @cached_property
@@ -315,7 +315,7 @@ class PrivacyQuestion:
         return None
 
     def bounds(self) -> LossBounds:
-        """Return upper and lower bounds of the loss by shifts and single outputs, without the laws of the outputs."""
+        """Return upper bounds of the loss at all pairs by shifts, and lower bounds by single outputs."""
         match self.pairs:
             case EveryPair(adjacency):
                 return self._together(lambda program: bounds_for_every_pair(program, adjacency, self.engine))
@@ -329,7 +329,7 @@ class PrivacyQuestion:
     # --- the questions --------------------------------------------------------------------------------
 
     def _with_irrational_ends(self, claim: PrivacyClaim, irrational: IrrationalEps) -> PrivacyReport:
-        """Decide a claim with irrational ends of eps: prove it on larger intervals, or refute it within smaller ones.
+        """Decide a `claim` with `irrational` ends of eps: prove it on larger intervals, or refute it on smaller ones.
 
         A claim about a single irrational eps is refuted only if one set of outputs refutes it throughout an interval
         around this eps.
@@ -547,8 +547,8 @@ class PrivacyQuestion:
     def constant(self, eps: GivenEps, digits: int | None = None) -> Constant:
         """Return the least K such that the program is K·eps-private for every `eps` of the intervals.
 
-        The answer is exact, or a lower and an upper end. If outputs are listed and `digits` is given, both ends agree
-        to this many significant digits.
+        The answer is exact, or a lower and an upper bound. If outputs are listed and `digits` is given, both bounds
+        agree to this many significant digits.
         """
         claim = read_claim(self.program, None, None, eps, enclosed=True)
         intervals, irrational = claim.intervals, claim.irrational
@@ -573,7 +573,10 @@ class PrivacyQuestion:
         return ends
 
     def _at_irrational_eps(self, ends: ConstantEnds, intervals: tuple[Interval, ...]) -> ConstantEnds:
-        """Return `ends` with a K that is refuted throughout the `intervals` around an irrational eps."""
+        """Return `ends` with a K that its candidate refutes throughout the `intervals` around an irrational eps.
+
+        The lower bound is 0 if no K is known.
+        """
         if ends.at is not None and ends.refuted_below is not None:
             for less in (Fraction(0), Fraction(1, 10**DIGITS), Fraction(1, 10**_FEW_DIGITS)):
                 constant = ends.refuted_below * (1 - less)
@@ -585,7 +588,11 @@ class PrivacyQuestion:
         return replace(ends, refuted_below=Fraction(0), at=None)
 
     def _constants(self, intervals: tuple[Interval, ...], digits: int | None) -> Iterator[ConstantEnds]:
-        """Yield bounds of the least K of K·eps-privacy by each method, the cheapest method first. Raises Undecided."""
+        """Yield bounds of the least K of K·eps-privacy on the `intervals`, those of the cheapest method first.
+
+        If outputs are listed and `digits` is given, both bounds agree to this many significant digits. Raises
+        Undecided.
+        """
         if self._at_once is not None:
             yield self._at_once.constant(intervals, digits)
         if self._is_listed and self.finite_outputs:
@@ -602,7 +609,7 @@ class PrivacyQuestion:
                 yield self._dense.constant(intervals, digits)
 
     def largest_loss(self, eps: Fraction, digits: int = DIGITS) -> Loss:
-        """Return the largest privacy loss at `eps`, over all pairs and outputs.
+        """Return the largest privacy loss at `eps`, over all pairs and outputs, to `digits` significant digits.
 
         Raises DiagnosticError for real inputs that are not enumerated; Undecided past a limit, and for outputs whose
         largest loss is not known.
@@ -611,9 +618,10 @@ class PrivacyQuestion:
         return self.laws().loss(eps, digits)
 
     def divergence(self, order: int, eps: Fraction, digits: int = DIGITS) -> Renyi:
-        """Return the largest Rényi divergence of `order` >= 2 at `eps`, over all pairs.
+        """Return the largest Rényi divergence of `order` >= 2 at `eps`, over all pairs, to `digits` significant digits.
 
-        Raises DiagnosticError for real inputs that are not enumerated, Undecided if it is not known, and past a limit.
+        Raises DiagnosticError for real inputs that are not enumerated, Undecided if the divergence is not known, and
+        past a limit.
         """
         self.require_meaning(eps)
         if self.runs > 1 and len(self.parts) == 1 and not self.finite_outputs:
@@ -626,8 +634,9 @@ class PrivacyQuestion:
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None = None, digits: int = DIGITS) -> LeastDelta:
         """Return the least delta for the budget of `claim` on its intervals, and at the eps `point` if it is given.
 
-        Raises DiagnosticError for real inputs that are not enumerated and for a `point` outside of the intervals;
-        Undecided if the least delta is not known, and past a limit.
+        Deltas without a closed form are enclosed to about `digits` digits. Raises DiagnosticError for real inputs
+        that are not enumerated and for a `point` outside of the intervals; Undecided if the least delta is not known,
+        and past a limit.
         """
         self.require_meaning(claim.intervals)
         if point is not None and not any(point in interval for interval in claim.intervals):
@@ -648,13 +657,14 @@ class PrivacyQuestion:
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
         """Return an enclosure, about 10^-`digits` wide, of the least delta for the budget `budget`·eps at one `eps`.
 
-        Raises DiagnosticError for real inputs that are not enumerated; Undecided if it is not known, and past a limit.
+        Raises DiagnosticError for real inputs that are not enumerated; Undecided if the least delta is not known, and
+        past a limit.
         """
         self.require_meaning(eps)
         return self.laws().delta_at(budget, eps, digits)
 
     def rho(self, eps: GivenEps) -> Rho:
-        """Return the least ρ such that the program is ρ-zCDP on the intervals of `eps`.
+        """Return the least ρ such that the program is ρ-zCDP on the intervals that the option `eps` gives.
 
         Raises Undecided if the least ρ is not known.
         """
@@ -678,7 +688,7 @@ _FAR = Fraction(10)
 
 
 def _some_points(intervals: Sequence[Interval]) -> Iterator[Fraction]:
-    """Yield some eps at which a budget with a logarithm may be refuted: ends of the intervals, and eps within."""
+    """Yield some eps of `intervals`, at which a budget with a logarithm may be refuted."""
     for interval in reversed(intervals):
         ends = (interval.upper, interval.lower)
         yield from (end for end in ends if end and end in interval)

@@ -70,9 +70,10 @@ else:
 
 
 def worst_sets(summands: Sequence[Closed], intervals: Sequence[Interval], limits: Limits) -> list[tuple[int, ...]]:
-    """Return, for each eps, the set of the indices of the functions that are positive there; each different set once.
+    """Return, for each eps of `intervals`, the indices of the functions `summands` that are positive there.
 
-    Roots of the functions are not considered as eps, and the empty set is left out. Raises LimitReached.
+    Each different set is returned once. Roots of the functions are not considered as eps, and the empty set is left
+    out. Raises LimitReached past one of the `limits`.
     """
     numerators = [fraction_of(function)[0] for function in summands]
     functions = list(dict.fromkeys(f for f in numerators if not f.is_zero()))
@@ -94,7 +95,8 @@ _SAMPLES = tuple(map(Fraction, ("1/10", "1", "10")))
 class Excess:
     """The excess Σ_S (p - e^budget·p') of the set S of `answers` at a pair, as a function of eps.
 
-    `answers` is empty for the function 0.
+    `pair` has the indices of both inputs, and `answers` the indices of the outputs. `answers` is empty for the
+    function 0.
     """
 
     value: Closed
@@ -111,9 +113,10 @@ _NONE = Excess(ExpPoly.ZERO, (0, 0), ())
 def pieces_of(
     greatest: Sequence[Excess], interval: Interval, digits: int, limits: Limits
 ) -> list[tuple[EndPoint, EndPoint, Excess]]:
-    """Divide `interval` into parts, on each of which one excess is the greatest: return (start, end, excess) for each.
+    """Divide `interval` into parts, on each of which one function of `greatest` is the greatest.
 
-    The excess 0 is always included. Raises LimitReached if there are too many parts.
+    Return (start, end, excess) for each part. Irrational ends are enclosed to `digits` digits. The excess 0 is always
+    included. Raises LimitReached if there are too many parts, or past one of the `limits`.
     """
     every = [*greatest, _NONE]
     if len(every) > _MOST:
@@ -142,10 +145,11 @@ def pieces_of(
 def supremum_of(
     greatest: Sequence[Excess], intervals: Sequence[Interval], digits: int, limits: Limits
 ) -> tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]:
-    """Return (enclosure of the supremum of the least delta over eps, whether it is attained, its place, the excess).
+    """Return (enclosure of the supremum of the least delta, whether it is attained, its place, the excess there).
 
-    The excess is None if the supremum is 0. Raises LimitReached, and Undecided if a function is only a bound of a delta
-    and has no supremum.
+    The least delta is the maximum of the functions `greatest` on `intervals`, or 0. The enclosure has `digits`
+    digits. The excess is None if the supremum is 0. Raises LimitReached past one of the `limits`, and Undecided if a
+    function is only a bound of a delta and has no supremum.
     """
     best: tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]
     best = (Fraction(0), Fraction(0)), True, "everywhere", None
@@ -215,7 +219,7 @@ class ClosedLaws(TableLaws):
     def _settle(
         self, pair: tuple[int, int], answers: tuple[int, ...] | None, claim: PrivacyClaim
     ) -> Generator[Obligation | Bound, Decision, PrivacyCounterexample | str | None]:
-        """Return a counterexample to `claim` at a pair, the reason why none is known, or None if the claim holds there.
+        """Return a counterexample to `claim` at `pair`, the reason why none is known, or None if the claim holds there.
 
         `answers` is the set of outputs to consider; None for all sets.
         """
@@ -266,7 +270,7 @@ class ClosedLaws(TableLaws):
         return ClosedForm(ours), ClosedForm(theirs * claim.scale + claim.delta.value)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:
-        """Return the largest privacy loss at `eps`, with the first output that has this loss."""
+        """Return the largest privacy loss at `eps` to `digits` digits, with the first output that has this loss."""
         best: tuple[Couple, Closed, Closed, Ends] | None = None
         for couple in couples(self.table, self.pairs):
             first, second = self.table.closed(couple.first), self.table.closed(couple.second)
@@ -297,9 +301,9 @@ class ClosedLaws(TableLaws):
         return self._largest_divergence(moments, self.pairs, order, eps, digits)
 
     def _moment(self, pair: tuple[int, int], order: int, eps: Fraction, digits: int) -> Moment | None:
-        """Return the sum Σ p^order / p'^(order-1) over the answers at a pair; None if it is infinite at `eps`.
+        """Return the sum Σ p^`order` / p'^(`order`-1) over the answers at `pair`; None if it is infinite at `eps`.
 
-        Raises Undecided if a probability is not known.
+        Its value at `eps` is enclosed to `digits` digits. Raises Undecided if a probability is not known.
         """
         summands = (
             None
@@ -337,7 +341,7 @@ class ClosedLaws(TableLaws):
         return LeastDelta(*self.subject.asked, *about, pieces, value, attained, place, outputs(excess), there)
 
     def _greatest(self, claim: PrivacyClaim) -> list[Excess]:
-        """Return functions whose maximum, or 0 if greater, is the least delta on the claim's intervals.
+        """Return functions whose maximum, or 0 if greater, is the least delta on the intervals of `claim`.
 
         Raises Undecided.
         """
@@ -356,5 +360,8 @@ class ClosedLaws(TableLaws):
 
 
 def laws_of(subject: Subject, table: LawTable, pairs: Pairs) -> TableLaws:
-    """Return the laws of `table` at `pairs`: ClosedLaws, or EnclosedLaws if some probabilities have no closed form."""
+    """Return the laws of `table` at `pairs`, for the program and engine of `subject`.
+
+    The result is ClosedLaws, or EnclosedLaws if some probabilities have no closed form.
+    """
     return (enclosed.EnclosedLaws if table.is_enclosed else ClosedLaws)(subject, table, pairs)

@@ -73,9 +73,9 @@ _EXITS, _PAIRS, _GRID = 12, 8, 81
 class LossBounds:
     """Bounds of the privacy loss, in multiples of eps: an upper bound, and candidates that give lower bounds.
 
-    The loss is at most `proved`·eps for every eps > 0; if that is None nothing is proved, and `reason` says why. If
-    there is an `unbounded` candidate, no K·eps bounds the loss: the candidate's second probability tends to 0 as the
-    move of its pair grows.
+    The loss is at most `proved`·eps for every eps > 0; if `proved` is None, nothing is proved, and `reason` says why.
+    If there is an `unbounded` candidate, no K·eps bounds the loss: the candidate's second probability tends to 0 as
+    the move of its pair grows.
     """
 
     proved: Fraction | None
@@ -109,10 +109,10 @@ GROWS = "the cost of a shift grows with the move of an input, and that move is u
 
 
 def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, among: Pairs | None = None) -> LossBounds:
-    """Return bounds of the loss at all pairs adjacent by `within`, from shifts of the noises for each exit.
+    """Return bounds of the loss of `program` at all pairs adjacent by `within`, from shifts of the noises.
 
-    Finite inputs are treated as real or int ones. Candidates are taken from the pairs of `among`, if given. Raises
-    Undecided.
+    Finite inputs are treated as real or int ones. Candidates are taken from the pairs of `among`, if given; `engine`
+    measures their probabilities. Raises Undecided.
     """
     opened, choices = with_open_inputs(program), _choices(program, among)
     moves = allowed_moves(opened, within)
@@ -164,9 +164,10 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
 
 
 def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine: Engine) -> LossBounds:
-    """Return bounds of the loss of `original`, a program that clips its inputs to a `box`, for all adjacent inputs.
+    """Return bounds of the loss of `original`, a program that clips its inputs to a `box`.
 
-    Candidates in the box are measured for the program without clamps, which has the same laws there. Raises Undecided.
+    They hold for all inputs adjacent by `within`. Candidates in the box are measured by `engine` for the program
+    without clamps, which has the same laws there. Raises Undecided.
     """
     program, ranges = box.program, box.ranges
     every = aligned_exits(program, guarded=True)
@@ -211,9 +212,9 @@ def _is_impossible(candidate: Candidate) -> bool:
 def _starts_in(
     box: Clipped, costly: Costly, integers: frozenset[int]
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
-    """Yield (noises and inputs by key, u, u') for pairs of inputs of the box that differ by the move of `costly`.
+    """Yield (noises and inputs by key, u, u') for pairs of inputs of `box` that differ by the move of `costly`.
 
-    Each pair is yielded in both directions.
+    Each pair is yielded in both directions. `integers` are the indices of int inputs.
     """
     first = costly.exit.first_input
     move = [costly.move.get(first + place, _ZERO) for place in range(len(box.ranges))]
@@ -233,9 +234,9 @@ def _starts_in(
 
 
 def _at_corners(box: Clipped, within: Neighborhood) -> Pairs | None:
-    """Return adjacent inputs, of which one is a corner of the box or one move from it.
+    """Return pairs of inputs adjacent by `within`, each a corner of `box` or one move away from a corner.
 
-    None if there are none, or too many.
+    None if there are no such pairs, or too many inputs.
     """
     values: list[Sequence[Fraction]] = []
     for slot, side in zip(box.program.core.input_slots, box.ranges, strict=True):
@@ -251,7 +252,10 @@ def _at_corners(box: Clipped, within: Neighborhood) -> Pairs | None:
 
 
 def bounds_for_every_pair(program: Program, within: Neighborhood, engine: Engine) -> LossBounds:
-    """Return bounds of the loss at all pairs of inputs adjacent by `within`, by the first method that gives any."""
+    """Return bounds of the loss of `program` at all pairs adjacent by `within`, by the first method that gives any.
+
+    `engine` measures the probabilities of candidates.
+    """
     box = clipped(program)
     if box is not None:
         with suppress(Undecided):
@@ -270,7 +274,8 @@ def bounds_for_every_pair(program: Program, within: Neighborhood, engine: Engine
 def _nearby(program: Program, within: Neighborhood, engine: Engine) -> tuple[Candidate, ...]:
     """Return candidates at pairs around comparisons of inputs without noise, and at pairs of a small grid of inputs.
 
-    If outputs are not finite, the candidates are intervals of outputs far from all inputs of the grid.
+    The pairs are inputs of `program` adjacent by `within`, and `engine` measures the probabilities. If outputs are
+    not finite, the candidates are intervals of outputs far from all inputs of the grid.
     """
     if not program.core.has_finite_outputs:
         return tuple(_far_intervals(program, within))
@@ -287,10 +292,12 @@ def _beyond_guards(
     engine: Engine,
     among: Pairs | None,
 ) -> LossBounds:
-    """Return bounds of the loss of a program that compares inputs without noise, as with clamped inputs.
+    """Return bounds of the loss of a `program` that compares inputs without noise, as with clamped inputs.
 
-    A pivot, one noise whose shift depends on the others, must serve all exits with the same likeness. Raises
-    OutsideFragment if some exits have no pivot.
+    `opened` is the program with finite inputs declared as numbers, and `every` has its exits. A pivot, one noise
+    whose shift depends on the others, must serve all exits with the same likeness; inputs are adjacent by `within`.
+    `engine` measures candidates, unless the pairs are those of `among`. Raises OutsideFragment if some exits have no
+    pivot.
     """
     alike: dict[Hashable, list[AlignedExit]] = {}
     for each in every:
@@ -307,9 +314,9 @@ def _beyond_guards(
 
 
 def _far_intervals(program: Program, within: Neighborhood) -> Iterator[Candidate]:
-    """Yield candidates at the pairs of a small grid of inputs, with intervals of real outputs beyond the grid.
+    """Yield candidates at pairs of a small grid of inputs of `program`, with intervals of real outputs beyond the grid.
 
-    There are none unless all outputs are real.
+    The pairs are adjacent by `within`. There are no candidates unless all outputs are real.
     """
     slots = program.core.output_slots
     pairs = only_inputs(program, _grid_pairs(program, within))
@@ -334,10 +341,11 @@ _MOVES = tuple([Fraction(4**k) for k in range(7)])
 def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -> Iterator[Candidate]:
     """Yield candidates that show an unbounded loss: outputs whose probability tends to 0 as one input moves away.
 
-    The probability of an exit tends to 0 along a direction d of the inputs if one of its slacks A·N + s(u) >= 0
-    decreases along d, as noises are finite. An event about real outputs in given intervals behaves in the same way, if
-    one of these outputs moves with the input. If all exits of an output are of this kind, the loss is unbounded. The
-    candidates have growing moves. There are none if no output of this kind is found.
+    `exits` are all exits of `program`, and `engine` measures probabilities. The probability of an exit tends to 0
+    along a direction d of the inputs if one of its slacks A·N + s(u) >= 0 decreases along d, as noises are finite. An
+    event about real outputs in given intervals behaves in the same way, if one of these outputs moves with the input.
+    If all exits of an output are of this kind, the loss is unbounded. The candidates have growing moves. There are
+    none if no output of this kind is found.
     """
     groups: dict[Hashable, list[AlignedExit]] = {}
     for each in exits:
@@ -370,7 +378,7 @@ def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -
 def _start_of_ray(program: Program, position: int, sign: Fraction) -> tuple[Fraction, ...] | None:
     """Return an input from which the input with index `position` can grow without end, or fall for `sign` -1.
 
-    The result is None if `requires` excludes this for every input.
+    The result is None if the `requires` of `program` excludes this for every input.
     """
     core = program.core
     if program.allowed is None:
@@ -385,9 +393,9 @@ def _start_of_ray(program: Program, position: int, sign: Fraction) -> tuple[Frac
 
 
 def allowed_moves(program: Program, within: Neighborhood) -> AllowedMoves | None:
-    """Return the moves between two inputs that satisfy `requires`; None for a program without `requires`.
+    """Return the moves between two inputs of `program` that satisfy `requires` and are adjacent by `within`.
 
-    The result is also None for a program with finite inputs, whose moves are enumerated.
+    None for a program without `requires`, and for one with finite inputs alone, whose moves are enumerated.
     """
     if program.allowed is None or not program.core.has_open_inputs:
         return None
@@ -395,7 +403,7 @@ def allowed_moves(program: Program, within: Neighborhood) -> AllowedMoves | None
 
 
 def only_inputs(program: Program, pairs: Pairs | None) -> Pairs | None:
-    """Return those of `pairs` whose points are both inputs of the program; None if there are none."""
+    """Return those of `pairs` whose points are both inputs of `program`; None if there are none."""
     if pairs is None:
         return None
     every = [(pairs.inputs[one], pairs.inputs[two]) for one, two in pairs.ordered]
@@ -404,16 +412,19 @@ def only_inputs(program: Program, pairs: Pairs | None) -> Pairs | None:
 
 
 def _falls(each: AlignedExit, key: int, sign: Fraction) -> bool:
-    """Return True only if the probability of the exit tends to 0 as the input `key` grows, or falls for `sign` -1."""
+    """Return True only if the probability of the exit `each` tends to 0 as the input with this `key` grows.
+
+    For `sign` -1, as the input falls.
+    """
     moved = any(form.coefficient(key) for _, form in each.reals)
     return moved or any(item.coefficient(key) * sign < 0 for item in each.slacks)
 
 
 def _beside_finite(program: Program, within: Neighborhood, engine: Engine) -> LossBounds:
-    """Return bounds of the loss for a program with finite inputs together with real or int ones.
+    """Return bounds of the loss for a `program` with finite inputs together with real or int ones.
 
-    They hold for all values of the finite inputs. If finite inputs differ between adjacent inputs, their move takes
-    part of the distance. Raises Undecided.
+    They hold for all values of the finite inputs, and all inputs adjacent by `within`. If finite inputs differ
+    between adjacent inputs, their move takes part of the distance. `engine` measures candidates. Raises Undecided.
     """
     core = program.core
     slots = core.input_slots
@@ -478,10 +489,11 @@ def _least_bound(
     program: Program,
     joined: Sequence[Sequence[Halfspace]] | None = None,
 ) -> Fraction | None:
-    """Return the largest cost of the exits `costly`, which come in decreasing order of cost; None is infinity.
+    """Return the largest cost of the exits `costly` of `program`, which come in decreasing order of cost.
 
-    For exits with the same likeness, a pivot that serves them all may cost less than the worst of them; then its cost
-    counts. The union of `joined` has the pairs of inputs to cover. Raises NotConfirmed.
+    None is infinity. For exits with the same likeness, a pivot that serves them all may cost less than the worst of
+    them; then its cost counts. Inputs are adjacent by `within`, and the union of `joined` has the pairs of inputs to
+    cover. Raises NotConfirmed.
     """
     alike: dict[Hashable, list[Costly]] = {}
     for each in costly:
@@ -509,10 +521,10 @@ def _pivoted(
     program: Program,
     joined: Sequence[Sequence[Halfspace]] | None = None,
 ) -> Fraction | None:
-    """Return a bound of the loss, in multiples of eps, by one pivot for all `exits` of one likeness; None without one.
+    """Return a bound of the loss, in multiples of eps, by one pivot for all `exits` of `program` of one likeness.
 
-    A pivot is a noise whose shift depends on the other noises. The union of `joined` has the pairs of inputs to cover;
-    by default those that satisfy `requires`.
+    None without a pivot, a noise whose shift depends on the other noises. Inputs are adjacent by `within`. The union
+    of `joined` has the pairs of inputs to cover; by default those that satisfy `requires`.
     """
     single = len(exits) == 1 and not exits[0].is_guarded
     if single or not program.core.has_real_inputs:
@@ -528,7 +540,7 @@ def _pivoted(
 
 
 def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
-    """Return bounds of the loss at these pairs of a program with real or int outputs."""
+    """Return bounds of the loss at `pairs` of inputs of `program`, which has real or int outputs."""
     proved: Fraction | None = Fraction(0)
     reason = None
     near: list[Candidate] = []
@@ -585,7 +597,7 @@ def _candidates_at(program: Program, pairs: Pairs, engine: Engine) -> Iterator[C
 
 
 def _grid_pairs(program: Program, within: Neighborhood) -> Pairs | None:
-    """Return adjacent inputs of a small grid.
+    """Return the pairs adjacent by `within` of a small grid of inputs of `program`.
 
     None for a program without real or int inputs, or with too many inputs.
     """
@@ -605,13 +617,16 @@ def _grid_pairs(program: Program, within: Neighborhood) -> Pairs | None:
 
 
 def _step_of(slot: Slot, within: Neighborhood) -> Fraction:
-    """Return a move of one real or int input to an adjacent input; 0 for an int that cannot move."""
+    """Return a move of the real or int input `slot` to an input adjacent by `within`; 0 for an int that cannot move."""
     step = _STEP if within.distance is Distance.HAMMING else within.radius
     return Fraction(floor(step)) if isinstance(slot.type, IntType) else step
 
 
 def few_pairs(program: Program, within: Neighborhood) -> Pairs | None:
-    """Return adjacent inputs of a small grid, with all values of the finite inputs; None if the grid would be large."""
+    """Return pairs of inputs of `program` adjacent by `within`; None if there are none, or too many inputs.
+
+    Finite inputs have all their values, real and int ones those of a small grid.
+    """
     values: list[Sequence[Value]] = []
     for slot in program.core.input_slots:
         if not slot.is_symbolic:
@@ -638,7 +653,10 @@ def few_pairs(program: Program, within: Neighborhood) -> Pairs | None:
 
 
 def _at_guards(program: Program, within: Neighborhood) -> Iterator[Pairs]:
-    """Yield pairs of inputs around each comparison of real inputs without noise: on either side of it, and on it."""
+    """Yield pairs of inputs around each comparison without noise in `program`: on either side of it, and on it.
+
+    The pairs are adjacent by `within`. There are none unless some inputs are real.
+    """
     core = program.core
     if not core.has_real_inputs:
         return
@@ -670,7 +688,10 @@ _STEP = Fraction(1)
 
 
 def of_open_inputs(tree: ast.ProgramTree, program: Program, base: ast.BaseType = ast.BaseType.REAL) -> ast.ProgramTree:
-    """Return `tree` with the finite inputs whose values are numbers declared as inputs of the type `base`."""
+    """Return `tree` with inputs of the type `base` in place of the finite inputs whose values are numbers.
+
+    `tree` is the syntax tree of `program`.
+    """
     slots = program.core.input_slots
     numeric = {slot.name.partition("[")[0] for slot in slots if _numbers(program, slot.index) is not None}
 
@@ -685,7 +706,7 @@ def of_open_inputs(tree: ast.ProgramTree, program: Program, base: ast.BaseType =
 
 
 def with_open_inputs(program: Program) -> Program:
-    """Return the program with its finite inputs declared as real, or as int if only integer noise can be added to them.
+    """Return `program` with its finite inputs declared as real, or as int if only integer noise can be added to them.
 
     A program without finite inputs is returned unchanged. Raises OutsideFragment if a finite input is used in a way
     that a number cannot be.
@@ -718,7 +739,7 @@ def _choices(program: Program, among: Pairs | None) -> _Choices:
 
 
 def fitted(choices: _Choices, one: Input, two: Input) -> tuple[Input, Input] | None:
-    """Return two inputs that differ as `one` and `two` do, as near as possible to them; None if there are none.
+    """Return two inputs that differ as `one` and `two` do, as near to them as possible; None if there are none.
 
     `choices` has the allowed values of each finite input, None for other inputs.
     """
@@ -754,7 +775,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class Candidate:
     """An output that may violate privacy: its probabilities at an input (`first`) and at an adjacent input (`second`).
 
-    It refutes K·eps-privacy where first > e^{K·eps}·second. `balls` are intervals of the real parts of the output.
+    It refutes K·eps-privacy where first > e^{K·eps}·second. `input` and `adjacent` are the two inputs. `output` has
+    the finite parts of the output, and `balls` the interval (lower end, upper end) of each real or int part, by name.
     """
 
     input: Texts
@@ -773,7 +795,7 @@ _MOST_DOUBLINGS = 12
 
 
 def _example_of_eps(candidate: Candidate, constant: Fraction, intervals: Sequence[Interval]) -> Fraction | None:
-    """Return an eps of `intervals` at which `candidate` refutes the `constant`, a multiple of eps.
+    """Return an eps of `intervals` at which `candidate` refutes privacy for the budget `constant`·eps.
 
     The eps is a power of 2, as near to 1 as possible; None if no power of 2 between 2^-12 and 2^12 refutes it.
     """
@@ -790,7 +812,7 @@ def _example_of_eps(candidate: Candidate, constant: Fraction, intervals: Sequenc
 def starting_pairs(
     program: Program, costly: Costly, choices: _Choices, moves: AllowedMoves | None = None
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
-    """Yield (noises and inputs by key, u, u') for pairs of inputs that differ by the move of `costly`.
+    """Yield (noises and inputs by key, u, u') for pairs of inputs of `program` that differ by the move of `costly`.
 
     Each pair is yielded in both directions. `choices` has the allowed values of each finite input. With `moves`, both
     inputs satisfy `requires`.
@@ -814,8 +836,9 @@ def _allowed_starts(
 ) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
     """Yield (noises and inputs by key, u, u') for pairs of inputs that differ by the move of `costly`, both ways.
 
-    Both inputs satisfy `requires`, a union of convex sets. For each two of the sets, the pair with the least cost of
-    noises comes first. `keys` are the keys of the inputs, and `choices` the allowed values of finite inputs.
+    Both inputs satisfy `requires`, a union of convex sets, as `moves` has it. For each two of the sets, the pair with
+    the least cost of noises comes first. `keys` are the keys of the inputs, and `choices` the allowed values of
+    finite inputs.
     """
     move = {place: costly.move.get(key, _ZERO) for place, key in enumerate(keys)}
     if not any(move.values()):
@@ -848,7 +871,7 @@ def _towards(start: Mapping[int, Fraction], inner: Mapping[int, Fraction]) -> di
 
 
 def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candidate]:
-    """Yield candidates for all outputs at all pairs, one for each couple of probabilities.
+    """Yield candidates for all outputs of `program` at all `pairs`, one for each couple of probabilities of `table`.
 
     Probabilities past a limit are left out.
     """
@@ -863,8 +886,9 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
 def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ()) -> Iterator[Mapping[int, Fraction]]:
     """Yield inputs and noises, by key, from which an input may move by the worst move of the exit in `costly`.
 
-    The first two put one end of the move at 0. The last one satisfies `inside`, and makes the cost of reaching the exit
-    as small as the upper bound allows.
+    The first two put one end of the move at 0. The last one satisfies `inside`, and makes the cost of reaching the
+    exit as small as the upper bound allows. `choices` has the allowed values of each finite input; the last one has
+    both ends of the move between them.
     """
     yield {}
     yield {key: -value for key, value in costly.move.items()}
@@ -911,7 +935,10 @@ def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ())
 def near_outputs(
     program: Program, here: AlignedExit, one: Input, two: Input, noises: Mapping[int, Fraction]
 ) -> Iterator[Candidate]:
-    """Yield candidates for intervals of real and int outputs around the outputs of exit `here` at these `noises`."""
+    """Yield candidates of `program` at the inputs `one` and `two`, for intervals of real and int outputs.
+
+    The intervals are around the outputs of the exit `here` for these `noises`, which have values by key.
+    """
     slots = program.core.slots
     finite: dict[str, str | None] = {
         slots[slot].name: show_value(value)
@@ -928,7 +955,7 @@ def near_outputs(
 def _within_intervals(
     program: Program, one: Input, two: Input, finite: Texts, middles: Mapping[str, Fraction]
 ) -> Iterator[Candidate]:
-    """Yield the candidate with its real and int outputs in intervals around `middles`.
+    """Yield the candidate of `program` with the `finite` outputs, and real and int outputs around `middles`.
 
     There is none if its probabilities at the inputs `one` and `two` are equal, if the first is 0, and past a limit.
     """
@@ -942,7 +969,7 @@ def _within_intervals(
 
 
 def _signs(here: AlignedExit, one: Input, two: Input) -> list[int]:
-    """Return for each real output whether the move from `one` to `two` increases it (1) or decreases it (-1).
+    """Return for each real output of `here` whether the move from `one` to `two` increases (1) or decreases it (-1).
 
     The signs are reversed if the first output that changes decreases; outputs that do not change have 1.
     """
@@ -984,8 +1011,9 @@ class Constant(PrivacyAnswer):
     """The least constant K of K·eps-privacy, or a lower and an upper bound of it.
 
     The program is K·eps-private for every K >= `proved`, and for no K < `refuted_below`. `proved` is None if no K is
-    known, and `refuted_below` is None if there is none. `at` is the counterexample, a pair with an output. Both bounds
-    are equal if the constant is known exactly. `numbers` are the values of a program's constant that the answer covers.
+    known, and `refuted_below` is None if every K is refuted. `at` is the counterexample, a pair with an output. Both
+    bounds are equal if the constant is known exactly. `numbers` are the values of a program's constant that the
+    answer covers.
     """
 
     FIELDS = (
@@ -1004,7 +1032,7 @@ class Constant(PrivacyAnswer):
 
     @property
     def example(self) -> tuple[Fraction, Fraction] | None:
-        """A constant a little below `refuted_below`, and an eps at which `at` refutes it; None if none is found."""
+        """(A constant a little below `refuted_below`, an eps at which `at` refutes it); None if none is found."""
         if self.at is None or not self.refuted_below:
             return None
         less = self.refuted_below * _SOMEWHAT_LESS
@@ -1021,7 +1049,7 @@ class Constant(PrivacyAnswer):
 class ConstantEnds:
     """The bounds of the least K of K·eps-privacy: it is at most `proved`, and at least `refuted_below`.
 
-    None is infinity for `proved`. The candidate `at` refutes smaller constants. `reason` says why the bounds differ or
+    None is infinity for both. The candidate `at` refutes smaller constants. `reason` says why the bounds differ or
     are infinite.
     """
 
@@ -1043,10 +1071,10 @@ Values = Callable[[Closed, Closed, Sequence[Interval], Limits], Iterator[Fractio
 def refuted_up_to(
     proved: Fraction | None, candidates: Sequence[Candidate], intervals: Sequence[Interval], limits: Limits
 ) -> ConstantEnds:
-    """Return bounds of the least K of K·eps-privacy, whose lower bound is the greatest that the candidates prove.
+    """Return bounds of the least K of K·eps-privacy, whose lower bound is the greatest that `candidates` prove.
 
-    No candidate refutes a constant that is greater than `proved`. If the limits at eps = 0 and infinity refute all
-    constants below `proved`, no other eps is tried.
+    No candidate refutes a constant that is greater than `proved` at an eps of `intervals`. If the limits at eps = 0
+    and infinity refute all constants below `proved`, no other eps is tried. `limits` are the limits of the work.
     """
     if proved is not None:
         ends = refuted_ends(candidates, intervals, limits, _limits, proved)
@@ -1062,10 +1090,10 @@ def refuted_ends(
     values: Values | None = None,
     enough: Fraction | None = None,
 ) -> ConstantEnds:
-    """Return the greatest K below which the candidates refute every constant, as a lower bound.
+    """Return the greatest K below which `candidates` refute every constant on `intervals`, as a lower bound.
 
-    `values` gives the constants below which a candidate refutes; by default these come from some eps and from limits.
-    The search ends at a K >= `enough`.
+    `values` gives the constants below which a candidate refutes; by default these come from some eps and from limits
+    at 0 and infinity. The search ends at a K >= `enough`. `limits` are the limits of the work.
     """
     best, refuting = Fraction(0), None
     for candidate in candidates:
@@ -1082,10 +1110,10 @@ def refuted_ends(
 def constant_of_candidates(
     candidates: Sequence[Candidate], intervals: tuple[Interval, ...], engine: Engine, digits: int | None = None
 ) -> ConstantEnds:
-    """Return the bounds of the least constant if the candidates are all outputs at all pairs.
+    """Return the bounds of the least constant on `intervals` if `candidates` are all outputs at all pairs.
 
     If the constant is not a limit at eps = 0 or infinity, it is enclosed to `digits` significant digits, or to WIDTH.
-    Raises Undecided if no such bounds are found.
+    `engine` decides inequalities. Raises Undecided if no such bounds are found.
     """
     limits = engine.limits
     at_limits = refuted_ends(candidates, intervals, limits, _limits)
@@ -1126,9 +1154,9 @@ def constant_of_candidates(
 
 
 def _has_a_pole(first: Closed, second: Closed, intervals: Sequence[Interval], limits: Limits) -> bool:
-    """Return True if `first`/`second` is unbounded near some eps > 0 in, or at an end of, the intervals.
+    """Return True if `first`/`second` is unbounded near some eps > 0 in, or at an end of, the `intervals`.
 
-    The poles are the roots of the denominator in lowest terms. Raises Undecided.
+    The poles are the roots of the denominator in lowest terms. `limits` are the limits of the work. Raises Undecided.
     """
     (above, below), (over, under) = fraction_of(first), fraction_of(second)
     divisor = ReducedQuotient.from_fraction(above * under, below * over).denominator
@@ -1160,7 +1188,10 @@ def _failing(
 
 
 def _below(first: Closed, second: Closed, intervals: Sequence[Interval], limits: Limits) -> Iterator[Fraction | None]:
-    """Yield lower bounds of the supremum of log(`first`/`second`)/eps over the intervals; None is infinity."""
+    """Yield lower bounds of the supremum of log(`first`/`second`)/eps over the `intervals`; None is infinity.
+
+    `limits` are the limits of the work.
+    """
     yield from _limits(first, second, intervals, limits)
     for interval in intervals:
         ends = [end for end in (interval.lower, interval.upper) if end is not None and end in interval]
@@ -1176,9 +1207,9 @@ def _below(first: Closed, second: Closed, intervals: Sequence[Interval], limits:
 
 
 def _limits(first: Closed, second: Closed, intervals: Sequence[Interval], limits: Limits) -> Iterator[Fraction | None]:
-    """Yield the positive limits of log(`first`/`second`)/eps at 0 and at infinity, if the intervals reach there.
+    """Yield the positive limits of log(`first`/`second`)/eps at 0 and infinity, if the `intervals` reach there.
 
-    None is infinity. `first` is not zero.
+    None is infinity. `first` is not zero. `limits` are the limits of the work.
     """
     if fraction_of(second)[0].is_zero():
         yield None

@@ -138,8 +138,8 @@ _Key = tuple[Value | None, ...]
 class _Axis:
     """A real output y = `factor`·N + `constant`, with one noise N, restricted to the interval `span`.
 
-    Its density is eps·`height`·c·e^{eps·slope·(y - center)} on each piece (span, c, slope) of `pieces`, and 0
-    elsewhere.
+    Its density is eps·`height`·c·e^{eps·slope·(y - `center`)} on each piece (interval, c, slope) of `pieces`, and 0
+    elsewhere. `center` is the value of y at the mean of N.
     """
 
     noise: Noise
@@ -160,9 +160,9 @@ class _Axis:
         return ExpPoly.ONE if below == ExpPoly.ONE else Quotient(ExpPoly.ONE, below)
 
     def piece(self, cell: _Span) -> tuple[Fraction, Fraction] | None:
-        """Return the factor and the slope of the density's piece that contains `cell`.
+        """Return the factor c and the slope of the density's piece that contains the interval `cell`.
 
-        The result is None if the density is 0 there.
+        None if the density is 0 there.
         """
         low, high = cell
         if not (_at_least(low, self.span[0]) and _at_most(high, self.span[1])):
@@ -212,10 +212,10 @@ def _behind(axis: _Axis, position: int, sign: int, end: Fraction) -> Halfspace:
 
 @frozen
 class _Cell:
-    """A box of real outputs y, with the densities at both inputs on it, each as slopes s and a factor A.
+    """A box of real outputs y, with the densities at both inputs of a pair on it, each as (slopes s, factor A).
 
-    A density is A·e^{eps·(s·y)}, up to a power of eps. `theirs` is None if the density at the second input is 0. The
-    first density is not 0.
+    A density is A·e^{eps·(s·y)}, up to a power of eps. `ours` is the density at the first input, which is not 0.
+    `theirs` is the density at the second input; None if it is 0.
     """
 
     box: tuple[_Span, ...]
@@ -227,8 +227,8 @@ class _Cell:
 class OutputSet:
     """A set of outputs: finite outputs and outputs without noise as in `key`, real outputs in a region.
 
-    The real outputs with the indices `moving` lie in the `box`, and in the half-space `half` unless it is None. Other
-    outputs with densities may have any value.
+    The real outputs with the indices `moving`, among those with a density, lie in the `box`, and in the half-space
+    `half` unless it is None. Other outputs with densities may have any value.
     """
 
     key: _Key
@@ -254,7 +254,7 @@ class OutputSet:
 class AnswerAtPair:
     """An output, or set of outputs, with its probabilities at both inputs of a pair; for a single value, its densities.
 
-    `answer` is in words. If `first` and `second` are probabilities, `outputs` is the set.
+    `answer` is in words, `first` and `second` are functions of eps. If they are probabilities, `outputs` is the set.
     """
 
     answer: tuple[Value | None, ...]
@@ -274,7 +274,8 @@ _MOST_UNBOUNDED = 24
 class RealOutputs(Laws):
     """The laws of a program with real outputs at pairs of inputs.
 
-    Each question is answered by a table made for it, of greatest ratios or of sets of outputs.
+    Each question is answered by a table made for it: of the outputs with the greatest ratios of densities, or of sets
+    of outputs.
     """
 
     def __init__(self, subject: Subject, pairs: Pairs) -> None:
@@ -358,8 +359,8 @@ class RealOutputs(Laws):
     def _excesses(self, claim: PrivacyClaim, *, above: bool = False, digits: int = _LEFT) -> tuple[TableLaws, Fraction]:
         """Return the laws of disjoint sets of outputs, and the greatest excess that these sets leave out at any pair.
 
-        At each eps, the union of some of the sets is the worst set for the budget, up to the excess left out. This is 0
-        unless the claim is about one eps, where `digits` is the precision of the sets.
+        At each eps of `claim`, the union of some of the sets is the worst set for its budget, up to the excess left
+        out. This is 0 unless the claim is about one eps, where `digits` is the precision of the sets.
 
         With `above` the laws bound the least delta on an interval on which the worst set changes with eps. The excess
         of the outputs left out is then the first probability of an answer whose second probability is 0. Raises
@@ -408,7 +409,8 @@ class RealOutputs(Laws):
         """Return the least delta of a `claim` whose worst set changes with eps: its supremum, enclosed, and an eps.
 
         The interval of eps with the greatest upper bound is halved, until this bound is little more than the greatest
-        delta found at an eps. Raises Undecided.
+        delta found at an eps. The least delta at the eps `point` is added if it is given. Ends of enclosures have
+        `digits` digits. Raises Undecided.
         """
         low, place = _ZERO, _middle(claim.intervals[0])
         needs: OutputsAtPair | None = None
@@ -440,9 +442,9 @@ class RealOutputs(Laws):
         return LeastDelta(*about, None, ends, None, (place, place), needs, there)
 
     def worst_set(self, one: Input, two: Input, budget: Fraction, eps: Fraction) -> list[AnswerAtPair]:
-        """Return disjoint parts of a set of outputs that is the worst for `budget`·eps at one eps, up to a tiny error.
+        """Return disjoint parts of the worst set of outputs for the budget `budget`·`eps`, up to a tiny error.
 
-        Raises Undecided.
+        The pair of inputs is `one` and `two`. Raises Undecided.
         """
         claim = PrivacyClaim(budget, ClosedForm.convert(0), (_point(eps),))
         self._left, self._above, self._digits = _ZERO, False, _LEFT
@@ -451,9 +453,10 @@ class RealOutputs(Laws):
         return [each for each in outcomes if each.first.enclosure(eps)[0] > scale * each.second.enclosure(eps)[1]]
 
     def _moment(self, one: Input, two: Input, order: int, eps: Fraction, digits: int) -> Moment | None:
-        """Return the integral of p^order·p'^(1-order) over all outputs, enclosed at `eps`.
+        """Return the integral of p^`order`·p'^(1-`order`) over all outputs, for the inputs `one` and `two`.
 
-        The result is None if it is infinite there. Raises Undecided.
+        Its value at `eps` is enclosed to `digits` digits; the result is None if it is infinite there. Raises
+        Undecided.
         """
         every = (_cell_moment(cell, order, eps) for alike in self._alike(one, two) for cell in alike.cells())
         return moment_of(every, eps, digits)
@@ -461,9 +464,10 @@ class RealOutputs(Laws):
     # --- tables -------------------------------------------------------------------------------------------
 
     def _table(self, asked: Callable[[Input, Input], Iterable[AnswerAtPair]]) -> tuple[LawTable, Pairs]:
-        """Return a table of the probabilities that `asked` gives at each pair, and pairs of its rows.
+        """Return (the table of the probabilities that `asked` gives at each pair, pairs of its rows).
 
-        Of several pairs with the same probabilities only the first is kept; each pair has two rows of its own.
+        `asked` is called with both inputs of a pair. Of several pairs with the same probabilities only the first is
+        kept; each pair has two rows of its own.
         """
         numbering = Numbering()
         answers: dict[tuple[tuple[Value | None, ...], int], int] = {}
@@ -596,10 +600,10 @@ class RealOutputs(Laws):
                 yield AnswerAtPair(alike.named(words), first, second, OutputSet(alike.key, alike.moving, box, half))
 
     def _worst(self, cell: _Cell, claim: PrivacyClaim) -> Iterator[_Region]:
-        """Yield the regions of `cell` that may be in the worst set, the outputs where the excess is positive.
+        """Yield the regions of `cell` that may be in the worst set for `claim`: the outputs with a positive excess.
 
-        At each eps the whole region is in the worst set, or no part of it. Raises OutsideFragment if the worst part of
-        the cell changes with eps.
+        At each eps the whole region is in the worst set, or no part of it. Raises OutsideFragment if the worst part
+        of the cell changes with eps.
         """
         slopes, factor = cell.ours
         if cell.theirs is None:
@@ -624,7 +628,7 @@ class RealOutputs(Laws):
         scale = power(claim.budget)
 
         def is_never_negative(turn: int, sign: int) -> bool:
-            """Return True if sign·(p - e^budget·p') >= 0 for every eps at one corner of the cell.
+            """Return True if `sign`·(p - e^budget·p') >= 0 is proved for every eps at one corner of the cell.
 
             This is the corner with the least ratio p/p' if `turn` is -1, with the greatest if `turn` is 1.
             """
@@ -657,7 +661,7 @@ class RealOutputs(Laws):
                 yield region
 
     def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> tuple[Fraction, Fraction] | None:
-        """Return numbers between which log(`one`/`other`)/eps lies on the intervals; None if none are known.
+        """Return numbers between which log(`one`/`other`)/eps lies on `intervals`; None if none are known.
 
         For more than one eps they are searched only if supersets of the worst sets are wanted. Raises Undecided.
         """
@@ -698,7 +702,7 @@ _MOST_DEGREE = 10_000
 
 
 def _sum_of_products(products: Sequence[tuple[Closed, Closed]]) -> Closed:
-    """Return the sum of products of two functions, with a denominator that is positive for every eps > 0.
+    """Return the sum of the `products`, each of two functions, with a denominator positive for every eps > 0.
 
     If the exponents have a large common denominator, as in a worst set at one eps, the quotient is not reduced to
     lowest terms.
@@ -721,9 +725,9 @@ def _sum_of_products(products: Sequence[tuple[Closed, Closed]]) -> Closed:
 
 
 def _region(box: tuple[_Span, ...], half: Halfspace) -> _Region | None:
-    """Return the part of a box in a half-space, which is in the worst set for every eps; None if the part is empty.
+    """Return the part of `box` in the half-space `half`, marked as in the worst set for every eps; None if it is empty.
 
-    The edge of a half-space of one output is an end of that output's span, so the part is a box.
+    The edge of a half-space of one output is an end of that output's span, so the part is then a box.
     """
     (position, c), *others = half.coefficients
     if others:
@@ -734,7 +738,7 @@ def _region(box: tuple[_Span, ...], half: Halfspace) -> _Region | None:
 
 
 def _united(regions: Sequence[_Region]) -> Iterator[_Region]:
-    """Yield the regions, with neighboring intervals of a single output united.
+    """Yield the `regions`, with neighboring intervals of a single output united.
 
     Two intervals are united only if both are in the worst set for every eps, and neither has a half-space.
     """
@@ -756,8 +760,9 @@ def _united(regions: Sequence[_Region]) -> Iterator[_Region]:
 class _Alike:
     """The exits with the same finite outputs and outputs without noise at two inputs, by the densities of real outputs.
 
-    Among the outputs with a density, `moving` are the indices of those whose law differs between the inputs. The others
-    have one law at both inputs, independent of the rest.
+    `ours` are the densities at the first input, `theirs` those at the second. Among the outputs with a density,
+    `moving` are the indices of those whose law differs between the inputs. The others have one law at both inputs,
+    independent of the rest. `key` has the finite outputs and the outputs without noise.
     """
 
     key: _Key
@@ -796,7 +801,7 @@ def _own_noise(slot: Slot, form: Affine, axes: Mapping[int, _Axis]) -> int:
 
 
 def _axis(drawn: NoiseVar, form: Affine, given: Mapping[int, Fraction]) -> _Axis:
-    """Return the output `form` with the density of its noise, in pieces, at the inputs `given`.
+    """Return the output `form` with the density of its noise `drawn`, in pieces, at the inputs `given`.
 
     Raises OutsideFragment for a law whose density is not an exponential on each piece.
     """
@@ -816,7 +821,7 @@ def _axis(drawn: NoiseVar, form: Affine, given: Mapping[int, Fraction]) -> _Axis
 
 
 def _cut(axis: _Axis, form: Affine) -> _Axis:
-    """Return the output restricted to `form` >= 0, a condition on its noise alone."""
+    """Return the output `axis` restricted to `form` >= 0, a condition on its noise alone."""
     ((_, c),) = form.noises
     end = axis.constant - axis.factor * form.constant / c
     span = _intersection(axis.span, (end, None) if c / axis.factor > 0 else (None, end))
@@ -835,16 +840,16 @@ def _intersection(span: _Span, other: _Span) -> _Span | None:
 
 
 def _spans(axes: Iterable[_Axis]) -> list[_Span]:
-    """Return the intervals between neighboring ends of the pieces and spans of one output."""
+    """Return the intervals between neighboring ends of the pieces and spans of `axes`, all of one output."""
     spans = [span for axis in axes for span in (axis.span, *(span for span, _, _ in axis.pieces))]
     ends = {end for span in spans for end in span if end is not None}
     return list(pairwise([None, *sorted(ends), None]))
 
 
 def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple[Fraction, ...], Closed] | None:
-    """Return (s, A) such that the sum of the densities in a cell is A·e^{eps·(s·y)}, up to a power of eps.
+    """Return (s, A) such that the sum of the densities `every` on `box` is A·e^{eps·(s·y)}, up to a power of eps.
 
-    The result is None if the sum is 0. Raises OutsideFragment if the sum has different exponentials.
+    None if the sum is 0. Raises OutsideFragment if the sum has different exponentials.
     """
     by_slopes: dict[tuple[Fraction, ...], list[Closed]] = {}
     for density in every:
@@ -868,7 +873,7 @@ def _exponential_at(slopes: Sequence[Fraction], places: Sequence[Fraction]) -> E
 
 
 def _end(span: _Span, turned: Fraction) -> tuple[Fraction | None, str]:
-    """Return the y in `span` at which the product `turned`·y is greatest, as a number and in words.
+    """Return the y in `span` at which the product `turned`·y is greatest, as (number, words).
 
     The number is None if y is unbounded.
     """
@@ -894,7 +899,7 @@ def _comparison(half: Halfspace, names: Sequence[str]) -> str:
 
 
 def _cell_moment(cell: _Cell, order: int, eps: Fraction) -> ClosedForm | None:
-    """Return the integral of p^order·p'^(1-order) over `cell`; None if it is infinite at `eps`.
+    """Return the integral of p^`order`·p'^(1-`order`) over `cell`; None if it is infinite at `eps`.
 
     Raises OutsideFragment.
     """
@@ -940,10 +945,11 @@ def _halves(cell: Interval) -> tuple[Interval, Interval]:
 
 
 def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = None) -> Pairs:
-    """Return pairs of adjacent real or int inputs, in both orders, among which the worst of all pairs is.
+    """Return pairs of real or int inputs of `program` adjacent by `within`, among which the worst of all pairs is.
 
-    For each loss, divergence or delta one of these pairs attains the largest value. The inputs of a program that clips
-    them are in a `box`. Raises OutsideFragment if no pairs are known to do so, and LimitReached.
+    For each loss, divergence or delta one of these pairs attains the largest value. Each pair is returned in both
+    orders. The inputs of a program that clips them are in a `box`. Raises OutsideFragment if no pairs are known to do
+    so, and LimitReached.
     """
     program = program if box is None else box.program
     core = program.core
@@ -996,7 +1002,10 @@ def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = No
 
 
 def _farthest_in(box: Clipped, centers: Sequence[Affine], within: Neighborhood) -> tuple[Input, Input] | None:
-    """Return two inputs of the box whose move changes every center as much as any move; None if there are none."""
+    """Return two inputs of `box`, adjacent by `within`, whose move changes each of `centers` as much as any move.
+
+    None if there are none.
+    """
     place = {slot: position for position, slot in enumerate(box.program.core.inputs)}
     forms = [{place[slot]: c for slot, c in center.inputs} for center in centers]
     moves = extreme_moves([], forms, box.ranges, within, box.integers, box.program.limits)
@@ -1010,9 +1019,10 @@ def _farthest_in(box: Clipped, centers: Sequence[Affine], within: Neighborhood) 
 
 
 def _farthest(moves: AllowedMoves, centers: Sequence[Affine], inputs: Sequence[int]) -> tuple[Input, Input] | None:
-    """Return two inputs that satisfy `requires` and whose move changes every center as much as any move; else None.
+    """Return two inputs that satisfy `requires` and whose move changes each of `centers` as much as any; else None.
 
-    All pairs that differ by the same move have the same laws, up to a translation of the outputs.
+    `moves` are the moves between two such inputs, and `inputs` the slots of the inputs. All pairs that differ by the
+    same move have the same laws, up to a translation of the outputs.
     """
     place = {slot: position for position, slot in enumerate(inputs)}
     extreme = moves.extreme
@@ -1036,16 +1046,17 @@ def _kinds_of_inputs(program: Program) -> str:
 
 
 def _inputs_of(state: ExitState) -> bool:
-    """Return True if an exit's outputs, noises or noisy comparisons depend on inputs."""
+    """Return True if the outputs, noises or noisy comparisons of the exit `state` depend on inputs."""
     values = [value for value in state.outputs.values() if isinstance(value, Affine)]
     forms = [*values, *(item.form for item in state.constraints.items), *(noise.mean for noise in state.noises)]
     return any(form.inputs for form in forms)
 
 
 def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neighborhood) -> Pairs:
-    """Return one adjacent pair, in both orders, for each two cells of inputs that contain one. Raises LimitReached.
+    """Return one pair adjacent by `within`, in both orders, for each two cells of inputs that contain one.
 
-    In a cell, all comparisons of inputs have the same results.
+    In a cell, all comparisons of inputs in the exits `states` of `program` have the same results. Raises
+    LimitReached.
     """
     count, place = len(program.core.inputs), {slot: n for n, slot in enumerate(program.core.inputs)}
     guards = dict.fromkeys(item.guard for state in states for item in state.guards.items)
@@ -1085,10 +1096,11 @@ def _greatest_move(
     within: Neighborhood,
     whole: Set[int],
 ) -> dict[int, Fraction] | None:
-    """Return a move of the inputs that is the worst of all moves, or None if none is known to be.
+    """Return a move to an input adjacent by `within` that is the worst of all moves; None if none is known to be.
 
-    It changes every center as much as any move, or it changes one center so much that no other move is easier to
-    detect. The noises around the `centers` have the laws and rates `laws`; the inputs in `whole` move by integers.
+    The move, by slot, changes every center as much as any move, or it changes one center so much that no other move
+    is easier to detect. The noises around the `centers` have the laws and rates `laws`; the inputs in `whole` move by
+    integers.
     """
     moved = [center for center in centers if center]
     if within.distance is Distance.L1:

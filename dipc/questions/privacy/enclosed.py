@@ -130,7 +130,7 @@ class EnclosedLaws(TableLaws):
     def _are_constant(self) -> bool:
         """True if each probability is the same number for every eps.
 
-        For a budget K·eps the least delta then never grows with eps, as p - e^{K·eps}·p' never does. If K or each p' is
+        For a budget K·eps the least delta then never grows with eps, as no p - e^{K·eps}·p' does. If K or each p' is
         0, the least delta is the same for every eps.
         """
         shares = [share for bound in self.table.bounds.values() for share in bound.shares]
@@ -150,7 +150,7 @@ class EnclosedLaws(TableLaws):
         return self.of_set(ours), self.of_set(theirs, power(claim.budget), claim.delta.value)
 
     def _positive(self, number: int, eps: Fraction, digits: int) -> Ends:
-        """Return an enclosure of the probability with index `number` to `digits` significant digits.
+        """Return an enclosure of the probability with index `number` at `eps` to `digits` significant digits.
 
         Raises Undecided if it is too small.
         """
@@ -163,7 +163,10 @@ class EnclosedLaws(TableLaws):
         raise OutsideFragment("a probability is too small to be enclosed")
 
     def of_set(self, numbers: Sequence[int], factor: ExpPoly | None = None, more: Closed | None = None) -> EnclosedForm:
-        """Return `factor`·Pr[an answer with an index in `numbers`] + `more` as a function of eps."""
+        """Return `factor`·Pr[an answer whose probability has an index in `numbers`] + `more` as a function of eps.
+
+        By default `factor` is 1 and `more` is 0.
+        """
         shares = [share for number in numbers for share in self._shares(number, 1)]
         if factor is not None:
             shares = [Share(factor if each.weight is None else factor * each.weight, each.events) for each in shares]
@@ -216,7 +219,7 @@ class EnclosedLaws(TableLaws):
         return self.refuted(pair, needed.answers, claim, Counterexample(eps, allowed, probability))
 
     def _require_on(self, pair: tuple[int, int], claim: PrivacyClaim, interval: Interval) -> None:
-        """Raise SignNotFound unless the claim is proved at `pair` for all eps of `interval`. Also raises Undecided."""
+        """Raise SignNotFound unless `claim` is proved at `pair` for all eps of `interval`. Also raises Undecided."""
         if interval.is_point:
             delta = claim.delta.enclosure(interval.lower, _DIGITS)[0]
             needed = (self.needed(pair, claim.budget, interval.lower, bits) for bits in (_FEW_BITS, 4 * _DIGITS))
@@ -257,7 +260,7 @@ class EnclosedLaws(TableLaws):
 
     @staticmethod
     def _most(least: Iterable[ExpPoly]) -> ExpPoly:
-        """Return Σ max(0, -f), in an upper bound, over the functions f in `least`."""
+        """Return an upper bound of Σ max(0, -f) over the functions f in `least`."""
         return sum((_positive_part(-each) for each in least), ExpPoly.ZERO)
 
     def _holds(self, most: ExpPoly, claim: PrivacyClaim, interval: Interval) -> bool:
@@ -309,9 +312,10 @@ class EnclosedLaws(TableLaws):
         return self._expanded[key]
 
     def polynomials(self, pair: tuple[int, int], budget: Fraction, cell: Ends) -> list[Polynomial]:
-        """Return, for each answer o, a polynomial for p_o - e^{budget}·p'_o on a cell of eps, with an error bound.
+        """Return, for each answer o at `pair`, a polynomial for p_o - e^{`budget`·eps}·p'_o on the interval `cell`.
 
-        Raises Undecided.
+        Each comes with an error bound; its variable runs from -1 to 1 over the cell, an interval of eps. Raises
+        Undecided.
         """
         center, radius = (cell[0] + cell[1]) / 2, (cell[1] - cell[0]) / 2
         scale = power(budget)
@@ -325,7 +329,10 @@ class EnclosedLaws(TableLaws):
         return functions
 
     def _cell(self, pair: tuple[int, int], claim: PrivacyClaim, cell: Ends, halvings: int) -> None:
-        """Raise SignNotFound unless the claim is proved at `pair` for all eps of the cell. Also raises Undecided."""
+        """Raise SignNotFound unless `claim` is proved at `pair` for all eps of the interval `cell`.
+
+        The interval is halved up to `halvings` times. Also raises Undecided.
+        """
         center, radius = (cell[0] + cell[1]) / 2, (cell[1] - cell[0]) / 2
         if not isinstance(claim.delta.value, ExpPoly):
             raise OutsideFragment("delta has a denominator")
@@ -365,7 +372,10 @@ class LawsOnCell(EnclosedLaws):
         return _ZERO, max((self.most(pair, claim.budget, cell, ExpPoly.ZERO) for pair in pairs), default=_ZERO)
 
     def most(self, pair: tuple[int, int], budget: Fraction, cell: Ends, delta: Closed) -> Fraction:
-        """Return an upper bound of Σ max(0, p - e^{budget·eps}·p') - delta over all eps of the cell."""
+        """Return an upper bound of Σ max(0, p - e^{`budget`·eps}·p') - `delta` over all eps of the interval `cell`.
+
+        The sum is over all answers, with the probabilities p and p' at both inputs of `pair`.
+        """
         with precision(_BITS, 3):
             scale, radius = _expansions(power(budget), cell), flint.arb(to_fmpq((cell[1] - cell[0]) / 2))
             certain, rest = [-each for each in _second_order(_expansions(delta, cell))], flint.arb(0)
@@ -390,7 +400,7 @@ def _second_order(expansions: Sequence[flint.arb_series]) -> _SecondOrder:
 
 
 def _expansions(value: Closed, cell: Ends) -> list[flint.arb_series]:
-    """Return the Taylor series of `value` at the center of the cell, and one that encloses those at all its eps."""
+    """Return the Taylor series of `value` at the center of `cell`, and one that encloses those at all its points."""
     center, radius = (flint.arb(to_fmpq((cell[0] + sign * cell[1]) / 2)) for sign in (1, -1))
     return [_series_at(value, place) for place in (center, flint.arb(center, abs(radius)))]
 
@@ -424,9 +434,9 @@ def _range_of(function: _SecondOrder, radius: flint.arb) -> tuple[flint.arb, fli
 
 
 def exponents_on(one: Closed, other: Closed, cell: Ends) -> Ends:
-    """Return dyadic numbers that enclose log(`one`/`other`)/eps for every eps of the cell, whose ends are positive.
+    """Return dyadic numbers that enclose log(`one`/`other`)/eps for every eps of the interval `cell`.
 
-    Raises OutsideFragment if a function is not proved positive there.
+    The ends of the interval are positive. Raises OutsideFragment if a function is not proved positive there.
     """
     radius = flint.arb(to_fmpq((cell[1] - cell[0]) / 2))
     center = flint.arb(to_fmpq((cell[0] + cell[1]) / 2))
@@ -509,7 +519,7 @@ _TINY = 20_000
 def _first_open(delta: Polynomial, functions: Sequence[Polynomial], halvings: int) -> Fraction | None:
     """Return a point of [-1, 1] at which it is not proved that `delta` >= Σ max(0, f) over `functions`.
 
-    None if this is proved on all of [-1, 1].
+    None if this is proved on all of [-1, 1], after at most `halvings` halvings of each part.
     """
     total, slack = delta[0], -delta[1]
     for polynomial, error in functions:
@@ -560,8 +570,9 @@ def _range(polynomial: flint.arb_poly) -> tuple[flint.arb, flint.arb]:
 def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends, Fraction, Needed]:
     """Return (enclosure of the supremum of the least delta, an eps, the outputs that need delta there).
 
-    At this eps, delta is at least the lower end. For the pair with the greatest upper bound, the interval with that
-    bound is halved, until the bound is little more than a delta found at some eps. Raises Undecided.
+    The least delta is that of `laws` for the budget of `claim` on its intervals. At the eps returned, delta is at
+    least the lower end, to `digits` digits. For the pair with the greatest upper bound, the interval with that bound
+    is halved, until the bound is little more than a delta found at some eps. Raises Undecided.
     """
     places = samples(claim.intervals)
     places += [end for i in claim.intervals for end in (i.lower, i.upper) if end is not None and end in i]

@@ -79,8 +79,9 @@ class LeastDelta(PrivacyAnswer):
     """The least delta for a budget, over `pairs` ordered pairs of inputs.
 
     `pieces` are its closed forms in the order of eps; None if there are too many. `supremum` is an enclosure of its
-    supremum, which it attains or approaches at `place`: an enclosed eps, 0 or `inf`. If a single eps was given, `at` is
-    (this eps, delta there, delta's closed form or None).
+    supremum over the intervals `eps`, which it attains or approaches at `place`: an enclosed eps, 0 or `inf`.
+    `attained` is None if it is not known which. `where` is a pair with a set of outputs that needs the supremum. If a
+    single eps was given, `at` is (this eps, delta there, delta's closed form or None).
     """
 
     FIELDS = (
@@ -104,7 +105,11 @@ class LeastDelta(PrivacyAnswer):
 
 @frozen
 class Subject:
-    """The `program` of a privacy question, in a composition the first one, and the first fields of each answer."""
+    """The `program` of a privacy question, in a composition the first one, with the `engine` that decides obligations.
+
+    `asked` has the first fields of each answer (see `PrivacyAnswer`). `progress` is called with the number of inputs,
+    or pairs, that are done, and the number of all.
+    """
 
     program: Program
     asked: tuple[str, str, str, int | None]
@@ -115,8 +120,8 @@ class Subject:
 class Laws(ABC):
     """The laws of one kind of output at pairs of inputs, with methods that answer privacy questions about them.
 
-    Every method raises Undecided if it cannot give an exact answer, and past a limit. It raises DiagnosticError if the
-    question is about pairs that cannot be listed.
+    Every method raises Undecided if it cannot give an exact answer, and past a limit. It raises DiagnosticError if
+    the question is about pairs that cannot be listed. Enclosures of numbers have `digits` significant digits.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -128,22 +133,25 @@ class Laws(ABC):
 
     @abstractmethod
     def loss(self, eps: Fraction, digits: int) -> Loss:
-        """Return the largest loss log(p/p') over all pairs and outputs at one `eps`."""
+        """Return the largest loss log(p/p') over all pairs and outputs at one `eps`, enclosed to `digits` digits."""
 
     @abstractmethod
     def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
-        """Return the largest Rényi divergence of `order` >= 2 over all pairs at one `eps`."""
+        """Return the largest Rényi divergence of `order` >= 2 over all pairs at one `eps`, to `digits` digits."""
 
     @abstractmethod
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
-        """Return the least delta for the claim's budget on its intervals, and at the eps `point` if it is given."""
+        """Return the least delta for the budget of `claim` on its intervals, and at the eps `point` if it is given.
+
+        Enclosures have `digits` digits.
+        """
 
     @abstractmethod
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
         """Return an enclosure, about 10^-`digits` wide, of the least delta for the budget `budget`·eps at one `eps`."""
 
     def limit_of_delta(self, eps: Fraction, digits: int) -> Ends:  # noqa: ARG002
-        """Enclose the limit of the least delta at `eps` as the budget grows.
+        """Enclose the limit of the least delta at `eps` as the budget grows, to `digits` digits.
 
         The limit is at least the probability, at some pair, of the outputs that are impossible at the adjacent input.
         If this probability is not known, the lower end is 0.
@@ -153,7 +161,7 @@ class Laws(ABC):
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
         """Enclose the least number b such that e^b and `delta` > 0 satisfy the claim at `eps`; None is infinity.
 
-        Bisection finds it, since the least delta falls as the budget b grows.
+        Bisection finds it to `digits` digits, at most 12, since the least delta falls as the budget b grows.
         """
 
         def needed(budget: Fraction) -> Ends:
@@ -187,9 +195,10 @@ class Laws(ABC):
         eps: Fraction,
         digits: int,
     ) -> Renyi:
-        """Return the largest Rényi divergence D of `order` over all pairs; `moments` has pairs with e^((order-1)·D).
+        """Return the largest Rényi divergence D of `order` at `eps` over all `pairs`, to `digits` digits.
 
-        A moment is None if it is infinite. Among pairs whose enclosures overlap the first is named.
+        `moments` has each pair with e^((order-1)·D); None is infinity. Among pairs whose enclosures overlap the first
+        is named.
         """
         worst, form, enclosed, highest = pairs.ordered[0], None, (_ZERO, _ZERO), _ONE
         value: Ends | None = None
@@ -209,14 +218,14 @@ class Laws(ABC):
         return Renyi(*self.subject.asked, order, eps, value, form, *pairs.texts(program, worst))
 
     def constant(self, intervals: tuple[Interval, ...], digits: int | None) -> ConstantEnds:  # noqa: ARG002
-        """Return bounds of the least K such that the program is K·eps-private on the intervals.
+        """Return bounds of the least K such that the program is K·eps-private on `intervals`.
 
         If `digits` is given, the bounds agree to this many significant digits.
         """
         raise OutsideFragment("the constant is known only for outputs that can be listed, or by shifts of the noises")
 
     def rho(self, claim: PrivacyClaim) -> Rho:  # noqa: ARG002
-        """Return the least ρ such that the program is ρ-zCDP on the claim's intervals."""
+        """Return the least ρ such that the program is ρ-zCDP on the intervals of `claim`."""
         raise Undecided("the least rho is known only for sums of inputs and Gaussian noise")
 
     def listed(self) -> TableLaws:
@@ -230,8 +239,8 @@ class Laws(ABC):
 class Needed:
     """The delta that a `pair` needs for a budget at an eps.
 
-    `value` encloses Σ max(0, p - e^budget·p') over all answers, where p and p' are their probabilities at the first and
-    at the second input. `answers` are those with a positive summand.
+    `value` encloses Σ max(0, p - e^budget·p') over all answers, where p and p' are their probabilities at the first
+    and at the second input. `answers` are the indices of those with a positive summand.
     """
 
     value: Ends
@@ -256,15 +265,21 @@ class TableLaws(Laws):
     def sides(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
     ) -> tuple[Probability, Probability]:
-        """Return the probability of the set `answers` at the first input of `pair`, and the greatest allowed one."""
+        """Return the probability of the set `answers` at the first input of `pair`, and the greatest allowed one.
+
+        `claim` is what allows it.
+        """
 
     @abstractmethod
     def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:
-        """Return an enclosure of the supremum of the least delta on the claim's intervals."""
+        """Return an enclosure, to `digits` digits, of the supremum of the least delta for the budget of `claim`.
+
+        The supremum is over the intervals of the claim.
+        """
 
     @abstractmethod
     def needing(self, claim: PrivacyClaim) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
-        """Yield pairs, each with a set of answers, that need the greatest delta."""
+        """Yield pairs, each with a set of answers, that need the greatest delta for the budget of `claim`."""
 
     def outputs_at(self, pair: tuple[int, int], answers: Iterable[int]) -> OutputsAtPair:
         """Return the set `answers` at `pair`, as texts of the inputs and outputs."""
@@ -277,7 +292,7 @@ class TableLaws(Laws):
     def refuted(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim, failure: Counterexample
     ) -> PrivacyCounterexample:
-        """Return the counterexample that the set `answers` is too likely at the first input of `pair`.
+        """Return the counterexample to `claim` that the set `answers` is too likely at the first input of `pair`.
 
         The failing obligation requires the probability to be at most the allowed one, so `failure.probability` is the
         allowed one.
@@ -289,7 +304,7 @@ class TableLaws(Laws):
         return Loss(*self.subject.asked, eps, value, where.input, where.adjacent, where.outputs[0], text)
 
     def compared(self, claim: PrivacyClaim, most: int) -> list[Sides]:
-        """Return at most `most` sets of outputs whose probabilities decide the claim, each with both probabilities."""
+        """Return at most `most` sets of outputs whose probabilities decide `claim`, each with both probabilities."""
         needed = self.needing(claim)
         if claim.is_pure:
             needed = ((couple.pair, (couple.answer,)) for couple in couples(self.table, self.pairs))
@@ -324,7 +339,10 @@ class TableLaws(Laws):
         return self._values[key]
 
     def needed(self, pair: tuple[int, int], budget: Fraction, eps: Fraction, bits: int) -> Needed:
-        """Return the delta that `pair` needs for the budget `budget`·eps at `eps`."""
+        """Return the delta that `pair` needs for the budget `budget`·eps at `eps`.
+
+        The probabilities are enclosed to 2^-`bits`.
+        """
         factor = ClosedForm(power(budget)).enclosure(eps, ceil(bits / 3))
         low = high = _ZERO
         answers = []
@@ -337,7 +355,10 @@ class TableLaws(Laws):
         return Needed((low, high), pair, tuple(answers))
 
     def greatest(self, budget: Fraction, eps: Fraction, digits: int) -> Needed:
-        """Return the pair that needs the largest delta at `eps`; the value encloses the largest delta of all pairs."""
+        """Return the pair that needs the largest delta for the budget `budget`·eps at `eps`.
+
+        The value encloses the largest delta of all pairs, to about `digits` digits.
+        """
         needed = [self.needed(pair, budget, eps, 4 * digits) for pair in different_pairs(self.table, self.pairs)]
         best = max(needed, key=lambda each: each.value[0])
         return replace(best, value=(best.value[0], max(each.value[1] for each in needed)))
@@ -355,10 +376,10 @@ class TableLaws(Laws):
         return low, high
 
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
-        """Return an enclosure of the least budget for `delta` at `eps`; None is infinity.
+        """Return an enclosure, to `digits` digits, of the least budget for `delta` at `eps`; None is infinity.
 
-        Sets of answers with the greatest ratios p/p' of probabilities give a lower bound. A slightly greater budget is
-        accepted as an upper bound if its delta is small enough.
+        Sets of answers with the greatest ratios p/p' of probabilities give a lower bound. A slightly greater budget
+        is accepted as an upper bound if its delta is small enough.
         """
         bits, best = 4 * digits + 16, _ZERO
         for pair in different_pairs(self.table, self.pairs):
@@ -449,7 +470,11 @@ class ShiftLaws(Laws):
         return replace(ends, proved=bounds.proved, reason=None if is_exact else bounds.reason)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
-        """Return the loss of a candidate that is as large as shifts of the noises allow, and so the largest."""
+        """Return the loss at `eps` of a candidate as large as shifts of the noises allow, and so the largest loss.
+
+        The value is exact, to any number of `digits`. Raises DiagnosticError or LimitReached if there is no such
+        candidate.
+        """
         with suppress(Undecided):
             proved = self.bounds.proved
             for each in self.bounds.candidates if proved is not None else ():
@@ -477,7 +502,10 @@ class ShiftLaws(Laws):
         raise self._refusal("--profile")
 
     def _refusal(self, option: str) -> DiagnosticError | LimitReached:
-        """Return the error that says why pairs cannot be listed: there are infinitely many, or too many."""
+        """Return the error that the option `option` needs pairs that can be listed.
+
+        It says whether there are infinitely many pairs, or too many.
+        """
         if isinstance(self._pairs, EveryPair) and self._pairs.too_many is not None:
             return self._pairs.too_many
         notes = (
