@@ -433,7 +433,10 @@ class _Everywhere:
     # --- where there is none --------------------------------------------------------------------------------------
 
     def _hopeless_input(self) -> GammaSolution | None:
-        """The answer that no gamma is enough, if all fail at an input that refutes a large one; else None."""
+        """The answer that no gamma is enough, if one input is found at which every gamma fails; else None.
+
+        The inputs tried are those at which a check refutes the claim with a large gamma.
+        """
         question, program = self._question, self._question.program
         if question.parameter is not None:
             return None

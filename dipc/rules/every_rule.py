@@ -88,7 +88,7 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
 
 
 def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
-    """Return convex classes that cover `convex`, on each of which no form in `forms` changes its sign.
+    """Return convex classes that cover `convex`, on each of which no form in `forms` takes positive and negative values.
 
     The result is empty if there would be too many.
     """
@@ -178,8 +178,8 @@ def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Boun
 def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values] | None:
     """Return two points such that, at every eps > 0, the weights of `exits` are on the segment between the points.
 
-    A point maps each weight that depends on eps to a number. The result is None if no weight depends on eps, or if no
-    points are known or proved within `limits`.
+    A point maps each weight that depends on eps to a number. The result is None if no weight depends on eps, or if
+    the segment is not proved, within `limits`, to contain the weights.
     """
     first, *others = dict.fromkeys(
         centered.weight for centered in exits if centered.weight is not None and not is_constant(centered.weight)

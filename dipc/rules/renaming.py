@@ -60,7 +60,8 @@ class Pattern:
 class PatternFinder:
     """A source of the patterns of classes; `whole` are the slots of int inputs.
 
-    Many exits begin with the same comparisons. Therefore groups of the same constraints are looked up.
+    Many exits begin with equal comparisons, so that a group of constraints is written without names once and then
+    looked up.
     """
 
     def __init__(self, whole: frozenset[int]) -> None:

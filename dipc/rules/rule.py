@@ -286,9 +286,11 @@ def _no_exits() -> None:
 class Instance:
     """The input of a rule: all inputs that satisfy the `guards` and lie behind the `facets`, at the `distances`.
 
-    `exits` are all exits with the answer of the class; the exits to other answers are computed when a rule reads them.
-    `slots` are the inputs that are not finite, of which `whole` are ints. `find_near(gamma)` returns an event of noises
-    in which the output is near det at every exit, for every gamma from the given one on, or None if none is known.
+    `exits` are all exits with the answer of the class; `find_others()` computes the exits to other answers, when a
+    rule first reads them. `slots` are the inputs that are not finite, of which `whole` are ints. `slack_forms()`
+    gives the slacks of the instance that this one was made from, and is None for an original one. `find_near(gamma)`
+    returns an event of noises in which the output is near det at every exit, for every gamma from the given one on,
+    or None if none is known.
 
     Invariant: for each input u of the instance, the probability of the answer is the sum of weight·Pr[event] over the
     exits whose guards hold at u.
