@@ -88,7 +88,7 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
 
 
 def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
-    """Return convex classes that cover `convex`, on each of which no form in `forms` takes positive and negative values.
+    """Return convex classes that cover `convex`, on each of which every form in `forms` keeps its sign.
 
     The result is empty if there would be too many.
     """
