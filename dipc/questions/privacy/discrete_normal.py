@@ -63,10 +63,11 @@ _Move = tuple[tuple[int, ...], tuple[Fraction, ...], tuple[Fraction, ...]]
 
 @frozen
 class SumLaw:
-    """The law of S = Σ k_i·t_i/σ_i² in units of 1/`scale`: masses by value, and the total mass `left` out of them.
+    """The law of S = Σ k_i·t_i/σ_i², with the noises k_i, the moves t_i of the outputs, and the deviations σ_i.
 
-    The k_i are noises, the t_i moves of the outputs, and the σ_i deviations. At the second input of the pair S is
-    greater by `shift`. The masses are not normalized beyond their enclosures.
+    Values of S are integers in units of 1/`scale`. `masses` has the probability of each value at the first input of
+    the pair, and `left` the total probability of the values left out. At the second input S is greater by `shift`.
+    The masses are not normalized beyond their enclosures.
     """
 
     scale: int
@@ -87,9 +88,9 @@ class SumLaw:
             return max(_ZERO, dyadic((low - error).lower())), dyadic((high + error).upper())
 
     def edge(self, factor: flint.arb) -> tuple[int, flint.arb, flint.arb]:
-        """Return the greatest value of S whose mass at the first input is more than `factor` times that at the second.
+        """Return (the greatest value v with Pr[S = v] > `factor`·Pr'[S = v], Pr[S <= v], Pr'[S <= v]).
 
-        Return also the probabilities of at most this value at the first and at the second input.
+        Pr is the law at the first input, and Pr' at the second.
         """
         with precision(_BITS, 1):
             none = flint.arb(0)
@@ -122,9 +123,9 @@ class SeveralDiscreteLaws(GaussianLaws):
 
     @staticmethod
     def at_greatest_moves(subject: Subject, pairs: Pairs | EveryPair) -> SeveralDiscreteLaws | None:
-        """Return the laws if the program has several outputs with discrete Gaussian noise, else None.
+        """Return the laws at `pairs` of several outputs with discrete Gaussian noise.
 
-        Raises Undecided.
+        None if the program of `subject` has other outputs. Raises Undecided.
         """
         mechanism = GaussianMechanism.from_program(subject.program, several=True)
         if mechanism is None or not mechanism.whole or len(mechanism.outputs) < 2:
@@ -187,7 +188,10 @@ class SeveralDiscreteLaws(GaussianLaws):
         return PrivacyCounterexample(sides, eps, ends, allowed, claim.is_pure)
 
     def _half_space_of(self, move: _Move, edge: Fraction) -> dict[str, str]:
-        """Return, as text, the set of outputs with Σ k_i·t_i/v_i <= `edge`, for noises k, moves t and variances v."""
+        """Return, as text, the set of outputs with Σ k_i·t_i/v_i <= `edge`.
+
+        The k_i are noises, the t_i the moves of the outputs in `move`, and the v_i variances.
+        """
         center = dict(zip(self.subject.program.core.inputs, move[1], strict=True))
         weights = [(each, t / each.variance) for t, each in zip(move[0], self.mechanism.outputs, strict=True) if t]
         bound = edge + sum((weight * each.center(center) for each, weight in weights), _ZERO)
@@ -201,7 +205,7 @@ class SeveralDiscreteLaws(GaussianLaws):
         return self._laws[key]
 
     def _convolved(self, shifts: Sequence[int], eps: Fraction) -> SumLaw:
-        """Return the law of the sum S of `SumLaw` when the outputs move by `shifts`.
+        """Return the law of the sum S of `SumLaw` at `eps` when the outputs move by `shifts`.
 
         Raises LimitReached for too many values.
         """
@@ -252,7 +256,10 @@ def _inputs_text(program: Program, move: _Move) -> OutputsAtPair:
 def _input_pairs(
     program: Program, pairs: Pairs | EveryPair
 ) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
-    """Yield a pair of inputs for every move between adjacent int inputs. Raises Undecided if there are too many."""
+    """Yield the listed `pairs` of inputs of `program`, or else a pair for every move between adjacent int inputs.
+
+    Raises Undecided if there are too many moves.
+    """
     match pairs:
         case Pairs():
             for i, j in pairs.ordered:

@@ -67,9 +67,11 @@ _NO_SHIFT = "on some path through the loop no shift of the noises makes up for e
 
 @frozen
 class _Loop:
-    """The program as one loop or selection, with all its paths, or the reason why not all of them are known.
+    """The program as one loop, or as one selection of the greatest noisy query.
 
-    With `goes_on`, a claim that is refuted for some number of queries is refuted for every greater one.
+    `single` is the loop, and `paths` are all its paths, or the reason why not all of them are known. For a selection,
+    `selection` describes it. `low` is the loop's first index. With `goes_on`, a claim that is refuted for some number
+    of queries is refuted for every greater one.
     """
 
     text: LoopText
@@ -81,10 +83,10 @@ class _Loop:
 
     @staticmethod
     def uniform(text: LoopText, single: OneLoop) -> _Loop:
-        """Read a program with one loop.
+        """Read the program `text` as its one loop `single`.
 
-        If rates are constant and each output belongs to one query, a claim refuted for one number is refuted for every
-        greater one. The outputs of the first queries then have the same law for all numbers.
+        If rates are constant and each output belongs to one query, a claim refuted for one number is refuted for
+        every greater one. The outputs of the first queries then have the same law for all numbers.
         """
         paths: LoopPaths | str
         try:
@@ -97,7 +99,7 @@ class _Loop:
 
     @staticmethod
     def selecting(text: LoopText, selection: SelectionLoop, *, real: bool) -> _Loop:
-        """Read a program that selects an index from queries.
+        """Read the program `text` as the `selection` of an index from queries.
 
         If all queries are `real`, the values of further queries may be as small as desired.
         """
@@ -208,9 +210,10 @@ class EveryNumber:
         yield from self._in_turn(range(costly[0], min(costly[0] + _SINGLY, later.stop)) if costly else range(0))
 
     def constant(self, eps: GivenEps) -> Constant:
-        """Return the least K such that the program is K·eps-private for every m; K may be a function of m.
+        """Return the least K such that the program is K·eps-private for every m on the intervals of `eps`.
 
-        A lower bound holds at one m, and at all greater ones if further iterations are like the first.
+        K may be a function of m. A lower bound holds at one m, and at all greater ones if further iterations are like
+        the first.
         """
         cost, reason = self.cost
         bound = self._constant_of_totals(eps) if cost is None else cost.supremum
@@ -265,7 +268,8 @@ class EveryNumber:
     def refuted_from(self, constants: Mapping[int, Constant]) -> tuple[LoopBound, ...]:
         """Return lower bounds of the constant that grow with m, valid from the greatest key of `constants` on.
 
-        There is one function, or one for each remainder; the result is empty if none are known.
+        `constants` has the constant for each m that was tried. The result is one function of m, or one for each
+        remainder of m; it is empty if none are known.
         """
         loop, last = self._loop, max(constants)
         if isinstance(loop, str) or loop.single is None or self._is_restricted:
@@ -353,10 +357,10 @@ class EveryNumber:
     def _attained_for_all_rates(self, program: Program, rates: Mapping[Fraction, RationalFunction]) -> RationalFunction:
         """Return a lower bound of the constant of one iteration, as a function of m.
 
-        `program` has a mark for each of `rates`. For rates r, E(u', r) - Σ r·|x| is a lower bound, where E(u', r) is
-        the least cost of noises that reach an output at u', and x are noises that reach it at the adjacent u (see
-        `LeastCosts`). E is concave in r, and proportional to r. So it is at least the sum of its values with one rate
-        each, all others 0.
+        `program` draws noise whose rates are the keys of `rates`, in place of the functions of m there. For rates r,
+        E(u', r) - Σ r·|x| is a lower bound, where E(u', r) is the least cost of noises that reach an output at u',
+        and x are noises that reach it at the adjacent u (see `LeastCosts`). E is concave in r, and proportional to r.
+        So it is at least the sum of its values with one rate each, all others 0.
         """
         best = RationalFunction.constant(0)
         with suppress(Undecided):
@@ -408,7 +412,7 @@ class EveryNumber:
 
     @cached_property
     def cost(self) -> tuple[LoopCost | None, str | None]:
-        """(a bound of the loss as a function of m, None), or (None, the reason why none is known)."""
+        """(A bound of the loss as a function of m, None), or (None, the reason why none is known)."""
         cost, reason = self._cost_of_shifts
         if cost is None and (of_one := self._of_one_iteration(None)) is not None:
             return of_one, None
@@ -416,7 +420,7 @@ class EveryNumber:
 
     @cached_property
     def _cost_of_shifts(self) -> tuple[LoopCost | None, str | None]:
-        """(the cost of shifts of the noises as a function of m, None), or (None, the reason why it is not known)."""
+        """(The cost of shifts of the noises as a function of m, None), or (None, the reason why it is not known)."""
         loop = self._loop
         if isinstance(loop, str):
             return None, loop
@@ -432,7 +436,10 @@ class EveryNumber:
         return best
 
     def _cost_of_moves(self, loop: _Loop, moves: Neighborhood) -> tuple[LoopCost | None, str | None]:
-        """Return (the cost of shifts for moves within `moves`, None), or (None, the reason why it is not known)."""
+        """Return (the cost of shifts for moves within `moves`, None), or (None, the reason why it is not known).
+
+        `loop` is the program as one loop.
+        """
         if moves.distance is Distance.HAMMING:
             return None, GROWS
         try:
@@ -455,7 +462,8 @@ class EveryNumber:
     def _cost_of_selection(self, text: LoopText, selection: SelectionLoop, moves: Neighborhood) -> LoopCost:
         """Return the cost of shifting the selected value's noise by as much as two queries can approach each other.
 
-        The value v is selected where X_v exceeds all others, and is still selected after this shift.
+        The program `text` is a `selection`, and inputs move within `moves`. The value v is selected where X_v exceeds
+        all others, and is still selected after this shift.
         """
         drawn = selection.drawn(text.instance(self.least + 2).core)
         if min(selection.scales) < 0 and not all(law.symmetric for law, _ in drawn):
@@ -518,10 +526,10 @@ class EveryNumber:
         return text.with_tree(clipping.tree)
 
     def _until(self, cost: LoopCost | None, bound: Fraction | None) -> Sequence[int]:
-        """Return the values of m to decide singly.
+        """Return the values of m to decide one by one.
 
         They are the first few, the first one from which on no plan of shifts costs less than `bound`, and some that
-        follow the first few.
+        follow the first few. `cost` has the plans of shifts; None if no plan is known.
         """
         first = range(self.least, self.least + _SINGLY)
         if cost is not None and bound is not None:
@@ -570,7 +578,10 @@ def _translated(candidate: Candidate, by: Fraction) -> Candidate:
 
 
 def _selection(text: LoopText) -> SelectionLoop | None:
-    """Return the program as a selection among noisy values of its only array of real inputs; None if it is not one."""
+    """Return the program `text` as a selection among noisy values of its only array of real inputs.
+
+    None if it is not one.
+    """
     try:
         selection = selected_from_inputs(text.tree, text.number, privacy=True)
     except NotUniform:
@@ -584,10 +595,11 @@ def _selection(text: LoopText) -> SelectionLoop | None:
 def check_privacy_for_all(
     program: ProgramGiven, parameter: str, adjacent: str, *, least: int | None = None, budget: str | None = None
 ) -> PrivacyReport:
-    """Decide privacy with delta 0 for all adjacent real inputs and every value of the constant `parameter`.
+    """Decide privacy of `program` for all adjacent real inputs and every value of the constant `parameter`.
 
-    The values start at the first index of the loop, or at `least` if it is greater. `budget` is a multiple of eps, by
-    default eps. Raises DiagnosticError for an unknown constant, and for options that cannot be read.
+    The claim has delta 0. `adjacent` is linf:1, l1:1 or hamming:1. The values start at the first index of the loop,
+    or at `least` if it is greater. `budget` is a multiple of eps, by default eps. Raises DiagnosticError for an
+    unknown constant, and for options that cannot be read.
     """
     program = as_program(program)
     engine = Engine(program.measurer, program.limits)

@@ -82,8 +82,8 @@ _DENOMINATORS = (2, 10, 1000, 10**6, 10**12, 10**24)
 class NormalOutput:
     """An output that is a sum of inputs, a constant and normal noise.
 
-    `weights` are the factors of the inputs, by slot. `variance` is that of the noise, in multiples of the square of the
-    mechanism's unit.
+    `weights` are the factors of the inputs, by slot. `variance` is that of the noise, in multiples of the square of
+    the mechanism's unit.
     """
 
     name: str
@@ -114,7 +114,7 @@ class GaussianMechanism:
 
     @staticmethod
     def from_program(program: Program, *, several: bool = False) -> GaussianMechanism | None:
-        """Return the program as a Gaussian mechanism; None if it is not one. Raises Undecided past a limit.
+        """Return `program` as a Gaussian mechanism; None if it is not one. Raises Undecided past a limit.
 
         With `several`, discrete Gaussian noise may be in several outputs, a different noise in each.
         """
@@ -165,12 +165,15 @@ class GaussianMechanism:
         return sum((each.shift(move) ** 2 / each.variance for each in self.outputs), _ZERO)
 
     def mean(self, square: Fraction, eps: Fraction) -> flint.arb:
-        """Return the distance μ of the laws at both inputs from `square`, as a ball with FLINT's current precision."""
+        """Return the distance μ of the laws at both inputs of a pair, as a ball with FLINT's current precision.
+
+        `square` is (μ·unit/`eps`)², or (μ·unit)² if the deviations are fixed.
+        """
         ball = flint.arb(to_fmpq(square)).sqrt() / self.unit.ball()
         return ball if self.fixed else ball * flint.arb(to_fmpq(eps))
 
     def delta(self, square: Fraction, budget: Fraction, eps: Fraction) -> Ends:
-        """Return an enclosure of the least delta for the budget `budget`·eps, for the move whose `square` is given."""
+        """Return an enclosure of the least delta for the budget `budget`·`eps` and a move with this `square`."""
         if not square:
             return _ZERO, _ZERO
         if self.whole:
@@ -187,10 +190,10 @@ class GaussianMechanism:
     def edges(
         self, square: Fraction, budget: Fraction, eps: Fraction
     ) -> Sequence[tuple[Fraction, flint.arb, flint.arb, flint.arb]]:
-        """Return the candidates for the worst threshold k of discrete noise: (k/t, F(k), F(k - t), e^b) for each.
+        """Return candidates for the worst threshold k of discrete noise, each as (k/t, F(k), F(k - t), e^b).
 
-        One of them is the worst. The output moves by t, b is the budget, and F(k) = Pr[N <= k] for the noise N. Raises
-        Undecided if t is not an integer, and for too many terms.
+        One of them is the worst. The output moves by t, as a move with this `square` does, b = `budget`·`eps`, and
+        F(k) = Pr[N <= k] for the noise N. Raises Undecided if t is not an integer, and for too many terms.
         """
         (output,) = self.outputs
         root = Real.from_rational(square * output.variance).sqrt().rational
@@ -208,7 +211,10 @@ class GaussianMechanism:
         return result
 
     def rho(self, square: Fraction, eps: Fraction) -> Ends:
-        """Return an enclosure of μ²/2, the least ρ of zCDP; both ends are equal if it is known exactly."""
+        """Return an enclosure of μ²/2 at `eps`, the least ρ of zCDP, for a move with this `square`.
+
+        Both ends are equal if it is known exactly.
+        """
         unit = (self.unit * self.unit).rational
         size = square / 2 if self.fixed else square * eps**2 / 2
         if unit is not None:
@@ -230,7 +236,11 @@ def _phi(x: flint.arb) -> flint.arb:
 
 
 class GaussianLaws(Laws):
-    """The laws of a Gaussian mechanism at the adjacent pair whose `move` changes the outputs most."""
+    """The laws of a Gaussian mechanism at the adjacent pair whose `move` changes the outputs most.
+
+    `where` has the two inputs of this pair, and `square` the squared distance of the laws
+    (`GaussianMechanism.square`).
+    """
 
     def __init__(
         self, subject: Subject, mechanism: GaussianMechanism, move: Mapping[int, Fraction], where: OutputsAtPair
@@ -241,9 +251,9 @@ class GaussianLaws(Laws):
 
     @staticmethod
     def at_pairs(subject: Subject, pairs: Pairs | EveryPair, box: Clipped | None = None) -> GaussianLaws | None:
-        """Return the laws if the program is a Gaussian mechanism, else None. Raises Undecided for unbounded moves.
+        """Return the laws at `pairs` if the program of `subject` is a Gaussian mechanism, else None.
 
-        The inputs of a program that clips them are in a `box`.
+        The inputs of a program that clips them are in a `box`. Raises Undecided for unbounded moves.
         """
         mechanism = GaussianMechanism.from_program(subject.program if box is None else box.program)
         return None if mechanism is None else GaussianLaws.of_mechanism(subject, mechanism, pairs, box)
@@ -252,7 +262,11 @@ class GaussianLaws(Laws):
     def of_mechanism(
         subject: Subject, mechanism: GaussianMechanism, pairs: Pairs | EveryPair, box: Clipped | None = None
     ) -> GaussianLaws:
-        """Return the laws of `mechanism` for moves of the program's inputs. Raises Undecided for unbounded moves."""
+        """Return the laws of `mechanism` at the pair of `pairs` that moves the outputs most.
+
+        The inputs are those of the program of `subject`; if it clips them, they are in a `box`. Raises Undecided for
+        unbounded moves.
+        """
         program = subject.program if box is None else box.program
         slots = program.core.inputs
         best: tuple[Fraction, Mapping[int, Fraction], tuple[Fraction, ...], tuple[Fraction, ...]] | None = None
@@ -266,7 +280,7 @@ class GaussianLaws(Laws):
         return GaussianLaws(subject, mechanism, best[1], where)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
-        """Return the loss at `eps`, which is infinite unless no output moves."""
+        """Return the loss at `eps`, infinite unless no output moves, and so exact to any number of `digits`."""
         value, text, place = (None, "inf", "far out") if self.square else ((_ZERO, _ZERO), "0", "any")
         output = dict.fromkeys(self.subject.program.outputs, place)
         return Loss(*self.subject.asked, eps, value, self.where.input, self.where.adjacent, output, text)
@@ -314,7 +328,7 @@ class GaussianLaws(Laws):
     def supremum(self, claim: PrivacyClaim) -> tuple[Ends, Fraction | None, bool]:
         """Return (enclosure of the supremum of the least delta, its eps, whether it is attained).
 
-        The eps None is infinity.
+        The least delta is that of the budget of `claim` on its intervals. The eps None is infinity.
         """
         result: list[tuple[Ends, Fraction | None, bool]] = []
         for interval in claim.intervals:
@@ -323,7 +337,7 @@ class GaussianLaws(Laws):
         return max(result, key=lambda each: (each[1] is None, each[0][0]))
 
     def _needed(self, budget: Fraction, interval: Interval) -> tuple[Ends, Fraction | None]:
-        """Return the least delta at the end of `interval` where it is greatest, and this end.
+        """Return the least delta for `budget`·eps at the end of `interval` where it is greatest, and this end.
 
         Raises OutsideFragment if that end is not known.
         """
@@ -380,10 +394,10 @@ class GaussianLaws(Laws):
         return None
 
     def _edges(self, budget: Fraction, eps: Fraction) -> Iterator[tuple[Fraction, flint.arb, flint.arb, flint.arb]]:
-        """Yield (edge, probability below it at the first input, at the second, e^b) for candidates for the worst set.
+        """Yield candidates for the worst set, each as (edge, probability at the first input, at the second, e^b).
 
-        The worst set is a half-space, the outputs below the edge. Edges are in units of μ, the distance of the laws,
-        from the first input towards the second; b is the budget.
+        The worst set is a half-space, the outputs below the edge. Edges are in units of the distance of the laws,
+        from the first input towards the second. The budget is b = `budget`·`eps`.
         """
         if self.mechanism.whole:
             yield from self.mechanism.edges(self.square, budget, eps)
@@ -435,7 +449,10 @@ def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
 def _moves(
     program: Program, mechanism: GaussianMechanism, pairs: Pairs | EveryPair
 ) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
-    """Yield pairs of inputs, among them one whose move shifts the outputs most."""
+    """Yield pairs of inputs of `program`, among them one whose move shifts the outputs of `mechanism` most.
+
+    They are adjacent inputs of `pairs`.
+    """
     slots = program.core.inputs
     match pairs:
         case Pairs():
@@ -458,7 +475,10 @@ def _moves(
 def _pairs_in(
     box: Clipped, mechanism: GaussianMechanism, pairs: Pairs | EveryPair
 ) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
-    """Yield pairs of inputs of the box, among them one whose move shifts the outputs most. Raises Undecided."""
+    """Yield pairs of inputs of `box`, among them one whose move shifts the outputs of `mechanism` most.
+
+    They are adjacent inputs of `pairs`. Raises Undecided.
+    """
     assert isinstance(pairs, EveryPair), "pairs that are listed are not moved into the box"
     program = box.program
     place = {slot: position for position, slot in enumerate(program.core.inputs)}
@@ -470,7 +490,7 @@ def _pairs_in(
 
 
 def _allowed_pairs(moves: AllowedMoves) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
-    """Yield pairs of inputs that satisfy `requires`, among them one whose move shifts the outputs most.
+    """Yield pairs of inputs with one of the allowed `moves`, among them one whose move shifts the outputs most.
 
     Raises OutsideFragment if the greatest move is not known, or only approached.
     """

@@ -89,7 +89,7 @@ class Move:
 
 @frozen
 class InputForm:
-    """An affine form of the inputs of an iteration."""
+    """An affine form of the inputs of an iteration: Σ c·input + `constant`, with the c in `coefficients`."""
 
     coefficients: tuple[tuple[Coordinate, Fraction], ...]
     constant: Fraction
@@ -107,8 +107,8 @@ class InputForm:
 class Change:
     """The change of a form of noises and inputs when noises are shifted and inputs move.
 
-    `noises` are the form's terms in the noises: first those carried over from earlier iterations, then those drawn
-    since. The inputs contribute the form `here` before the move and `there` after it.
+    `noises` are the form's terms in the noises, as (index, factor): first those carried over from earlier iterations,
+    then those drawn since. The inputs contribute the form `here` before the move and `there` after it.
     """
 
     noises: tuple[tuple[int, Fraction], ...]
@@ -136,6 +136,7 @@ class LoopPath:
     `slacks` are the changes that may not be negative, `outputs` those that must be 0. `alive` is the number of noises
     drawn before the path and compared later. `drawn` has the laws and rates of the noises drawn on the path, and
     `means` the changes of their means. `carried` has the indices of those noises that are compared after the goal.
+    `is_iteration` is True if the path belongs to an iteration, and False before and after the loop.
 
     If inputs are compared without noise, the path leads from inputs `names` in the first of `cells` to inputs in the
     second.
@@ -174,7 +175,9 @@ class Unmatched:
 class LoopPaths:
     """All paths of a uniform program, whose loop begins at the index `low`.
 
-    `inputs` are those that all iterations share. With `gives_answers_at_the_exit`, no output belongs to an iteration.
+    `steps` are the paths between heads. `unmatched` are the cells of inputs whose paths do not match. `inputs` are
+    the slots of inputs that all iterations share. With `gives_answers_at_the_exit`, no output belongs to an
+    iteration.
     """
 
     steps: Automaton[LoopPath]
@@ -218,7 +221,7 @@ class OneLoop:
 
     @staticmethod
     def read(text: LoopText) -> OneLoop:
-        """Return the program as one loop. Raises NotUniform with the condition that fails."""
+        """Return the program `text` as one loop. Raises NotUniform with the condition that fails."""
         single = text.with_one_loop()
         return OneLoop(single, *uniform_loop(single.tree, single.number, privacy=True))
 
@@ -415,7 +418,10 @@ def _match(one: _Run, two: _Run) -> LoopPath | None:
 
 
 def alive_noises(side: LoopSide, state: State) -> tuple[int, ...]:
-    """Return the noises in the values that later iterations may read, in the order of the head's key."""
+    """Return the noises in the values that iterations after `state` may read, in the order of the head's key.
+
+    `side` is the program that is run.
+    """
     result: dict[int, None] = {}
     for slot in side.live:
         value = state.values[slot]
@@ -437,7 +443,10 @@ OF_EXTREMUM = "the noise of the selected value is shifted by as much as the extr
 
 @frozen
 class LoopBound:
-    """A bound, as a function of m, for the m with remainder `rest` modulo `modulus`."""
+    """A bound of the loss, in multiples of eps: the function `ratio` of m.
+
+    It is for the m with remainder `rest` modulo `modulus`.
+    """
 
     ratio: RationalFunction
     modulus: int = 1
@@ -453,7 +462,7 @@ _MODULUS = 12
 
 
 def by_rest(bounds: Sequence[LoopBound]) -> list[list[RationalFunction]]:
-    """Return the list of functions among `bounds` that apply to each remainder of m modulo the common modulus."""
+    """Return, for each remainder of m modulo the common modulus of `bounds`, the functions that apply to it."""
     return [[each.ratio for each in bounds if each.is_about(n)] for n in range(lcm(*(each.modulus for each in bounds)))]
 
 
@@ -469,7 +478,7 @@ def bounds_text(bounds: Sequence[LoopBound], parameter: str, least: int) -> str:
 
 
 def _greatest(ratios: Sequence[RationalFunction], least: int) -> list[RationalFunction]:
-    """Return the functions that may be greater than all others for some m >= `least`."""
+    """Return those of the functions `ratios` that may be greater than all others for some m >= `least`."""
     kept: list[RationalFunction] = []
     for place, ratio in enumerate(ratios):
         others = (*kept, *ratios[place + 1 :])
@@ -488,7 +497,7 @@ class LoopCost:
     """A bound of the loss for every m from `least` on.
 
     The loss is at most eps times the greatest of the `bounds` for m. Some m may have better plans of shifts: `alone`
-    gives the bound of such a plan for one m; None if none exists.
+    gives the bound of the best plan for one m; None if none exists. `proof` names the proof in reports.
     """
 
     bounds: tuple[LoopBound, ...]
@@ -498,7 +507,10 @@ class LoopCost:
 
     @staticmethod
     def greatest(ratios: Iterable[RationalFunction], least: int, proof: str = OF_SHIFTS) -> LoopCost:
-        """Build the cost that is the greatest of the functions `ratios` of m."""
+        """Build the cost that is the greatest of the functions `ratios` of m, for m >= `least`.
+
+        `proof` names its proof in reports.
+        """
         kept = _greatest(list(dict.fromkeys(ratios)), least)
         return LoopCost(tuple([LoopBound(ratio) for ratio in kept]), least, proof=proof)
 
@@ -556,10 +568,11 @@ class _Step:
 def loop_cost(
     paths: LoopPaths, rates: Rates | None, within: Neighborhood, least: int, limits: Limits
 ) -> LoopCost | None:
-    """Return the cost of the cheapest plan of shifts found, for all adjacent real inputs.
+    """Return the cost of the cheapest plan of shifts found, for all real inputs adjacent by `within`.
 
-    None if no plan gives a bound. `within` is not HAMMING, and all rates are positive from m = `least` on. Raises
-    NotUniform for adjacent inputs whose paths do not match, LimitReached past the limit of paths, NotConfirmed.
+    `paths` are the paths of the loop. With `rates`, the rates drawn on them are marks of functions of m. None if no
+    plan gives a bound. `within` is not HAMMING, and all rates are positive from m = `least` on. Raises NotUniform for
+    adjacent inputs whose paths do not match, LimitReached for more paths than `limits` allows, NotConfirmed.
     """
     for each in paths.unmatched:
         if not isinstance(solution(_pairs(each.names, each.cells, within)), Infeasible):
@@ -602,8 +615,9 @@ def loop_cost(
 def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, least: int) -> LoopCost | None:
     """Return the cost of shifting the one noise that is compared with an extremum of others; None for other loops.
 
-    The extremum is the greatest, or least, of the noisy values in all iterations. `within` is not HAMMING, and all
-    rates are positive from m = `least` on.
+    The extremum is the greatest, or least, of the noisy values in all iterations. `paths` are the paths of the loop.
+    With `rates`, the rates drawn on them are marks of functions of m. `within` is not HAMMING, and all rates are
+    positive from m = `least` on.
     """
     if len(paths.steps.before) != 1 or len(paths.steps.iterations) != 1 or paths.unmatched:
         return None
@@ -670,7 +684,10 @@ def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
 
 
 def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, within: Neighborhood) -> Fraction:
-    """Return the greatest shift of a noise: the move of its mean plus `ratio` times a candidate's greatest move."""
+    """Return the greatest shift of a noise for moves of the inputs within `within`.
+
+    It is the move of the noise's mean, the form `moved`, plus `ratio` times the greatest move of one of `candidates`.
+    """
     own = dict(moved.here.coefficients)
     each = [dict(change.here.coefficients) for change in candidates]
     if within.distance is Distance.LINF:
@@ -689,9 +706,9 @@ def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, with
 
 
 def _steps(paths: LoopPaths, within: Neighborhood, shared: Point, start: _Place) -> Iterator[_Step]:
-    """Yield all steps that begin at the place `start`, each with a move of the inputs to adjacent ones.
+    """Yield all steps of `paths` that are reached from the place `start`, each with a move of the inputs.
 
-    `shared` is the move of the inputs that all iterations share.
+    The moves are within `within`, and `shared` is the move of the inputs that all iterations share.
     """
     pending, seen = [start], {start}
     while pending:
@@ -706,7 +723,10 @@ def _steps(paths: LoopPaths, within: Neighborhood, shared: Point, start: _Place)
 
 
 def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple[dict[Coordinate, Fraction], bool]]:
-    """Yield extreme moves of the inputs that all iterations share, each with whether it spends the whole distance."""
+    """Yield (move, spent) for extreme moves within `within` of the `inputs` that all iterations share.
+
+    `spent` says whether the move spends the whole distance.
+    """
     ends = (within.radius, -within.radius)
     if within.distance is Distance.LINF:
         for values in product(ends, repeat=len(inputs)):
@@ -719,7 +739,7 @@ def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple
 
 
 def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[Move, bool]]:
-    """Yield (move, spent) for extreme moves of the inputs of one iteration.
+    """Yield (move, spent) for extreme moves within `within` of the inputs of one iteration on `path`.
 
     With L1 a single input of the whole run moves: `spent` says whether one has moved, before this iteration and after
     the move. Raises NotUniform if changes are unbounded or differ at the boundary of two cells, and NotConfirmed.
@@ -744,10 +764,10 @@ def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[
 
 
 def _pairs(names: Sequence[str], cells: tuple[Cell, Cell], within: Neighborhood | None) -> list[Halfspace]:
-    """Return half-spaces for two adjacent inputs, one from each of two cells.
+    """Return half-spaces for two inputs adjacent by `within`, the first in one cell, the second in another.
 
-    The inputs of the first cell have the keys 2·i, those of the second 2·i + 1, for indices i in `names`. With None for
-    `within` both inputs are equal.
+    `cells` are the two cells. The inputs of the first cell have the keys 2·i, those of the second 2·i + 1, for
+    indices i in `names`. With None for `within` both inputs are equal.
     """
     system = []
     for side, cell in enumerate(cells):
@@ -774,9 +794,9 @@ def _by_place(change: Change, names: Sequence[str]) -> Halfspace:
 
 
 def _corners(path: LoopPath, within: Neighborhood) -> list[Move] | None:
-    """Return the corners of the set of adjacent inputs in the cells of `path`, as moves; None if moves alone matter.
+    """Return the corners of the set of inputs adjacent by `within` in the cells of `path`, as moves.
 
-    Then the set has no corners. Raises NotUniform if changes are unbounded.
+    None if the set has no corners, and moves alone matter. Raises NotUniform if changes are unbounded.
     """
     names = path.names
     assert path.cells is not None, "inputs are compared"
@@ -799,7 +819,7 @@ def _corners(path: LoopPath, within: Neighborhood) -> list[Move] | None:
 
 
 def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
-    """Raise NotUniform if a change has different values in two cells on their common boundary."""
+    """Raise NotUniform if a change of `path` has different values in the two `cells` on their common boundary."""
     closed = [half.closure() for half in _pairs(path.names, cells, None)]
     if isinstance(solution(closed), Infeasible):
         return
@@ -814,7 +834,7 @@ def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
 
 @frozen
 class _Outline:
-    """The steps of all paths with one outline, and the possible numbers of their iterations.
+    """The `steps` of all paths with one outline, and the possible numbers of their iterations.
 
     The outline is the sequence of steps between strongly connected components of heads. The numbers are `count` plus
     any multiple of the `period`; any number if that is None.
@@ -831,7 +851,7 @@ class _Outline:
 
 
 def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
-    """Yield one outline for each sequence of steps between strongly connected components of heads.
+    """Yield one outline for each sequence of `steps` between strongly connected components of heads.
 
     Raises LimitReached for more than `most`.
     """
@@ -867,8 +887,8 @@ def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
 def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, int], int]:
     """Return the number of iterations of a path from `start` to each place of a strongly connected component.
 
-    Return also the period: numbers of iterations of all paths to a place differ by its multiples. It is 0 if there is
-    one path.
+    `inside` are the steps within the component. Return also the period: numbers of iterations of all paths to a place
+    differ by its multiples. It is 0 if there is one path.
     """
     after, pending = {start: 0}, [start]
     while pending:
@@ -885,10 +905,10 @@ def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, in
 
 
 def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> RationalFunction:
-    """Return the function c(m) such that a shift of the noise by t costs at most c(m)·eps·|t|.
+    """Return the function c(m) such that a shift by t of noise of this `law` and `rate` costs at most c(m)·eps·|t|.
 
-    With `rates`, `rate` is a mark for the noise's rate, which is a function of m. Raises Missing if the law has no such
-    cost, and OutsideFragment for noise with a greatest value, which a shift would exceed.
+    With `rates`, `rate` is a mark for the noise's rate, which is a function of m. Raises Missing if the law has no
+    shift cost, and OutsideFragment for noise with a greatest value, which a shift would exceed.
     """
     if law.greatest is not None:
         raise OutsideFragment(f"shifts of {law.name} noise in a loop are not covered")
@@ -901,7 +921,7 @@ def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> RationalFunctio
 
 @frozen
 class _Units:
-    """Functions of m such that each cost of a shift is a multiple of one of them.
+    """The `functions` of m such that each cost of a shift is a multiple of one of them.
 
     `of_drawn` has, for a law and a rate or mark, the index of its function and the multiple.
     """
@@ -931,7 +951,11 @@ class _Units:
 
 @dataclass(slots=True)
 class _Plan:
-    """The linear program whose solution is a plan of shifts; `unknowns` numbers its unknowns by their meaning."""
+    """The linear program whose solution is a plan of shifts; `unknowns` numbers its unknowns by their meaning.
+
+    `units` are the functions of m in which costs are measured, `low` is the loop's first index, and `system` has the
+    inequalities of the unknowns.
+    """
 
     units: _Units
     low: int
@@ -939,9 +963,9 @@ class _Plan:
     system: list[Halfspace] = field(default_factory=list)
 
     def bound(self, steps: Sequence[_Step], number: int) -> RationalFunction | None:
-        """Return a bound of the cost of all runs with these steps, as a function of m; None if no plan gives a bound.
+        """Return a bound of the cost of all runs with these `steps`, as a function of m; None if no plan gives a bound.
 
-        It is the least bound of this kind at m = `number`. Raises NotConfirmed.
+        The plan is the one whose bound is least at m = `number`. Raises NotConfirmed.
         """
         units = range(len(self.units.functions))
         for unit in units:

@@ -56,9 +56,10 @@ IMPOSSIBLE = 0
 class LawTable:
     """The output laws of a program at several inputs: one row for each input, one column for each answer.
 
-    An entry is the index of a probability in `forms`: a function of eps, or a text that says why the function is not
-    known. Equal functions have one index. Each text has its own index, as one reason may belong to different functions.
-    The `answers` are all that occur at some input. `bounds` encloses the probabilities without a closed form, by index.
+    An entry of `rows` is the index of a probability in `forms`: a function of eps, or a text that says why the
+    function is not known. Equal functions have one index. Each text has its own index, as one reason may belong to
+    different functions. The `answers` are all that occur at some input, with a value for each output of `names`.
+    `bounds` encloses the probabilities without a closed form, by index.
     """
 
     names: tuple[str, ...]
@@ -73,7 +74,7 @@ class LawTable:
         return bool(self.bounds)
 
     def closed(self, number: int) -> Closed:
-        """Return the probability with this index. Raises Undecided if it is not known."""
+        """Return the probability with the index `number`. Raises Undecided if it is not known."""
         form = self.forms[number]
         if not isinstance(form, ClosedForm):
             raise Undecided(str(form))
@@ -114,9 +115,10 @@ class Numbering:
 
 
 def law_table(program: Program, inputs: Sequence[Input], engine: Engine, progress: Progress | None = None) -> LawTable:
-    """Return the laws of `program` at `inputs`; `progress` is called with the number of inputs that are done.
+    """Return the laws of `program` at `inputs`, measured by `engine`.
 
-    Raises Undecided if the program is too large to be executed, DiagnosticError if a run fails.
+    `progress` is called with the number of inputs that are done, and the number of all. Raises Undecided if the
+    program is too large to be executed, DiagnosticError if a run fails.
     """
     laws = program.laws()
     at_inputs = []
@@ -187,7 +189,7 @@ class _Tails:
 
 
 def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
-    """Return the laws of a program with int outputs at `inputs`.
+    """Return the laws of `program`, which has int outputs, at `inputs`.
 
     Raises Undecided for real outputs, and for int outputs whose tails are not geometric.
     """
@@ -223,7 +225,7 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
 
 @frozen
 class _Here:
-    """An exit that is reached at an input; `values` has the real and int inputs."""
+    """An exit `state` that is reached at an input; `values` has the real and int inputs, by slot."""
 
     state: ExitState
     values: Mapping[int, Fraction]
@@ -251,7 +253,8 @@ def _value(state: ExitState, slot: Slot) -> Value:
 def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) -> _Tails:
     """Return the tails of the int output `slot`: the range beyond which its probabilities are geometric.
 
-    `taken` collects the exits with the noises that outputs consist of. Raises Undecided if the tails are not geometric.
+    `reached` are the exits at all inputs. `taken` collects (index of an exit, noise) for the noises that outputs
+    consist of. Raises Undecided if the tails are not geometric.
     """
     rates: set[Fraction] = set()
     far = Fraction(0)
@@ -292,7 +295,7 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
 
 
 def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
-    """Return `pairs` without repetitions: each pair has other probabilities than all earlier ones.
+    """Return `pairs` without repetitions: each pair has other probabilities in `table` than all earlier ones.
 
     The probabilities of a pair are the couples (first, second) at each answer, in any order of the answers.
     """
@@ -370,7 +373,7 @@ def ratio_enclosure(first: Closed, second: Closed, eps: Fraction, digits: int) -
 
 
 def sign_of(value: Closed, eps: Fraction, limits: Limits) -> int:
-    """Return the exact sign of `value` at `eps`."""
+    """Return the exact sign of `value` at `eps`. Raises LimitReached past one of the `limits`."""
     numerator, _ = fraction_of(value)
     return 0 if numerator.is_zero() else sign_at(numerator, eps, limits)
 
@@ -390,7 +393,11 @@ def _log(first: Closed, second: Closed, eps: Fraction, digits: int, ratio: Ends)
 
 @frozen
 class Couple:
-    """The probabilities of an answer at a pair, which differ, as indices; with the first such pair and answer."""
+    """An answer at a pair with different probabilities at both inputs.
+
+    `first` and `second` are the indices of the probabilities, and `answer` is that of the answer. Of several answers
+    and pairs with these probabilities, it is the first.
+    """
 
     first: int
     second: int
@@ -399,7 +406,7 @@ class Couple:
 
 
 def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
-    """Yield the couples of probabilities that can violate a claim, in the order of the pairs.
+    """Yield the couples of probabilities of `table` that can violate a claim, in the order of the `pairs`.
 
     Answers of probability 0, or with equal probabilities at both inputs, never violate one.
     """
@@ -418,7 +425,7 @@ def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
 
 
 def at_most(probability: Closed, allowed: Closed, intervals: tuple[Interval, ...]) -> Obligation:
-    """Return the obligation that `probability` is at most `allowed` for all eps of the intervals."""
+    """Return the obligation that `probability` is at most `allowed` for all eps of `intervals`."""
     return Obligation(Bound((Share(allowed, ()),)), PiecewiseForm(1 - probability), intervals)
 
 
@@ -489,10 +496,10 @@ def outward_ends(value: Ends) -> Ends:
 
 
 def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> ClosedForm | None:
-    """Return the function first^order / second^(order-1) of eps for nonnegative functions.
+    """Return the function `first`^`order` / `second`^(`order`-1) of eps for nonnegative functions.
 
-    The result is None if it is infinite at `eps`. The function is valid for `eps` alone if `second` is not known to be
-    positive for every eps. Raises OutsideFragment.
+    The result is None if it is infinite at `eps`. The function is valid for `eps` alone if `second` is not known to
+    be positive for every eps. Raises OutsideFragment.
     """
     above, below = fraction_of(second)
     inverse, only_at = proved_quotient(below, above), None
@@ -510,9 +517,9 @@ Moment = tuple[ClosedForm | None, Ends]
 
 
 def moment_of(summands: Iterable[ClosedForm | None], eps: Fraction, digits: int) -> Moment | None:
-    """Return the sum of `summands` with an enclosure at `eps`; None if a summand is infinite.
+    """Return the sum of `summands` with an enclosure at `eps` to more than `digits` digits.
 
-    The closed form is valid for one eps alone if that of a summand is.
+    None if a summand is infinite. The closed form is valid for one eps alone if that of a summand is.
     """
     known: list[ClosedForm] = []
     for summand in summands:

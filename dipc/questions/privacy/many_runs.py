@@ -60,7 +60,11 @@ _MOST_BUDGET, _DIGITS = 2**30, 12
 
 @frozen
 class _Part:
-    """One program and its number of runs, with the couples (p, p') of probabilities of its outputs at a pair."""
+    """One program with its number of `runs`, and its probabilities at a pair.
+
+    `couples` has (p, p') for each two probabilities that some outputs have at the first and at the second input; each
+    is multiplied by the number of these outputs.
+    """
 
     runs: int
     couples: tuple[tuple[Closed, Closed], ...]
@@ -73,7 +77,11 @@ def _part(table: LawTable, runs: int, pair: tuple[int, int]) -> _Part:
 
 @frozen
 class _Atom:
-    """The outputs of one run with one privacy loss: enclosures of p, p' and the loss, and p/p' as a function of eps."""
+    """The outputs of one run with one privacy loss.
+
+    `p`, `q` and `loss` enclose their probability at the first input of the pair, at the second, and the loss
+    log(p/q). `ratio` is p/q as a function of eps.
+    """
 
     p: flint.arb
     q: flint.arb
@@ -83,7 +91,10 @@ class _Atom:
 
 @frozen
 class _Run:
-    """One of `runs` equal runs at a pair and an eps: its outputs with finite losses, and their total probability."""
+    """One of `runs` equal runs at a pair and an eps: its outputs with finite losses, `atoms`.
+
+    `finite` is the total probability of these outputs at the first input.
+    """
 
     runs: int
     atoms: list[_Atom]
@@ -98,7 +109,10 @@ class _Run:
 
 @frozen
 class _Gridded:
-    """The distribution of the loss of one of `runs` equal runs: masses[j] is that of `start` + j steps of the grid."""
+    """The distribution of the loss of one of `runs` equal runs.
+
+    `masses`[j] is the probability of the loss `start` + j steps of the grid.
+    """
 
     runs: int
     start: flint.arb
@@ -107,9 +121,9 @@ class _Gridded:
 
 @frozen
 class _Grid:
-    """The distributions of the losses on a grid of step `step`.
+    """The distributions `runs` of the losses on a grid of step `step`.
 
-    `width` and `mean` are the w and m of the module's lemma.
+    `width` and `mean` are the w and m of the lemma at the top of this module; both are 0 if no loss was divided.
     """
 
     step: flint.arb
@@ -179,8 +193,8 @@ def _quotient(one: Factored, two: Factored) -> Factored:
 def _multiple(one: Factored, two: Factored) -> Fraction | None:
     """Return the r with log(`one`) = r·log(`two`) as functions of eps, or None if none is found; `two` is not 1.
 
-    The base has no relations, so rates and exponents are multiples one by one. Signs are left out, since the functions
-    are positive at the eps of the question.
+    The base has no relations, so rates and exponents are multiples one by one. Signs are left out, since the
+    functions are positive at the eps of the question.
     """
     rates: list[tuple[Fraction | int, Fraction | int]] = [(one.rate, two.rate)]
     places = [*rates, *zip(one.exponents, two.exponents, strict=True)]
@@ -195,9 +209,10 @@ def _multiple(one: Factored, two: Factored) -> Fraction | None:
 
 
 def _on_lattice(runs: Sequence[_Run], digits: int) -> _Grid | None:
-    """Return a grid that contains all losses, if their differences within each run are multiples of one number.
+    """Return a grid that contains all losses of `runs`, if their differences are multiples of one number.
 
-    The result is None if no such number is found, and if the grid has too many points.
+    The differences are those within each run. The result is None if no such number is found, and if the grid has too
+    many points for the losses that matter to `digits` digits.
     """
     rows = [[_quotient(atom.ratio, run.atoms[0].ratio) for atom in run.atoms] for run in runs]
     unlike = ((i, j) for i, row in enumerate(rows) for j, each in enumerate(row) if each != row[0])
@@ -231,7 +246,10 @@ def _on_points(run: _Run, points: Sequence[int]) -> _Gridded:
 
 
 def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
-    """Return a grid on which each output is split between the two grid points around its loss."""
+    """Return a grid on which each output of `runs` is split between the two grid points around its loss.
+
+    The grid reaches over the losses that matter to `digits` digits.
+    """
     step = Fraction(2) ** floor(log2(_reach(runs, digits) / _POINTS or 1.0))
     width = mean = _ZERO
     gridded = []
@@ -255,16 +273,19 @@ def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
 
 
 def _reach(runs: Sequence[_Run], digits: int) -> float:
-    """The approximate length of an interval that contains the loss of all runs but for a probability of 10^-`digits`.
+    """Return the approximate length of an interval with the loss of all `runs` but for a probability of 10^-`digits`.
 
-    Hoeffding's inequality gives it.
+    Hoeffding's inequality gives it. The length only chooses a grid.
     """
     whole = sum(run.runs * run.spread for run in runs)
     return min(whole, sqrt(sum(run.runs * run.spread**2 for run in runs) * 2 * (digits + 1) * log(10)))
 
 
 def _power(masses: flint.arb_poly, exponent: int, least: float) -> tuple[int, flint.arb_poly]:
-    """Return the polynomial `masses`^`exponent` with small ends cut off, and the exponent of its first coefficient."""
+    """Return `masses`^`exponent` with small ends cut off, and the exponent of its first coefficient.
+
+    In each multiplication the coefficients cut off at an end add up to at most `least`.
+    """
     offset, result = 0, flint.arb_poly([flint.arb(1)])
     for bit in f"{exponent:b}":
         less, result = _cut(result * result, least)
@@ -278,7 +299,7 @@ def _power(masses: flint.arb_poly, exponent: int, least: float) -> tuple[int, fl
 def _cut(masses: flint.arb_poly, least: float) -> tuple[int, flint.arb_poly]:
     """Return (the number of coefficients cut at the lower end, `masses` without small coefficients at both ends).
 
-    The coefficients that are cut add up to at most `least`. Raises LimitReached if too many are left.
+    The coefficients cut at an end add up to about `least` at most. Raises LimitReached if too many are left.
     """
     every = masses.coeffs()
     sizes = [float(each.mid()) for each in every]
@@ -344,9 +365,9 @@ class UnlistedRuns(Laws):
     def __init__(
         self, subject: Subject, parts: Sequence[tuple[LawTable, int]], pairs: Pairs, refusal: LimitReached
     ) -> None:
-        """Keep `parts`, the laws of one run of each program and its number of runs.
+        """Keep `parts`, the laws of one run of each program at the inputs of `pairs`, and its number of runs.
 
-        `refusal` says why there is no table.
+        `subject` is the program with its engine. `refusal` says why there is no table.
         """
         super().__init__(subject)
         self._parts, self._pairs, self._refusal = parts, pairs, refusal
@@ -395,7 +416,10 @@ class UnlistedRuns(Laws):
         return max(dyadic(each.infinite.lower()) for each in sums), max(dyadic(each.infinite.upper()) for each in sums)
 
     def budget(self, delta: Fraction, eps: Fraction, digits: int) -> Ends | None:
-        """Enclose the least budget: below the lower end delta is too large, at the upper end it is small enough."""
+        """Enclose the least budget for `delta` at `eps`, to `digits` digits, at most 12; None is infinity.
+
+        Below the lower end delta is too large, at the upper end it is small enough.
+        """
         digits = min(digits, _DIGITS)
 
         def least(budget: Fraction) -> bool:

@@ -40,7 +40,7 @@ Move = Mapping[int, Fraction]
 class _PairSet:
     """The pairs (u, u + d) with u in a set A, u + d in a set B, and the move d in a set P.
 
-    `system` has the half-spaces over u, whose `count` keys come first, and d.
+    `system` has the half-spaces over u and d. The `count` keys of u come first, those of d follow.
     """
 
     system: tuple[Halfspace, ...]
@@ -52,7 +52,7 @@ class _PairSet:
 
     @cached_property
     def inside(self) -> Mapping[int, Fraction] | None:
-        """A pair in the interior as far as half-spaces are strict; None if there is none."""
+        """A pair that satisfies all half-spaces; None if there is none."""
         found = solution(self.system, range(2 * self.count))
         return None if isinstance(found, Infeasible) else found
 

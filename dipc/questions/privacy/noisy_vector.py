@@ -23,9 +23,9 @@ OF_NOISY_VALUES = "post-processing: the answers depend on the noisy values alone
 
 
 def noisy_value_laws(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws | None:
-    """Return the laws of all values with Gaussian noise; None if the outputs depend on other random values.
+    """Return the laws, at `pairs`, of all values with Gaussian noise that the program of `subject` draws.
 
-    Raises Undecided for unbounded moves, and past a limit.
+    None if the outputs depend on other random values. Raises Undecided for unbounded moves, and past a limit.
     """
     mechanism = _noisy_values(subject.program)
     if mechanism is None:
@@ -36,7 +36,10 @@ def noisy_value_laws(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws
 
 
 def _noisy_values(program: Program) -> GaussianMechanism | None:
-    """Return the mechanism that releases each noisy value, or None if a step depends on the inputs in another way."""
+    """Return the mechanism that releases each noisy value of `program`.
+
+    None if a step depends on the inputs in another way.
+    """
     if not program.core.has_open_inputs:
         return None
     values: dict[int, NormalOutput] = {}

@@ -61,8 +61,9 @@ _Letter = str | tuple[Fraction, Fraction] | None
 def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int) -> RationalFunction | None:
     """Return a lower bound of the constant for m = `number`, and for every m greater by a multiple of `period`.
 
-    The bound comes from the output of `candidate` by repeating the outputs of `period` consecutive iterations. Of all
-    such blocks the one with the fastest growth is chosen. The result is None if no bound is known.
+    `single` is the program as one loop. The bound comes from the output of `candidate` by repeating the outputs of
+    `period` consecutive iterations. Of all blocks of this length the one with the fastest growth is chosen. The
+    result is None if no bound is known.
     """
     unit = _unit(single)
     if unit is None or fraction_of(candidate.second)[0].is_zero():
@@ -88,7 +89,10 @@ def lower_bound(single: OneLoop, candidate: Candidate, number: int, period: int)
 
 
 def _unit(single: OneLoop) -> RationalFunction | None:
-    """Return a function of m of which all rates are multiples: 1 if rates are numbers, None if there is none."""
+    """Return a function of m of which all rates of `single` are multiples; None if there is none.
+
+    It is 1 if rates are numbers.
+    """
     rates = single.text.rates
     if rates is None:
         return ONE
@@ -108,7 +112,8 @@ def _renamed(form: Affine, names: Mapping[int, int]) -> Affine:
 class _Word(PathRuns):
     """An output of a program for one m, at one of the two inputs of a candidate, as a word of iterations.
 
-    Its letters are the outputs of single iterations.
+    Its letters are the outputs of single iterations. Iterations are numbered from 0; the part before the loop is -1.
+    Costs Σ rate·|N| of noises are in multiples of a `unit`, a function of m of which all rates are multiples.
     """
 
     def __init__(
@@ -120,10 +125,10 @@ class _Word(PathRuns):
         *,
         likely: bool = False,
     ) -> None:
-        """Read the output of `candidate`, iteration by iteration, and its input `point`.
+        """Read the output of `candidate`, iteration by iteration, and its input `point`, for m = `number`.
 
-        With `likely`, runs are left out if a weight of their choices tends to 0 as eps grows. Raises NotUniform if the
-        loop or the candidate is not covered.
+        `single` is the program as one loop. With `likely`, runs are left out if a weight of their choices tends to 0
+        as eps grows. Raises NotUniform if the loop or the candidate is not covered.
         """
         # One more iteration gives a head after the last letter.
         program, loop, arrays, count = single.instance(number + 1)
@@ -148,7 +153,10 @@ class _Word(PathRuns):
         return weights.possible(edge.weight) and exponent_of(weights.closed(edge.weight)) == 0
 
     def _by_slot(self, names: Iterable[str]) -> dict[int, str]:
-        """Return {slot: name}: the i-th element of a candidate's array has the slot of the i-th in the loop's array."""
+        """Return {slot: name} for the `names` of a candidate's inputs or outputs.
+
+        The i-th element of an array of the candidate has the slot of the i-th element in the loop's array.
+        """
         slots: dict[str, list[int]] = {}
         for slot in self._core.slots:
             slots.setdefault(slot.name.partition("[")[0], []).append(slot.index)
@@ -215,9 +223,10 @@ class _Word(PathRuns):
     def _least(
         self, end: State, known: Collection[int], forms: Sequence[Affine], unit: RationalFunction
     ) -> Fraction | None:
-        """Return the least Σ rate·|N| over the noises N that a run to `end` draws, with no form negative.
+        """Return the least Σ rate·|N|, in multiples of `unit`, over the noises N that a run to `end` draws.
 
-        The result is None if the forms have no common point. Noises that are `known` before the run are left out.
+        No form of `forms` is negative; the result is None if the forms have no common point. Noises that are `known`
+        before the run are left out.
         """
         system, sizes = self._costly(end, known, forms, unit)
         least = minimum(_sum(sizes.values()), system)
@@ -226,7 +235,11 @@ class _Word(PathRuns):
     def _costly(
         self, end: State, known: Collection[int], forms: Sequence[Affine], unit: RationalFunction
     ) -> tuple[list[Halfspace], dict[int, int]]:
-        """Return the forms with centered noises, and the key of a bound of rate·|N| for each noise not `known`."""
+        """Return (half-spaces of noises, the key of a bound of rate·|N| for each noise N not in `known`).
+
+        The half-spaces are the `forms` on a run to `end`, with centered noises, and those of the bounds. Costs are in
+        multiples of `unit`.
+        """
         drawn = {noise.id: noise for noise in end.noises if noise.id not in known}
         last = max([noise.id for noise in end.noises], default=0)
         sizes = {noise: last + 1 + place for place, noise in enumerate(drawn)}
@@ -246,8 +259,9 @@ class _Word(PathRuns):
     ) -> tuple[Fraction, Fraction] | None:
         """Return the least Σ rate·|N| over noises N in a repeated block of iterations, and over those in all others.
 
-        The two are valid for all runs that repeat the block any number of times. `total` is the sum for the word
-        itself. The result is None if they are not known.
+        The block has `period` iterations from index `block` on. The two sums, in multiples of `unit`, are valid for
+        all runs that repeat the block any number of times. `total` is the sum for the word itself. The result is None
+        if they are not known.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         heads = self._heads_of(block, period)
@@ -283,7 +297,8 @@ class _Word(PathRuns):
     def cost_repeated(self, block: int, period: int, unit: RationalFunction) -> tuple[Fraction, Fraction] | None:
         """Return Σ rate·|N| of the noises N in a block of iterations that a run can repeat, and in the rest of the run.
 
-        The run is the cheapest of this kind; None if there is none.
+        The block has `period` iterations from index `block` on; costs are in multiples of `unit`. The run is the one
+        with the cheapest block; None if there is none.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         costs = []
@@ -315,8 +330,9 @@ class _Word(PathRuns):
     def _heads_of(self, block: int, period: int) -> dict[Key, State] | None:
         """Return the heads, by key, before a repeated block of iterations from which a run can end with the word.
 
-        A head's noises are those of its first occurrence. The result is None if a run may end in the block, or if a
-        head that only the block leads to has noises which the block draws.
+        The block has `period` iterations from index `block` on. A head's noises are those of its first occurrence.
+        The result is None if a run may end in the block, or if a head that only the block leads to has noises which
+        the block draws.
         """
         if block >= len(self._heads):
             return None
@@ -366,9 +382,10 @@ class _Word(PathRuns):
         ]
 
     def _needed(self, heads: Mapping[Key, State], block: int, period: int) -> Mapping[Key, list[Affine]]:
-        """Return, for each head, the forms that are not negative there on all runs that end with the word.
+        """Return, for each of `heads`, forms that are not negative there on any run that ends with the word.
 
-        The noises are numbered by their indices among those that later iterations read.
+        The word repeats the block of `period` iterations from index `block` on. The noises are numbered by their
+        indices among those that later iterations read.
         """
         needed: dict[Key, list[Affine]] = {}
         after = range(block + period, self.count)
@@ -395,9 +412,10 @@ class _Word(PathRuns):
         block: int,
         period: int,
     ) -> Iterator[tuple[State, list[Halfspace]]]:
-        """Yield (head, conditions) for each run from a head to the exit, or through the block to another head.
+        """Yield (head, conditions) for each run from one of `heads` to the exit, or through the block to another head.
 
-        For a run to another head the `needed` conditions of that head are included.
+        The block has `period` iterations from index `block` on, and `endings` has the final states of runs that leave
+        it. For a run to another head the `needed` conditions of that head are included.
         """
         for key, start in heads.items():
             for end in endings[key]:
@@ -419,7 +437,7 @@ class _Word(PathRuns):
         return multiple
 
     def _centered(self, form: Affine, means: Mapping[int, Affine]) -> Halfspace:
-        """Return the form at the input `_point`, with centered noises in place of the noises that have `means`."""
+        """Return `form` at the word's input, with centered noises in place of the noises that have `means`."""
         here = form.substituted(self._point)
         moved = sum(
             (c * means[noise].evaluate(self._point) for noise, c in here.noises if noise in means), here.constant
@@ -456,7 +474,7 @@ class Reached:
     distances: Mapping[Fraction, Fraction]
 
     def cost_at(self, rates: OwnRates) -> Fraction:
-        """Return the cost of the same noises with other `rates`."""
+        """Return the cost of the same noises if each rate of the program is replaced by its value in `rates`."""
         return sum((rates[rate] * distance for rate, distance in self.distances.items()), _ZERO)
 
 
@@ -480,9 +498,10 @@ class LeastCosts:
                     raise OutsideFragment("costs are those of Laplace and one-sided noise")
 
     def reaching(self, output: Candidate, inputs: Texts, rates: OwnRates, *, likely: bool) -> Reached | None:
-        """Return the least cost of noises that give `output` at `inputs` with these `rates`; None if none do.
+        """Return the least cost of noises that give `output` at `inputs`; None if none do.
 
-        With `likely`, only exits count that have a positive probability there.
+        `rates` has the rate that replaces each rate of the program. With `likely`, only exits count that have a
+        positive probability there.
         """
         values = [Fraction(inputs[name] or 0) for name in self._program.inputs]
         systems = [(each, system) for each in self._exits if (system := self._system(each, output, values)) is not None]
@@ -498,9 +517,9 @@ class LeastCosts:
         return min(candidates, key=lambda one: one.cost, default=None)
 
     def _system(self, each: AlignedExit, output: Candidate, values: Sequence[Fraction]) -> list[Halfspace] | None:
-        """Return the half-spaces of the noises with which the exit `each` is reached and gives `output`.
+        """Return the half-spaces of the noises with which the exit `each` is reached at `values` and gives `output`.
 
-        None if it gives another output.
+        `values` are the inputs. None if the exit gives another output.
         """
         balls = self._balls(each, output)
         point = {each.first_input + position: value for position, value in enumerate(values)}

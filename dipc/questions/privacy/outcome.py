@@ -63,14 +63,14 @@ class IrrationalEps:
 
 @frozen
 class PrivacyClaim:
-    """The claim that a program is (budget·eps, delta)-private for every eps of the intervals; the budget is at least 0.
+    """The claim that a program is (budget·eps, delta)-private for every eps of the `intervals`.
 
-    If delta contains transcendental numbers, `delta` is a lower bound of it. `transcendental` is then its text with an
-    upper bound.
+    The `budget` is at least 0. If delta contains transcendental numbers, `delta` is a lower bound of it.
+    `transcendental` is then its text with an upper bound.
 
     If delta contains min, max or abs, `piecewise` is the whole function and `pieces` are claims with one closed form
-    each. Their intervals cover those of the claim, and may overlap where two forms meet. The claim holds if all pieces
-    hold. `delta` is then the delta of the first piece. e^(budget·eps) is multiplied by `ratio`.
+    each. Their intervals cover those of the claim, and may overlap where two forms meet. The claim holds if all
+    pieces hold. `delta` is then the delta of the first piece. e^(budget·eps) is multiplied by `ratio`.
     """
 
     budget: Fraction
@@ -87,7 +87,7 @@ class PrivacyClaim:
     greatest: Real | None = None
 
     def on_intervals(self, intervals: tuple[Interval, ...]) -> PrivacyClaim:
-        """The claim on `intervals` with rational ends."""
+        """Return the claim on `intervals` with rational ends."""
         pieces = tuple(replace(piece, intervals=intervals) for piece in self.pieces)
         return replace(self, intervals=intervals, pieces=pieces, irrational=None, greatest=None)
 
@@ -169,14 +169,14 @@ def read_claim(
     *,
     enclosed: bool = False,
 ) -> PrivacyClaim:
-    """Parse a claim from options.
+    """Parse a claim about `program` from options.
 
-    None for `budget` is eps, None for `delta` is 0. None for `eps` is the interval of the program's claim block, or all
-    eps > 0. `option` is the name of the option that gave the budget. With `enclosed`, ends of intervals may be
+    None for `budget` is eps, None for `delta` is 0. None for `eps` is the interval of the program's claim block, or
+    all eps > 0. `option` is the name of the option that gave the budget. With `enclosed`, ends of intervals may be
     irrational: the claim is then about larger intervals, and its `irrational` describes its own.
 
-    Raises DiagnosticError for a budget that is not a multiple of eps, and for a delta that is negative or has no exact
-    value; TypeError for inexact numbers.
+    Raises DiagnosticError for a budget that is not a multiple of eps, and for a delta that is negative or has no
+    exact value; TypeError for inexact numbers.
     """
     ranges = transcendental.enclosed_intervals(program.core, eps) if enclosed else None
     if ranges is not None:
@@ -203,10 +203,10 @@ def read_claim(
 
 
 def _factor_and_ratio(program: Program, text: str, what: str, eps: Fraction | None) -> tuple[Fraction, Fraction]:
-    """Parse a budget K·eps + log(r), with a rational r >= 1, and return (K, r).
+    """Parse `text` as a budget K·eps + log(r), with a rational r >= 1, and return (K, r).
 
-    At the single `eps` a rational budget is a multiple of eps as well. A logarithm is allowed only if the option `what`
-    is the budget of a claim. Raises DiagnosticError.
+    Its names are the constants of `program`. At the single `eps` a rational budget is a multiple of eps as well. A
+    logarithm is allowed only if the option `what` is the budget of a claim. Raises DiagnosticError.
     """
     constants = constant_values(program.core)
     expression = ClaimExpression.parse(what, text, f"<--{what}>")
@@ -253,7 +253,7 @@ def _read_delta(
 
 
 def read_budget(program: Program, text: str, what: str) -> Fraction:
-    """Parse `text` as a budget K·eps and return K.
+    """Parse `text` as a budget K·eps with the constants of `program`, and return K.
 
     Raises DiagnosticError for another expression; `what` names the option in the message.
     """
@@ -393,10 +393,11 @@ def counterexample_of(
     claim: PrivacyClaim,
     balls: Mapping[str, Ends] | None = None,
 ) -> PrivacyCounterexample:
-    """Return the counterexample to `claim` that a failed obligation gives, with its `sides`.
+    """Return the counterexample to `claim` that the failed obligation `failure` gives, with its `sides`.
 
     The obligation states that the allowed value is at least the probability. So the value it requires is the
-    probability, and the value it measured is the allowed one.
+    probability, and the value it measured is the allowed one. `balls` are the intervals of real and int outputs, by
+    name.
     """
     return PrivacyCounterexample(sides, failure.eps, failure.required, failure.probability, claim.is_pure, balls)
 

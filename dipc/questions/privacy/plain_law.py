@@ -62,7 +62,11 @@ def plain_release(program: Program) -> Program | None:
 
 
 def _choice(exit_: Exit, output: int) -> tuple[Affine, _Choice] | None:
-    """Return the form of the inputs that an exit releases, with the exit's weight and noises; None for other exits."""
+    """Return (the form of the inputs that `exit_` releases in the slot `output`, its weight with its noises).
+
+    Each noise is given by A_i of the lemma. None for exits with conditions, other weights, or other noise than
+    Laplace noise.
+    """
     state, value = exit_.state, exit_.state.outputs[output]
     if state.constraints.items or state.guards.items or not isinstance(value, Affine):
         return None
@@ -86,7 +90,7 @@ def _choice(exit_: Exit, output: int) -> tuple[Affine, _Choice] | None:
 
 
 def _laplace_rate(choices: Sequence[_Choice]) -> Fraction | None:
-    """Return the r for which the mixture of all choices is Laplace noise of rate r, or None if it is not."""
+    """Return the r for which the mixture of all `choices` is Laplace noise of rate r, or None if it is not."""
     degree = sum(len(squares) for _, squares in choices) + 1
     for square in sorted({square for _, squares in choices for square in squares}):
         points = [Fraction(point) for point in range(1, degree + 2)]

@@ -52,10 +52,10 @@ _MOST_VALUES, _FINEST = 20_000, Fraction(1, 10_000)
 
 @frozen
 class BudgetAt(PrivacyAnswer):
-    """The least number b such that the program is (b, delta)-private at `eps`, over all pairs.
+    """The least number b such that the program is (b, `delta`)-private at `eps`, over all pairs.
 
     `value` encloses b, which is not a multiple of eps; None is infinity. If b is infinite, `limit` encloses the limit
-    of the least delta as the budget grows.
+    of the least delta as the budget grows. `theorems` are the composition theorems for several runs, if they apply.
     """
 
     FIELDS = f"{PrivacyAnswer.HEAD} pairs eps least_budget(delta value:ends delta_at_least=limit? *theorem_budgets)"
@@ -108,7 +108,7 @@ class Atom(Record):
 
 @frozen
 class LossDistribution(Record):
-    """The distribution of the privacy loss log(p/p') of the outputs at `input`, the atoms with the greatest loss first.
+    """The distribution of the privacy loss log(p/p') of the outputs at `input`, as `atoms`, the greatest loss first.
 
     The probabilities p are those at `input`, p' those at `adjacent`.
     """
@@ -166,7 +166,7 @@ class LossDistribution(Record):
 
 @frozen
 class Profile(PrivacyAnswer):
-    """The least deltas at `eps` for budgets from 0 to the greatest loss.
+    """The least deltas at `eps` for budgets from 0 to the greatest loss, as `points`.
 
     `distributions` are the distributions of the privacy loss, each for all pairs that have it; or `reason` says why
     there are none.
@@ -182,7 +182,7 @@ class Profile(PrivacyAnswer):
 
 @frozen
 class Theorems:
-    """The composition theorems for several runs, each with a loss of at most `loss`."""
+    """The composition theorems for `runs` independent runs, each with a loss of at most `loss`."""
 
     runs: int
     loss: Fraction
@@ -205,9 +205,9 @@ class Theorems:
 
 
 def theorems_of(question: PrivacyQuestion, eps: Fraction) -> Theorems | None:
-    """Return the composition theorems for several runs of one program.
+    """Return the composition theorems at `eps` for the runs of `question`.
 
-    The result is None for a single run, and if the loss is infinite or not known.
+    The result is None for a single run or several programs, and if the loss is infinite or not known.
     """
     if question.runs == 1 or len(question.parts) > 1:
         return None
@@ -219,7 +219,7 @@ def theorems_of(question: PrivacyQuestion, eps: Fraction) -> Theorems | None:
 
 
 def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits: int = DIGITS) -> BudgetAt:
-    """Return the least budget for `delta` at `eps`.
+    """Return the least budget for `delta` at `eps` that answers `question`, to `digits` digits.
 
     Raises DiagnosticError for real inputs that are not enumerated, Undecided past a limit and for budgets beyond the
     greatest that is tried, ValueError for a negative delta.
@@ -235,9 +235,10 @@ def budget_at(question: PrivacyQuestion, delta: Fraction, eps: Fraction, digits:
 
 
 def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digits: int = DIGITS) -> Profile:
-    """Return the least deltas at `eps` of `points` budgets at equal distances.
+    """Return the least deltas at `eps` for `points` budgets at equal distances, with the laws of `question`.
 
-    Raises DiagnosticError for real inputs that are not enumerated, Undecided past a limit.
+    Enclosures have `digits` digits. Raises DiagnosticError for real inputs that are not enumerated, Undecided past a
+    limit.
     """
     greatest = question.largest_loss(eps).value
     end = budget_at(question, _LEAST_DELTA, eps, 6).value if greatest is None else greatest
@@ -255,9 +256,10 @@ def profile(question: PrivacyQuestion, eps: Fraction, points: int = POINTS, digi
 
 
 def loss_distributions(question: PrivacyQuestion, eps: Fraction, digits: int = DIGITS) -> tuple[LossDistribution, ...]:
-    """Return the distributions of the privacy loss at all pairs, equal ones once, for finite or int outputs.
+    """Return the distributions of the privacy loss at `eps` at all pairs of `question`, equal ones once.
 
-    Raises Undecided for other outputs, and past a limit; DiagnosticError for an eps at which a program is not defined.
+    Enclosures have `digits` digits. Raises Undecided for outputs that are not finite or int, and past a limit;
+    DiagnosticError for an eps at which a program is not defined.
     """
     question.require_meaning(eps)
     laws = question.laws().listed()
@@ -308,8 +310,9 @@ class Composition:
     question: PrivacyQuestion
 
     def check(self, budget: GivenValue = None, delta: GivenValue = None, eps: GivenEps = None) -> PrivacyReport:
-        """Decide whether all outputs together are (budget, delta)-private.
+        """Decide whether all outputs together are (`budget`, `delta`)-private for every `eps` of the intervals.
 
+        None for `budget` is eps, None for `delta` is 0, None for `eps` is all eps > 0 or the program's own interval.
         Raises DiagnosticError for options that cannot be read or that do not fit the programs.
         """
         return self.question.decide(read_claim(self.question.program, budget, delta, eps))
@@ -339,7 +342,7 @@ class Composition:
 def compose(
     *programs: ProgramGiven, adjacent: str, inputs: InputSpec | None = None, runs: Sequence[int] | int = 1
 ) -> Composition:
-    """Return the joint privacy of independent runs of one or several programs with the same inputs.
+    """Return the joint privacy of independent runs of one or several `programs` with the same inputs.
 
     `runs` is the number of runs, of all programs or of each. `adjacent` and `inputs` are as for `dipc.check_privacy`.
     Runs whose questions depend on earlier outputs are not independent: write one program that contains them.

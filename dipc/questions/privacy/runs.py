@@ -49,7 +49,7 @@ class FactorBase:
     """
 
     def __init__(self, values: Iterable[Closed], limits: Limits) -> None:
-        """Compute the base of `values`, none of which is zero. Raises LimitReached."""
+        """Compute the base of `values`, none of which is zero. Raises LimitReached past one of the `limits`."""
         fractions = [fraction_of(value) for value in values]
         parts = list(dict.fromkeys(part for both in fractions for part in both))
         self.elements = tuple([_normalized(element) for element in coprime_base(parts, limits)[0]])
@@ -124,7 +124,10 @@ class FactorBase:
         return self._ends[key]
 
     def _ball(self, place: int, exponent: int, eps: Fraction, precision: int) -> flint.arb:
-        """Return a ball that contains b^`exponent` at `eps`, for the element b at `place`."""
+        """Return a ball that contains b^`exponent` at `eps`, for the element b of the base with index `place`.
+
+        b is enclosed to about `precision` bits.
+        """
         key = place, exponent, eps, precision
         if key not in self._balls:
             low, high = self._value(place, eps, precision // 3)
@@ -133,7 +136,7 @@ class FactorBase:
 
 
 def _normalized(element: ExpPoly) -> ExpPoly:
-    """Return `element` times the c·e^{q·eps} that makes its least term ±1·eps^k and its value at 1 positive.
+    """Return `element`·c·e^{q·eps} for c and q such that its least term is ±1·eps^k and its value at 1 is positive.
 
     An element without roots eps > 0 becomes positive.
     """
@@ -143,7 +146,7 @@ def _normalized(element: ExpPoly) -> ExpPoly:
 
 
 class RunsForm(ClosedForm):
-    """The probability of an answer of several runs: a product over `base` that is multiplied out when first used."""
+    """The probability of an answer of several runs: a product over a base that is multiplied out when first used."""
 
     __slots__ = ("_base", "_form")
 
@@ -164,7 +167,7 @@ class RunsForm(ClosedForm):
 def composed(table: LawTable, runs: int, limits: Limits) -> LawTable:
     """Return the laws of all outputs of `runs` independent runs of the program of `table`.
 
-    Raises Undecided if a probability has no closed form, and past the limit of answers.
+    Raises Undecided if a probability has no closed form, and for more answers than `limits` allows.
     """
     if runs == 1:
         return table
@@ -211,9 +214,9 @@ def _powers(form: Factored, most: int) -> tuple[Factored, list[Fraction]]:
 def _joint(
     powers: Sequence[tuple[Factored, list[Fraction]] | None], counts: Sequence[int], orders: int
 ) -> Factored | None:
-    """Return `orders`·Π p_i^(k_i) for the k_i of `counts`, from the `powers` of each p_i; None if it is zero.
+    """Return `orders`·Π p_i^(k_i) for the k_i of `counts`; None if it is zero.
 
-    A p_i that is zero has no powers.
+    `powers` has, for each p_i, its form with the powers of its coefficient; None for a p_i that is zero.
     """
     coefficient, rate, exponents = Fraction(orders), Fraction(0), None
     for power, k in zip(powers, counts, strict=True):
@@ -233,7 +236,8 @@ def _joint(
 def together(tables: Sequence[LawTable], limits: Limits) -> LawTable:
     """Return the laws of all outputs of one run of each of several programs at the same inputs.
 
-    Raises Undecided if a probability has no closed form, and past the limit of answers.
+    `tables` has the laws of each program. Raises Undecided if a probability has no closed form, and for more answers
+    than `limits` allows.
     """
     result, *others = tables
     for other in others:
