@@ -42,7 +42,7 @@ _STEPS = 100
 
 
 class Trapped(Exception):
-    """Raised if the chain can reach `states`, which it never leaves again."""
+    """Raised if a chain can reach a set of states that it never leaves again; `states` is that set."""
 
     def __init__(self, states: frozenset[Hashable]) -> None:
         super().__init__("the chain can reach states that it never leaves")
@@ -51,10 +51,10 @@ class Trapped(Exception):
 
 @frozen
 class _Flow:
-    """The weight of the paths into a state: `numerator` over a product of positive divisors, not in lowest terms.
+    """The weight of all paths into a state: `numerator` / Π d^`powers`[d], not in lowest terms.
 
-    `powers` has each divisor with its power. Common factors are divided out once, at the end, since a division costs
-    more than all other steps.
+    Each d is positive for every eps > 0. Common factors are divided out once, at the end, since a division costs more
+    than all other steps.
     """
 
     numerator: ExpPoly
@@ -68,7 +68,7 @@ class _Flow:
 
 @dataclass(slots=True)
 class Arithmetic:
-    """Sums, products and quotients of exponential polynomials, whose work is counted by `meter` before it is done.
+    """Sums, products and quotients of exponential polynomials, each counted by `meter` before it is computed.
 
     All methods raise LimitReached.
     """
@@ -91,7 +91,7 @@ class Arithmetic:
         return _Flow(self.product(flow.numerator, above), powers)
 
     def value(self, flow: _Flow) -> Closed:
-        """The weight `flow` in lowest terms."""
+        """The weight that `flow` represents, as a closed form in lowest terms."""
         if not flow.powers:
             return flow.numerator
         return self.quotient(flow.numerator, self._numerator_over(_Flow(ExpPoly.ONE, {}), flow.powers))
@@ -113,7 +113,7 @@ class Arithmetic:
         crossing: ExpPoly | None,
         divisors: Iterable[ExpPoly],
     ) -> ExpPoly:
-        """The exponential polynomial (pivot·kept + entry·crossing) / Π `divisors`, where None stands for 0."""
+        """The exponential polynomial (`pivot`·`kept` + `entry`·`crossing`) / Π `divisors`, where None stands for 0."""
         total = ExpPoly.ZERO
         for left, right in ((pivot, kept), (entry, crossing)):
             if right is not None:
@@ -121,7 +121,7 @@ class Arithmetic:
         return self._divide_exactly(total, divisors)
 
     def rescale(self, entry: ExpPoly, multipliers: Iterable[ExpPoly], divisors: Iterable[ExpPoly]) -> ExpPoly:
-        """The exponential polynomial entry · Π `multipliers` / Π `divisors`."""
+        """The exponential polynomial `entry` · Π `multipliers` / Π `divisors`."""
         for multiplier in multipliers:
             entry = self.product(entry, multiplier)
         return self._divide_exactly(entry, divisors)
@@ -138,7 +138,7 @@ class Arithmetic:
         return left
 
     def quotient(self, left: ExpPoly, right: ExpPoly) -> Quotient:
-        """The quotient left/right in lowest terms; `right` must be positive for every eps > 0."""
+        """The quotient `left` / `right` in lowest terms; `right` must be positive for every eps > 0."""
         self._count(Quotient.convert(left), right)
         return Quotient(left, right)
 
@@ -169,11 +169,11 @@ def absorption_weights(
     limit: Limits | None = None,
     ignored: frozenset[S] = frozenset(),
 ) -> dict[S, Closed]:
-    """The exact total weight of all paths from `start` to each exit that can be reached, except those in `ignored`.
+    """The total weight of all paths from `start` to each reachable state of `exits`, by exit.
 
-    `edges[s]` lists the successors of s with weights that are positive for every eps > 0; several edges to one state
-    add up. Within each strongly connected component the weights that leave a state inside the component must sum to at
-    most 1. A path ends at the first state of `ignored`, and these states have no entry in the result.
+    `edges[s]` lists the successors of state s, each with a weight that is positive for every eps > 0. Several edges
+    from s to one state add up. The weights of the edges from s within its strongly connected component must sum to at
+    most 1. A path ends at the first exit or state of `ignored`; states of `ignored` have no entry in the result.
 
     Raises Trapped if a component without an exit can be reached, LimitReached if the work exceeds `limit`.
     """
@@ -208,12 +208,14 @@ def absorption_weights(
 
 @dataclass(slots=True)
 class _Row(Generic[S]):
-    """The equation pivot·x = Σ out[t]·x[t] of a state, or of the source, after the elimination of some states.
+    """The equation `pivot`·x = Σ `out`[t]·x[t] for the weight x of all paths from one state to an exit.
 
-    Here x is the weight of the paths from the state to the exit, and x[t] that of the paths from t. Let P be the
-    matrix of the weights of single steps. The coefficients are minors of I - P bordered by this row, over the union
-    of `blocks`. A block is a set of eliminated states that the row has passed through; it is named by its last
-    eliminated state.
+    The row belongs to that state, or to the source (None) that leads to the entries of the component. The sum runs
+    over the states t that are not eliminated; x[t] is the weight of all paths from t to the exit.
+
+    Let P be the matrix of the weights of single steps. `pivot` and the entries of `out` are minors of I - P, bordered
+    by this row, over the union of `blocks`. A block is a set of eliminated states that the row has passed through. It
+    is named by the state of it that was eliminated last.
     """
 
     pivot: ExpPoly
@@ -222,9 +224,10 @@ class _Row(Generic[S]):
 
     @classmethod
     def over_common_denominator(cls, stay: Closed, leaving: Iterable[tuple[S | None, Closed]]) -> _Row[S]:
-        """The row of a state, times the common denominator of its weights.
+        """The row of a state with the coefficient `stay` and the weights `leaving`, times their common denominator.
 
-        The state stays with the weight `stay`, and leaves with the weights `leaving`.
+        `stay` is 1 minus the weight with which the state leads to itself. `leaving` has each other successor with its
+        weight.
         """
         common, out = ExpPoly.ONE, dict(leaving)
         for value in (stay, *out.values()):
@@ -238,18 +241,18 @@ class _Row(Generic[S]):
 
 @dataclass(slots=True)
 class _Blocks(Generic[S]):
-    """The eliminated states in disjoint blocks, with the determinant of I - P over each; P has the weights of steps.
+    """The eliminated states in disjoint blocks, each with the determinant of I - P over it.
+
+    P is the matrix of the weights of single steps, as in `_Row`. `determinants` has the determinant by the block's
+    name. `arithmetic` multiplies and divides within the limits.
 
     Lemma: the determinant over a union of blocks is the product of their determinants. Before a state was eliminated,
     its row contained steps through eliminated states of some blocks only. Its pivot, divided by the determinants of
     these blocks, is its pivot in any union of blocks; and the determinant of a union is the product of such pivots.
 
     Consequence: an entry of a row, divided by the determinant of the row's blocks, is a Schur complement. The entry
-    times that determinant is a minor, which is an exponential polynomial. All entries of a row have the same factor, so
-    the solution does not depend on the choice of blocks.
-
-    `determinants` has the determinant of each block by the block's name, and `arithmetic` multiplies and divides within
-    the limits.
+    times that determinant is a minor, which is an exponential polynomial. All entries of a row have the same factor,
+    so the solution does not depend on the choice of blocks.
     """
 
     arithmetic: Arithmetic
@@ -258,9 +261,9 @@ class _Blocks(Generic[S]):
     """The name of a larger block by the name of each block that is part of one."""
 
     def align(self, row: _Row[S]) -> None:
-        """Multiply `row` by determinants of blocks until it is over whole blocks, those in which its blocks now lie.
+        """Multiply `row` by determinants until its `blocks` are whole blocks: those that contain them now.
 
-        Its entries are then minors (see the lemma of this class).
+        The entries of `row` are minors afterwards, by the lemma of `_Blocks`.
         """
         now = {self._root(name) for name in row.blocks}
         if now != row.blocks:
@@ -271,7 +274,7 @@ class _Blocks(Generic[S]):
             row.blocks = now
 
     def add(self, s: S, row: _Row[S]) -> None:
-        """Record the elimination of state `s`: `s` and all blocks of its `row` become one block, named `s`."""
+        """Record that state `s` was eliminated with `row`: `s` and the blocks of `row` become one block, named `s`."""
         self.determinants[s] = row.pivot
         self.parents.update(dict.fromkeys(row.blocks, s))
 
@@ -295,10 +298,11 @@ def _eliminate(
     arithmetic: Arithmetic,
     ignored: frozenset[S],
 ) -> dict[S, Closed]:
-    """The weight of all paths in `graph` from `entries` to each state just outside the strongly connected `component`.
+    """The weight of all paths from `entries` to each state just outside the strongly connected `component`, by state.
 
-    `entries` maps states of the component to the weights with which paths from outside reach them. Paths to the states
-    in `ignored` are left out. `arithmetic` multiplies and divides within the limits.
+    `graph` has the weights of single steps. `entries` maps states of the component to the weights of the paths that
+    enter it there. Paths to the states in `ignored` are left out. `arithmetic` multiplies and divides within the
+    limits.
     """
     if all(t in component for s in component for t in graph[s]):
         raise Trapped(component)
@@ -359,12 +363,12 @@ _Values = dict[int, ExpPoly]
 
 
 class SumOfIncrements:
-    """The distribution of a sum of independent integers >= 0."""
+    """The distribution of a sum of independent random integers >= 0."""
 
     def __init__(self, factors: Mapping[Factor, int], limits: Limits) -> None:
-        """Multiply out the distributions in `factors`, each given with its multiplicity.
+        """Multiply out the distributions of the summands; `factors` has each distribution with its number of summands.
 
-        Raises LimitReached if there are too many different distributions.
+        Raises LimitReached if the work exceeds `limits`, as it does for too many different distributions.
         """
         self._arithmetic = Arithmetic(Meter(limits))
         self._denominator = ExpPoly.ONE
@@ -446,7 +450,10 @@ class SumOfIncrements:
 
 @dataclass(frozen=True)
 class _Tree:
-    """The weights of a range of values in increasing order, as a binary tree that halves the range."""
+    """A range of values of a sum, in increasing order, each with the numerator of its probability.
+
+    `halves` are the lower and the upper half of the range; None for a single value.
+    """
 
     values: _Values
     halves: tuple[_Tree, _Tree] | None
@@ -477,7 +484,7 @@ def _tree(values: _Values) -> _Tree:
 
 
 def _over_common(factor: Factor) -> tuple[ExpPoly, _Values]:
-    """Return (the positive least common denominator of the weights in `factor`, {value: numerator over it})."""
+    """Return the positive least common denominator of the weights in `factor`, and the numerators over it by value."""
     common = ExpPoly.ONE
     for _, weight in factor:
         _, below = fraction_of(weight)

@@ -53,10 +53,13 @@ def _power_of_y(exponent: int) -> flint.fmpq_mpoly:
 
 
 class ExpPoly:
-    """An immutable exponential polynomial. Arithmetic is exact; `==` is equality of functions.
+    """An exponential polynomial Σ c·eps^k·e^{q·eps} with rational c and q. Immutable; `==` is equality of functions.
 
-    Exponential polynomials form a ring, here called the ring. Either operand of an operator may be an integer or a
-    `Fraction`.
+    Arithmetic is exact. Exponential polynomials form a ring, here called the ring. Either operand of an operator may
+    be an integer or a `Fraction`.
+
+    A *unit* of exponential polynomials is an integer n >= 1 such that all exponents q are multiples of 1/n. The
+    docstrings of this class write f for the function itself.
     """
 
     __slots__ = ("_canonical", "_hash", "_low", "_poly", "_unit")
@@ -65,9 +68,9 @@ class ExpPoly:
     ONE: ClassVar[ExpPoly]
 
     def __init__(self, poly: flint.fmpq_mpoly, low: int = 0, unit: int = 1, *, canonical: bool = False) -> None:
-        """Create `y^low · poly(x, y)` with y = e^{eps/unit} and unit >= 1; other code calls the class methods instead.
+        """Create y^`low` · `poly`(x, y) with x = eps, y = e^{eps/`unit`} and `unit` >= 1, for the class methods.
 
-        `canonical` says that the unit is known to be the least one and that some term has the power y^0.
+        `canonical` asserts that `unit` is the least possible one and that some term of `poly` has the power y^0.
         """
         self._poly = poly
         self._low = low
@@ -83,7 +86,7 @@ class ExpPoly:
 
     @classmethod
     def term(cls, coefficient: Fraction | int, power: int = 0, exponent: Fraction | int = 0) -> ExpPoly:
-        """The function coefficient · eps^power · e^{exponent·eps}."""
+        """The function `coefficient` · eps^`power` · e^{`exponent`·eps}."""
         unit = exponent.denominator
         return cls(_CONTEXT.from_dict({(power, 0): to_fmpq(coefficient)}), exponent.numerator, unit)
 
@@ -102,9 +105,9 @@ class ExpPoly:
     def from_integer_exponents(
         cls, collected: Mapping[tuple[int, int], flint.fmpq], unit: int = 1, *, canonical: bool = False
     ) -> ExpPoly:
-        """The sum Σ c·eps^k·e^{(j/unit)·eps}, where `collected` maps (k, j) to c and j is an integer of any sign.
+        """The sum Σ c·eps^k·e^{(j/`unit`)·eps}, where `collected` maps (k, j) to c and j is an integer of any sign.
 
-        `canonical` says that the unit is known to be the least one.
+        `canonical` asserts that `unit` is the least possible one.
         """
         terms = {exponents: c for exponents, c in collected.items() if c != 0}
         low = min((j for _, j in terms), default=0)
@@ -114,7 +117,6 @@ class ExpPoly:
         return cls(poly if whole == 1 else poly * flint.fmpq(1, whole), low, unit, canonical=canonical)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the integers of the unique representation, since FLINT's numbers cannot be pickled."""
         self._reduce()
         unit, terms = self.integer_terms()
         return _from_integers, (unit, [(k, j, int(c.p), int(c.q)) for k, j, c in terms])
@@ -134,9 +136,9 @@ class ExpPoly:
         return [(k, Fraction(j, unit), to_fraction(c)) for k, j, c in sorted(terms, key=itemgetter(0, 1))]
 
     def integer_terms(self) -> tuple[int, list[tuple[int, int, Any]]]:
-        """The unit n, and the triples (k, j, c) of the terms c·eps^k·e^{(j/n)·eps}.
+        """Return a unit n, and the triples (k, j, c) of the terms c·eps^k·e^{(j/n)·eps}, in no particular order.
 
-        Each j is an integer of any sign, and each c an fmpq.
+        Each j is an integer of any sign, and each c an fmpq, a rational number of FLINT.
         """
         return self._unit, [(int(k), int(j) + self._low, c) for (k, j), c in self._poly.terms()]
 
@@ -144,17 +146,17 @@ class ExpPoly:
         return len(self._poly)
 
     def degree(self) -> int:
-        """The difference of the greatest and the least exponent, in multiples of 1/unit."""
+        """The difference of the greatest and the least exponent, in multiples of 1/`unit`."""
         return int(self._poly.degrees()[1])
 
     def coefficient_bits(self) -> int:
-        """An upper bound of the bits of each numerator, when all coefficients have their common denominator."""
+        """An upper bound of the number of bits of each numerator, over the common denominator of all coefficients."""
         coefficients = self._poly.coeffs()
         whole = lcm(*{int(c.q) for c in coefficients})
         return whole.bit_length() + max((int(c.p).bit_length() for c in coefficients), default=0)
 
     def content(self) -> tuple[int, int]:
-        """The least common denominator d of the coefficients, and the greatest common divisor of the integers d·c."""
+        """Return the least common denominator d of all coefficients c, and the greatest common divisor of all d·c."""
         coefficients = [(int(c.p), int(c.q)) for c in self._poly.coeffs()]
         whole = lcm(*[below for _, below in coefficients])
         return whole, gcd(*[numerator * (whole // below) for numerator, below in coefficients])
@@ -167,10 +169,7 @@ class ExpPoly:
         return " + ".join(texts) or "0"
 
     def _reduce(self) -> None:
-        """Bring the stored polynomial in x = eps and y = e^{eps/unit} into its unique form.
-
-        The unit is the least n for which all exponents are multiples of 1/n, and some term has the power y^0.
-        """
+        """Make `_low`, `_poly` and `_unit` the unique ones of this function: least unit, and some term with y^0."""
         if self._canonical:
             return
         if self._poly.is_zero():
@@ -218,7 +217,7 @@ class ExpPoly:
     # --- arithmetic -------------------------------------------------------------------------------
 
     def _aligned(self, other: ExpPoly) -> tuple[Any, Any, int]:
-        """Return (this function's polynomial, that of `other`, n), where both have y = e^{eps/n}."""
+        """Return ((P, k), (Q, j), n): this function is y^k·P and `other` is y^j·Q, both with y = e^{eps/n}."""
         if self._unit == other._unit:
             return (self._poly, self._low), (other._poly, other._low), self._unit
         unit = lcm(self._unit, other._unit)
@@ -267,10 +266,10 @@ class ExpPoly:
         return ExpPoly(self._poly**exponent, self._low * exponent, self._unit)
 
     def common_divisor(self, other: ExpPoly) -> ExpPoly:
-        """A greatest common divisor of this and `other`, up to a factor c·e^{q·eps} with c != 0.
+        """A greatest common divisor of this function and `other`, up to a factor c·e^{q·eps} with c != 0.
 
-        At most one of the two may be zero. Raises LimitReached if the degrees over the common unit are too high, since
-        FLINT works on dense polynomials.
+        At most one of the two may be zero. Raises LimitReached if the degrees over the common unit are too high,
+        since FLINT works on dense polynomials.
         """
         (left, _), (right, _), unit = self._aligned(other)
         check_degrees(int(left.degrees()[1]), int(right.degrees()[1]))
@@ -287,11 +286,11 @@ class ExpPoly:
         return ExpPoly(left.gcd(right), 0, unit)
 
     def coarse_divisor(self, other: ExpPoly) -> ExpPoly | None:
-        """Return a common divisor of this and `other`, found from the exponents that are multiples of both least units.
+        """Return a common divisor of this function and `other`, quickly, if both are sparse; None otherwise.
 
-        A function is sparse if it has few terms for its degree; both must be sparse, and their `least_unit` must
-        differ. The result is then the greatest common divisor whose exponents are multiples of both least units, up to
-        a factor c·e^{q·eps}. It is None for other functions.
+        A function is sparse if it has few terms for its degree. The result has exponents that are multiples of both
+        least units only, and is the greatest such divisor up to a factor c·e^{q·eps}. It is None as well if both have
+        one `least_unit`.
         """
         if self.least_unit == other.least_unit:
             return None
@@ -329,9 +328,9 @@ class ExpPoly:
         return Fraction(max(0, int(self._poly.degrees()[1])) - self._least_power(), self._unit)
 
     def bulk(self, unit: int) -> int:
-        """Return the size of the polynomial in eps and e^(eps/`unit`): its degrees times the machine words of a number.
+        """The size of the polynomial in eps and e^(eps/`unit`): its degrees times the machine words of a coefficient.
 
-        `unit` is a common denominator of exponents, such as that of several functions. The work of finding common
+        `unit` is a unit of this function, such as a common one of several functions. The work of finding common
         divisors grows approximately in proportion to the size.
         """
         if self._poly.is_zero():
@@ -350,11 +349,11 @@ class ExpPoly:
         return min(int(j) for _, j in self._poly.monoms())
 
     def is_unit(self) -> bool:
-        """True if this is c·e^{q·eps} with c != 0, whose inverse is an exponential polynomial as well."""
+        """True if the function is c·e^{q·eps} with c != 0: exactly then its inverse is an exponential polynomial."""
         return len(self._poly) == 1 and int(self._poly.monoms()[0][0]) == 0
 
     def lowest(self) -> tuple[Fraction, Fraction]:
-        """The exponent q and the coefficient c of the term c·eps^k·e^{q·eps} with the least (q, k).
+        """Return the exponent q and the coefficient c of the term c·eps^k·e^{q·eps} with the least (q, k).
 
         The function must not be zero.
         """
@@ -366,7 +365,7 @@ class ExpPoly:
         return Fraction(int(j) + self._low, self._unit), to_fraction(self._poly.coefficient(position))
 
     def ends(self) -> tuple[Term, Term]:
-        """The least and the greatest of the terms c·eps^k·e^{q·eps} by (q, k), as (k, q, c).
+        """Return the terms c·eps^k·e^{q·eps} with the least and the greatest (q, k), each as (k, q, c).
 
         The function must not be zero.
         """
@@ -376,7 +375,7 @@ class ExpPoly:
         return start, end
 
     def exact_quotient(self, divisor: ExpPoly) -> ExpPoly:
-        """The exponential polynomial g with self = g·divisor. Raises ArithmeticError if there is none."""
+        """The exponential polynomial g with f = g·`divisor`. Raises ArithmeticError if no such g exists."""
         (left, low), (right, right_low), unit = self._aligned(divisor)
         least = divisor._least_power() * (unit // divisor._unit)
         if least:
@@ -388,7 +387,7 @@ class ExpPoly:
             raise ArithmeticError("the divisor does not divide") from error
 
     def scaled(self, factor: Fraction) -> ExpPoly:
-        """The function f(factor·eps), for factor > 0."""
+        """The function eps -> f(`factor`·eps), for `factor` > 0."""
         assert factor > 0
         p, q = factor.numerator, factor.denominator
         unit, low = self._unit * q, self._low * p
@@ -408,10 +407,10 @@ class ExpPoly:
     # --- values -----------------------------------------------------------------------------------
 
     def value_is_zero(self, eps: Fraction) -> bool:
-        """True if f(eps) = 0, exactly, for a rational eps.
+        """True if f(`eps`) = 0, exactly, for a rational `eps`.
 
-        For eps != 0 the number e^{eps/unit} is transcendental (Lindemann), so f(eps) = 0 only if the polynomial P(eps,
-        y) in y vanishes identically.
+        For `eps` != 0 the number e^{eps/unit} is transcendental (Lindemann). Hence f(eps) = 0 only if the polynomial
+        P(eps, y) in y vanishes identically, where f is y^low·P(eps, y) with y = e^{eps/unit}.
         """
         if eps == 0:
             return sum((c for k, _, c in self.terms() if k == 0), Fraction(0)) == 0
@@ -438,7 +437,7 @@ class ExpPoly:
             precision *= 2
 
     def enclosure(self, eps: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Rationals lo <= f(eps) <= hi with hi - lo <= 10^-digits·max(|lo|, |hi|).
+        """Rationals lo <= f(`eps`) <= hi with hi - lo <= 10^-`digits`·max(|lo|, |hi|).
 
         lo = hi for a polynomial in eps and where f(eps) = 0. Raises LimitReached if a bound is too large or too small
         to be written out.
@@ -465,7 +464,7 @@ ExpPoly.ONE = ExpPoly(_CONTEXT.constant(1))
 def check_degrees(one: int, other: int) -> None:
     """Raise LimitReached if functions of the degrees `one` and `other` are too large for finding a common divisor.
 
-    The degrees are in multiples of a common unit.
+    Both degrees are in multiples of 1/n for one unit n of the two functions.
     """
     degree, larger = sorted((one, other))
     if degree > _MOST_DEGREE or (degree and larger > _MOST_DENSE_DEGREE):
@@ -480,7 +479,7 @@ def _from_integers(unit: int, terms: Iterable[tuple[int, int, int, int]]) -> Exp
 
 
 def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> flint.arb:
-    """A ball that contains Σ c·eps^k·e^{(j/unit)·eps} over the (k, j, c) of `terms`, at FLINT's current precision."""
+    """A ball around Σ c·`eps`^k·e^{(j/`unit`)·`eps`} over the (k, j, c) of `terms`, at FLINT's current precision."""
     point = flint.arb(to_fmpq(eps))
     total = flint.arb(0)
     for k, j, c in terms:
@@ -496,7 +495,7 @@ def _ball_value(unit: int, terms: list[tuple[int, int, Any]], eps: Fraction) -> 
 
 
 class Quotient:
-    """An immutable quotient numerator/denominator, with denominator(eps) > 0 for every eps > 0.
+    """An immutable quotient of exponential polynomials, whose `denominator` is positive for every eps > 0.
 
     The quotient is in lowest terms unless that would make it long: see `ExpPoly.coarse_divisor`. `==` is equality of
     functions. Either operand of an operator may be an integer, a fraction or an `ExpPoly`.
@@ -505,15 +504,15 @@ class Quotient:
     __slots__ = ("denominator", "known_hash", "numerator")
 
     def __init__(self, numerator: ExpPoly, denominator: ExpPoly) -> None:
-        """Reduce numerator/denominator; the caller guarantees denominator(eps) > 0 for every eps > 0."""
+        """Reduce `numerator`/`denominator`; the caller guarantees that `denominator` is positive for every eps > 0."""
         self.known_hash: int | None = None
         self.numerator, self.denominator = _normal(*_reduced(numerator, denominator))
 
     @classmethod
     def coprime(cls, numerator: ExpPoly, denominator: ExpPoly) -> Quotient:
-        """The quotient of two functions that the caller knows to have no common divisor, without reducing it.
+        """The quotient of `numerator` and `denominator`, which the caller guarantees to have no common divisor.
 
-        The denominator must be positive for every eps > 0.
+        The caller also guarantees that `denominator` is positive for every eps > 0.
         """
         result = cls.__new__(cls)
         result.known_hash = None
@@ -522,7 +521,7 @@ class Quotient:
 
     @classmethod
     def convert(cls, value: ExpPoly | Fraction | int | Quotient) -> Quotient:
-        """The argument `value` as a quotient."""
+        """Return `value` as a quotient, over the denominator 1 unless `value` is a quotient already."""
         if isinstance(value, Quotient):
             return value
         return cls.coprime(value if isinstance(value, ExpPoly) else ExpPoly.constant(value), ExpPoly.ONE)
@@ -562,15 +561,16 @@ class Quotient:
 
     @property
     def _ends(self) -> tuple[object, ...]:
-        """Two quotients of terms of numerator and denominator: that of the least terms, and that of the greatest.
+        """The quotient of the least terms of numerator and denominator, and the quotient of their greatest terms.
 
-        Dividing out common divisors changes neither.
+        Dividing out common divisors changes neither, so equal functions have equal values. Each is (power of eps,
+        exponent, coefficient).
         """
         (start, end), (first, last) = (each.ends() for each in (self.numerator, self.denominator))
         return tuple([(k - m, q - r, c / d) for (k, q, c), (m, r, d) in ((start, first), (end, last))])
 
     def _first_terms(self) -> tuple[object, ...]:
-        """The first few terms (q, k, c) of the quotient as a series with increasing (q, k).
+        """The first few terms (q, k, c) of the quotient as a series of c·eps^k·e^{q·eps} by increasing (q, k).
 
         Common divisors change none of them, as the iterated Laurent series of a quotient in e^eps and eps is unique.
         """
@@ -627,18 +627,21 @@ class Quotient:
     __rmul__ = __mul__
 
     def divide_by_positive(self, divisor: Quotient) -> Quotient:
-        """The quotient self/divisor; the caller guarantees divisor(eps) > 0 for every eps > 0."""
+        """The quotient of this function and `divisor`, which the caller guarantees to be positive for every eps > 0."""
         above, below = _reduced(self.numerator, divisor.numerator)
         more, under = _reduced(divisor.denominator, self.denominator)
         return Quotient.coprime(above * more, below * under)
 
     def scaled(self, factor: Fraction) -> Quotient:
-        """The function f(factor·eps), for factor > 0."""
+        """The function eps -> f(`factor`·eps) for this function f and `factor` > 0."""
         # Polynomials without a common divisor in Q[x, y] have none in Q[x, y^(1/n)] either.
         return Quotient.coprime(self.numerator.scaled(factor), self.denominator.scaled(factor))
 
     def enclosure(self, eps: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Rationals lo <= f(eps) <= hi for eps > 0, hi - lo at most 10^-digits times the larger of |lo|, |hi|."""
+        """Rationals lo <= f(`eps`) <= hi for this function f and `eps` > 0.
+
+        hi - lo is at most 10^-`digits` times the larger of |lo| and |hi|.
+        """
         low, high = self.numerator.enclosure(eps, digits + 1)
         under, over = self.denominator.enclosure(eps, digits + 1)
         corners = [low / under, low / over, high / under, high / over]
@@ -681,7 +684,7 @@ Closed = ExpPoly | Quotient
 
 
 def fraction_of(value: Closed) -> tuple[ExpPoly, ExpPoly]:
-    """The numerator and the denominator of a closed form; the denominator is positive for every eps > 0."""
+    """Return the numerator and the denominator of `value`; the denominator is positive for every eps > 0."""
     return (value.numerator, value.denominator) if isinstance(value, Quotient) else (value, ExpPoly.ONE)
 
 
@@ -692,7 +695,7 @@ _FEW = 4
 
 
 def simplest(value: Closed) -> Closed:
-    """The closed form `value`, as an exponential polynomial if possible."""
+    """The closed form `value`, as an exponential polynomial if it is equal to one."""
     if isinstance(value, Quotient):
         ring = value.in_ring()
         return value if ring is None else ring
@@ -733,7 +736,7 @@ def product(values: Iterable[Closed]) -> Closed:
 
 
 def check_product(factors: Sequence[Closed]) -> None:
-    """Raise LimitReached early if a product of many factors will exceed the limit, unless half of it cancels."""
+    """Raise LimitReached early if the product of `factors` will exceed the limit, unless half of it cancels."""
     if len(factors) <= _FEW:
         return
     above = below = Fraction(0)
@@ -764,8 +767,9 @@ def eps() -> Any:
 class Supremum:
     """The least upper bound of a function on an interval, enclosed, and where it is attained or approached.
 
-    `low` <= supremum <= `high`. Both are None if the supremum is infinite, and equal if it is rational. `eps` encloses
-    a place where the supremum is `attained` or approached; None is infinity, and (0, 0) the limit at 0.
+    `low` <= supremum <= `high`. Both are None if the supremum is infinite, and equal if it is rational. `attained`
+    says whether the function reaches the supremum, or is None where that is not decided. `eps` encloses a place where
+    the supremum is attained or approached; None is infinity, and (0, 0) the limit at 0.
     """
 
     low: Fraction | None
@@ -801,7 +805,7 @@ class ClosedForm:
 
     @classmethod
     def convert(cls, value: ClosedForm | Fraction | int | Decimal) -> ClosedForm:
-        """The closed form itself, or the constant function `value`. Raises TypeError for floats."""
+        """Return the closed form `value` itself, or the constant function `value`. Raises TypeError for floats."""
         if isinstance(value, ClosedForm):
             return value
         return cls(ExpPoly.constant(exact_rational(value, "the number")))
@@ -832,7 +836,7 @@ class ClosedForm:
         return hash(self.value)  # a constant hashes like the number
 
     def restricted_to(self, only_at: Fraction | None) -> ClosedForm:
-        """The closed form, representing only its value at the eps `only_at`; unchanged for None."""
+        """A copy of the closed form for its value at the eps `only_at` alone; the closed form itself for None."""
         return self if only_at is None else ClosedForm(self.value, only_at)
 
     def __neg__(self) -> ClosedForm:
@@ -893,7 +897,7 @@ class ClosedForm:
         return ClosedForm, (self.value, self.only_at, self._text)
 
     def numerator_and_denominator(self) -> tuple[ExpPoly, ExpPoly | None]:
-        """The numerator and the denominator, or None for a denominator of 1.
+        """Return the numerator and the denominator, which is None if it is 1.
 
         The coefficients of a quotient are coprime integers. The greatest exponent of the denominator is 0, so that it
         grows like a power of eps for large eps.
@@ -933,7 +937,7 @@ class ClosedForm:
         return self.expr
 
     def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Proved rationals lo <= value <= hi at `eps` > 0, with approximately `digits` digits in common."""
+        """Rationals lo <= f(`eps`) <= hi for this function f and `eps` > 0, with about `digits` digits in common."""
         point = exact_eps(eps)
         if self.only_at not in (None, point):
             raise ValueError(f"it holds only at eps = {self.only_at}, not at {point}")
@@ -951,26 +955,29 @@ class ClosedForm:
     def at_least(
         self, other: ClosedForm | Fraction | int | Decimal, eps: str | None = None, limits: Limits | None = None
     ) -> Any:
-        """Decide whether the function is at least `other` at every eps of the intervals, by default (0, inf).
+        """Decide whether the function is at least `other` for every eps in the intervals that `eps` lists.
 
-        The result's `.verdict` is `accurate` (proved), `inaccurate` (refuted at `.counterexample.eps`; `.failing` is
-        the exact set of all eps that refute it) or `undecided` (past a limit, with a `.reason`). The result has no
-        truth value, since it has three outcomes.
+        `eps` is a text such as "(0, 1]"; None is (0, inf). `limits` bound the work. The result's `.verdict` is
+        `accurate` (proved), `inaccurate` (refuted at `.counterexample.eps`; `.failing` is the exact set of all eps
+        that refute it) or `undecided` (past a limit, with a `.reason`). The result has no truth value, since it has
+        three outcomes.
         """
         return above("closed form").at_least(self, ClosedForm.convert(other), eps, limits)
 
     def sign(self, eps: str | None = None, limits: Limits | None = None) -> tuple[Any, ...]:
-        """The signs of the function on the intervals, by default (0, inf), as maximal pieces from left to right.
+        """The signs of the function on the intervals that `eps` lists, as maximal pieces from left to right.
 
-        Each piece has a `.sign`, a `.start` and an `.end`; an end is exact or isolated. Raises LimitReached.
+        `eps` is a text such as "(0, 1]"; None is (0, inf). Each piece has a `.sign`, a `.start` and an `.end`; an end
+        is exact or isolated. Raises LimitReached if the work exceeds `limits`.
         """
         result: tuple[Any, ...] = above("closed form").signs(self, eps, limits)
         return result
 
     def sup(self, eps: str | None = None, digits: int = 30, limits: Limits | None = None) -> Supremum:
-        """The supremum of the function over the intervals, by default (0, inf), enclosed to `digits` digits.
+        """The supremum of the function over the intervals that `eps` lists, enclosed to `digits` digits.
 
-        The result has the place where the supremum is attained or approached. Raises LimitReached.
+        `eps` is a text such as "(0, 1]"; None is (0, inf). The result has the place where the supremum is attained or
+        approached. Raises LimitReached if the work exceeds `limits`.
         """
         supremum: Supremum = above("closed form").supremum(self, eps, digits, limits)
         return supremum
@@ -1024,12 +1031,15 @@ def _divisor_text(denominator: ExpPoly, point: Fraction | None) -> str:
 
 
 def ordered_terms(terms: Iterable[tuple[int, Fraction, Fraction]]) -> list[tuple[int, Fraction, Fraction]]:
-    """The terms (k, q, c) by decreasing q, then by decreasing k: the term that dominates for large eps comes first."""
+    """The triples (k, q, c) of `terms` by decreasing q, then by decreasing k.
+
+    The term c·eps^k·e^{q·eps} that dominates for large eps comes first.
+    """
     return sorted(terms, key=lambda term: (-term[1], -term[0]))
 
 
 def terms_at(terms: Iterable[tuple[int, Fraction, Fraction]], eps: Fraction) -> list[tuple[int, Fraction, Fraction]]:
-    """Terms without powers of eps, whose sum at the point `eps` is the sum of `terms` there."""
+    """The terms (0, q, c) of a sum Σ c·e^{q·`eps`} that is equal to the sum of `terms` at the point `eps`."""
     sums: dict[Fraction, Fraction] = {}
     for k, q, c in terms:
         sums[q] = sums.get(q, Fraction(0)) + c * eps**k
@@ -1052,7 +1062,7 @@ def sum_text(value: ExpPoly, point: Fraction | None = None) -> str:
 
 
 def _join_terms(terms: Iterable[tuple[int, str, int, int]]) -> str:
-    """The text of a sum whose terms are (power of eps, text of the exponent, numerator, denominator)."""
+    """The text of a sum of `terms`, each (power of eps, text of the exponent, numerator, denominator)."""
     texts: list[str] = []
     for k, exponent, numerator, denominator in terms:
         if texts:

@@ -14,9 +14,9 @@ S = TypeVar("S", bound=Hashable)
 def strongly_connected(graph: Mapping[S, Iterable[S]]) -> Iterator[set[S]]:
     """Yield the strongly connected components of `graph`; no component leads to a later one.
 
-    `graph` gives the successors of each node; a successor that is not a key has no successors. The algorithm is that of
-    Tarjan (1972), without recursion: a component is complete when its first node has no path back to a node reached
-    before.
+    `graph` gives the successors of each node; a successor that is not a key has no successors. The algorithm is that
+    of Tarjan (1972), without recursion: a component is complete when its first node has no path back to a node
+    reached before.
     """
     number: dict[S, int] = {}
     #: The least number among the nodes of the same component that a node is known to reach.

@@ -11,7 +11,7 @@ from dipc.frozen import frozen
 
 
 def _limit(most: int, bounds: str) -> int:
-    """Declare a field of `Limits` with the default `most`; the words `bounds` say in messages what it limits."""
+    """Declare a field of `Limits` with the default `most`; messages name the limited quantity by the words `bounds`."""
     value: int = field(default=most, metadata={"bounds": bounds})
     return value
 
@@ -20,7 +20,7 @@ def _limit(most: int, bounds: str) -> int:
 class Limits:
     """Bounds of the work for an answer, counted so that a verdict does not depend on the machine's speed.
 
-    If a limit is exceeded the work ends with LimitReached, and the question is undecided; `--limit NAME=N` sets a
+    If a limit is exceeded, the work ends with LimitReached, and the question is undecided. `--limit NAME=N` sets a
     limit.
     """
 
@@ -77,9 +77,10 @@ class NotApplicable(Exception):
 
 
 class LimitReached(Undecided):
-    """The work exceeded a limit: `limit` names the field of Limits to raise, and the reason ends with that name.
+    """Raised if the work exceeded a limit; `limit` names the field of `Limits`, and the reason ends with that name.
 
-    `limit` is None where the bound is fixed, such as the size of numbers that can be written out.
+    `limit` is None where the bound is fixed, such as the size of numbers that can be written out. `what` is the
+    reason without the name.
     """
 
     def __init__(self, limit: str | None, what: str) -> None:
@@ -116,18 +117,21 @@ def weight(bits: int) -> int:
 
 @dataclass(slots=True)
 class Meter:
-    """The work spent on one function, held to the limits `terms` and `steps`.
+    """A counter of the work spent on one function, which raises LimitReached past the limits `terms` and `steps`.
 
-    A term with a long coefficient or long exponents counts for several. A step is a multiplication of machine words;
-    approximately a hundred million take a second. Every method raises LimitReached past a limit, before the work if
-    possible.
+    `steps` is the work so far. A step is a multiplication of machine words; approximately a hundred million take a
+    second. A term with a long coefficient or long exponents counts for several terms. Every method raises
+    LimitReached, before the work if possible.
     """
 
     limits: Limits
     steps: int = 0
 
     def product(self, left: int, right: int, left_bits: int, right_bits: int) -> None:
-        """Count a product of two functions with `left` and `right` terms and with coefficients of these many bits."""
+        """Count the product of two functions with `left` and `right` terms.
+
+        `left_bits` and `right_bits` are the bits of their coefficients.
+        """
         self.spend(4 * left * right * (1 + left_bits // _WORD) * (1 + right_bits // _WORD))
 
     def expansion(self, terms: int, bits: int) -> None:
@@ -164,9 +168,9 @@ _WORK_OF_ONE = 3_000
 
 
 class DecisionBudget:
-    """A counter of the intervals, and a limit of the bits, that one decision about a sign may use.
+    """A counter of the intervals into which one decision about a sign may cut eps, and the `limits` of that decision.
 
-    Every method raises LimitReached.
+    `intervals` is the number of intervals left. Every method raises LimitReached.
     """
 
     __slots__ = ("intervals", "limits")
@@ -187,7 +191,11 @@ class DecisionBudget:
         )
 
     def spend_interval(self, work: int = 0) -> None:
-        """Spend one interval of the budget, or several if `work` is more than one interval is expected to take."""
+        """Count one interval, or several for a long one.
+
+        `work` is the number of powers of a Taylor model times their bits; each 3000 of `work` count as one interval
+        more.
+        """
         self.intervals -= 1 + work // _WORK_OF_ONE
         if self.intervals < 0:
             raise LimitReached(

@@ -33,10 +33,10 @@ class NotExact(ValueError):
 
 
 def parse_rational(text: str) -> Fraction:
-    """The exact value of a text such as `-1`, `1/3`, `0.25` (1/4) or `1e-3` (1/1000).
+    """The exact value of a `text` such as `-1`, `1/3`, `0.25` (1/4) or `1e-3` (1/1000).
 
-    Raises NotExact for anything else: "nan", "inf", "0x10", "1_000", digits outside ASCII, "1/0", more than DIGIT_LIMIT
-    digits.
+    Raises NotExact for anything else: "nan", "inf", "0x10", "1_000", digits outside ASCII, "1/0", more than
+    DIGIT_LIMIT digits.
     """
     if len(text) > 2 * DIGIT_LIMIT + 2:
         raise NotExact(f"has more than {DIGIT_LIMIT} digits")
@@ -150,7 +150,7 @@ _GREATEST_PLAIN = 21
 
 
 def round_down(value: Fraction, digits: int) -> Fraction:
-    """The greatest decimal with at most `digits` significant digits that is <= value."""
+    """The greatest decimal with at most `digits` significant digits that is <= `value`."""
     if not value:
         return value
     quantum = Fraction(10) ** (magnitude(value) - digits + 1)
@@ -158,12 +158,12 @@ def round_down(value: Fraction, digits: int) -> Fraction:
 
 
 def round_up(value: Fraction, digits: int) -> Fraction:
-    """The least decimal with at most `digits` significant digits that is >= value."""
+    """The least decimal with at most `digits` significant digits that is >= `value`."""
     return -round_down(-value, digits)
 
 
 def magnitude(value: Fraction) -> int:
-    """The power of ten of the leading digit of a nonzero `value`: the e with 10^e <= |value| < 10^(e+1)."""
+    """The power of ten of the leading digit of a nonzero `value`: the e with 10^e <= |`value`| < 10^(e+1)."""
     numerator, denominator = abs(value.numerator), value.denominator
     # The number of bits gives the power up to an error of one, which exact comparisons correct.
     power = (numerator.bit_length() - denominator.bit_length()) * 30103 // 100000
@@ -223,7 +223,7 @@ def exact_text(value: Fraction) -> str:
 
 
 def outward(low: Fraction, high: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """The ends of an interval around [low, high], as decimals of at most `digits` significant digits."""
+    """The ends of an interval around [`low`, `high`], as decimals of at most `digits` significant digits."""
     return round_down(low, digits), round_up(high, digits)
 
 
@@ -256,7 +256,7 @@ def to_fraction(value: Any) -> Fraction:
 
 
 def dyadic(exact: flint.arb) -> Fraction:
-    """The value of a ball of radius 0. Raises LimitReached if writing it out would fill the memory."""
+    """The value of `exact`, a ball of radius 0. Raises LimitReached if writing it out would fill the memory."""
     mantissa, exponent = exact.man_exp()
     if mantissa != 0 and abs(int(exponent) + int(mantissa).bit_length()) > _MOST_MAGNITUDE:
         raise LimitReached(None, "a number is too large or small to be written out")

@@ -30,15 +30,17 @@ FLAT: Factors = ()
 
 
 class TooLarge(Exception):
-    """Raised if a product, a power or a list of candidates is too long."""
+    """Raised if a product, a power or a list of candidates would exceed a fixed bound."""
 
 
 @frozen
 class Parametric:
     """A function of eps > 0 and of unknowns U >= 0: a quotient whose denominator depends on eps alone.
 
-    The numerator is Σ coefficient(eps)·Π U^j·e^{r·U·eps}; no coefficient is zero. The denominator is not the zero
-    function. Two values with the same denominator are the same function exactly if they are equal.
+    An unknown is a number that the question leaves open, such as alpha or the number of queries. The numerator is Σ
+    coefficient(eps)·Π U^j·e^{r·U·eps}. `numerator` maps the factors of each product, as triples (U, j, r), to its
+    coefficient; no coefficient is zero. `denominator` is not the zero function. Two values with the same denominator
+    are the same function exactly if they are equal.
     """
 
     numerator: dict[Factors, ExpPoly]
@@ -64,11 +66,11 @@ class Parametric:
         return frozenset(name for factors in self.numerator for name, _, _ in factors)
 
     def is_flat(self) -> bool:
-        """Whether the function depends on no unknown, but at most on eps."""
+        """True if the function depends on eps alone."""
         return self.numerator.keys() <= {FLAT}
 
     def flat(self) -> ExpPoly | None:
-        """The function if it is an exponential polynomial that depends on no unknown, else None."""
+        """The function as an exponential polynomial; None if it depends on an unknown or has a denominator."""
         return self.numerator_flat() if self.denominator == _ONE and self.is_flat() else None
 
     def numerator_flat(self) -> ExpPoly:
@@ -92,7 +94,7 @@ class Parametric:
         return ((k, q, factors, c) for factors, value in self.numerator.items() for k, q, c in value.terms())
 
     def bits(self) -> int:
-        """The number of bits of the longest integer in a coefficient or an exponent."""
+        """The number of bits of the longest integer in a coefficient or an exponent of the function."""
         terms = [*self.terms(), *((k, q, FLAT, c) for k, q, c in self.denominator.terms())]
         numbers = [number for _, q, factors, c in terms for number in (q, c, *(r for _, _, r in factors))]
         return max((max(abs(n.numerator), n.denominator).bit_length() for n in numbers), default=0)
@@ -170,7 +172,7 @@ class Parametric:
     def substituted(self, values: Mapping[str, Parametric]) -> Parametric | None:
         """The function with `values` in place of the unknowns they name; None if the result is not a `Parametric`.
 
-        The values are numbers >= 0, or functions that are >= 0 wherever the result is used.
+        Each value is a number >= 0, or a function that is >= 0 wherever the result is used.
         """
         numbers = {name: number for name, value in values.items() if (number := value.constant()) is not None}
         collected: dict[Factors, list[tuple[int, Fraction, Fraction]]] = {}
@@ -233,7 +235,7 @@ class Parametric:
         return ExpPoly.from_terms(terms)
 
     def linear(self, name: str) -> tuple[Fraction, Fraction] | None:
-        """The numbers (base, rate) if the function is base + rate·U, where U is the unknown `name`, else None."""
+        """Return (base, rate) if the function is base + rate·U, where U is the unknown `name`, else None."""
         keys: tuple[Factors, Factors] = FLAT, ((name, 1, _NONE),)
         if self.denominator != _ONE or self.numerator.keys() - {*keys}:
             return None
@@ -261,7 +263,7 @@ def _times(left: dict[Factors, ExpPoly], right: dict[Factors, ExpPoly]) -> dict[
 
 
 def merged_factors(left: Factors, right: Factors) -> Factors:
-    """The product of two products of powers and exponentials of unknowns."""
+    """The factors of the product of `left` and `right`: powers of one unknown are added, and so are its rates."""
     if not left or not right:
         return left or right
     total = {name: (j, r) for name, j, r in left}
@@ -313,10 +315,11 @@ SELECTING = (Operator.MIN, Operator.MAX, Operator.ABS)
 
 @frozen
 class Compound:
-    """An operation on functions of eps that is not one quotient of exponential polynomials.
+    """An `operator` applied to functions of eps, where the result is not one quotient of exponential polynomials.
 
-    Abs has one argument, min and max have several. A sum, product or quotient has two, of which one is a Compound or,
-    in a quotient, a divisor that depends on an unknown. The divisor is nonzero on the intervals of the question.
+    ABS has one of `arguments`, MIN and MAX have several. A sum, product or quotient has two, of which one is a
+    Compound or, in a quotient, a divisor that depends on an unknown. The caller guarantees that a divisor is nonzero
+    on the intervals of the question.
     """
 
     operator: Operator
@@ -327,7 +330,7 @@ Selected = Parametric | Compound
 
 
 def constant_of(value: Selected) -> Fraction | None:
-    """The value if it is a constant rational number, else None."""
+    """The rational number that `value` is equal to, or None if `value` is not shown to be constant."""
     return value.constant() if isinstance(value, Parametric) else None
 
 
@@ -335,7 +338,10 @@ def constant_of(value: Selected) -> Fraction | None:
 
 
 def plus(left: Selected, right: Selected) -> Selected:
-    """The sum left + right."""
+    """The sum of `left` and `right`.
+
+    A summand that is a `Parametric` is added to the arguments of a minimum or maximum.
+    """
     if isinstance(left, Parametric) and isinstance(right, Parametric):
         return left + right
     if isinstance(right, Parametric):
@@ -353,7 +359,10 @@ def negated(value: Selected) -> Selected:
 
 
 def times(left: Selected, right: Selected) -> Selected:
-    """The product left · right."""
+    """The product of `left` and `right`.
+
+    A factor that is a `Parametric` of known sign is multiplied into the arguments of a minimum, maximum or sum.
+    """
     if isinstance(left, Parametric) and isinstance(right, Parametric):
         return left * right
     if isinstance(right, Parametric):
@@ -376,9 +385,10 @@ _NEGATED = {Operator.SUM: Operator.SUM, Operator.MIN: Operator.MAX, Operator.MAX
 
 
 def divide(left: Selected, right: Selected) -> Selected:
-    """The quotient left / right of two functions that may contain unknowns.
+    """The quotient `left` / `right` of two functions that may contain unknowns.
 
-    Raises ZeroDivisionError for the zero function. The caller guarantees that the divisor is nonzero on the intervals.
+    Raises ZeroDivisionError if `right` is the zero function. The caller guarantees that `right` is nonzero on the
+    intervals of the question.
     """
     if isinstance(right, Parametric):
         inverse = Parametric.number(1) / right
@@ -390,7 +400,7 @@ def divide(left: Selected, right: Selected) -> Selected:
 
 
 def power(value: Selected, exponent: int) -> Selected:
-    """The power of `value`, for `exponent` >= 0."""
+    """The power of `value` with the exponent `exponent` >= 0. Raises TooLarge."""
     if isinstance(value, Parametric):
         return value.power(exponent)
     if exponent == 0:
@@ -404,10 +414,7 @@ def power(value: Selected, exponent: int) -> Selected:
 
 
 def exponential(value: Selected) -> Selected | None:
-    """The exponential of `value`, a rational multiple of eps or a selection from such multiples.
-
-    None for other values.
-    """
+    """The exponential of `value`; None unless it is a rational multiple of eps or a selection of such multiples."""
     match value:
         case Parametric():
             return value.exponential()
@@ -423,10 +430,10 @@ Signs = Callable[[ExpPoly], int]
 
 
 def select(operator: Operator, arguments: Sequence[Selected], far: Signs | None = None) -> Selected:
-    """The minimum, maximum or absolute value of `arguments`, without arguments that are never selected.
+    """The minimum, maximum or absolute value of `arguments`, as `operator` says, without needless arguments.
 
-    Without `far`, they are selected for no values of the unknowns. With `far`, the signs of functions of eps, they
-    are not selected if the unknown is large enough.
+    An argument is left out if another one is always selected in its place: for all values of the unknowns, or, with
+    `far`, for all large enough values of the one unknown. `far` gives the signs of functions of eps. Raises TooLarge.
     """
     if operator is Operator.ABS:
         (value,) = arguments
@@ -450,10 +457,10 @@ def select(operator: Operator, arguments: Sequence[Selected], far: Signs | None 
 
 
 def _wins(operator: Operator, left: Selected, right: Selected, far: Signs | None) -> bool:
-    """Whether a minimum may drop `right` because `left` is at most as large, or a maximum because it is at least.
+    """True if `left` is always selected in place of `right` by `operator`, which is MIN or MAX.
 
-    The `operator` is the minimum or the maximum. With `far`, which gives signs of functions of eps, it is enough that
-    this holds for all large values of the unknown.
+    Without `far`, always means for all values of the unknowns. With `far`, which gives the signs of functions of eps,
+    it means for all large enough values of the one unknown.
     """
     if not isinstance(left, Parametric) or not isinstance(right, Parametric):
         return False
@@ -462,7 +469,7 @@ def _wins(operator: Operator, left: Selected, right: Selected, far: Signs | None
 
 
 def _sign(value: Parametric, far: Signs | None) -> int | None:
-    """Return the sign of `value`, or None if it is not known.
+    """The sign of `value`, or None if it is not found.
 
     Without `far`, it is the sign at all eps > 0 and all values of the unknowns. With `far`, which gives the sign of a
     function of eps, it is the sign for all large values of the one unknown: the sign of the coefficient that grows
@@ -480,9 +487,9 @@ def _sign(value: Parametric, far: Signs | None) -> int | None:
 
 
 def sure_sign(value: Parametric) -> int:
-    """The sign of `value` for every eps > 0 and all unknowns > 0 if all its coefficients have this sign, else 0.
+    """The sign of `value` for every eps > 0 and all unknowns > 0 if all its coefficients have one sign, else 0.
 
-    If some unknowns are 0 the value has this sign or is 0.
+    If some unknowns are 0, `value` has the returned sign or is 0.
     """
     signs = {coefficient_sign(poly) for poly in value.numerator.values()}
     sign = signs.pop() if len(signs) == 1 else 0
@@ -490,7 +497,7 @@ def sure_sign(value: Parametric) -> int:
 
 
 def coefficient_sign(value: ExpPoly) -> int:
-    """The common sign of all coefficients, 1 or -1, which `value` has for every eps > 0; 0 if they differ."""
+    """The sign, 1 or -1, of `value` for every eps > 0 if all its coefficients have one sign; 0 otherwise."""
     signs = {1 if c > 0 else -1 for _, _, c in value.terms()}
     return signs.pop() if len(signs) == 1 else 0
 
@@ -513,10 +520,10 @@ def bits(value: Selected) -> int:
 def rebuild(
     value: Selected, change: Callable[[Parametric], Parametric | None], far: Signs | None = None
 ) -> Selected | None:
-    """`value` with `change` applied to each `Parametric` in it; None if `change` returns None for one.
+    """`value` with `change` applied to each `Parametric` in it; None if `change` returns None for any of them.
 
-    `change` must preserve sums, products, quotients and the order of values; `far` is as in `select`. Raises
-    ZeroDivisionError for a divisor that becomes the zero function.
+    `change` must preserve sums, products, quotients and the order of values. `far` gives the signs of functions of
+    eps, with which `select` drops arguments. Raises ZeroDivisionError for a divisor that becomes the zero function.
     """
     if isinstance(value, Parametric):
         return change(value)
@@ -526,9 +533,10 @@ def rebuild(
 
 
 def combine(operator: Operator, arguments: Sequence[Selected], far: Signs | None = None) -> Selected:
-    """The result of `operator` on `arguments`; `far` is as in `select`.
+    """The result of `operator` on `arguments`.
 
-    Raises ZeroDivisionError for a divisor that is the zero function.
+    `far` gives the signs of functions of eps, with which `select` drops arguments. Raises ZeroDivisionError for a
+    divisor that is the zero function.
     """
     match operator:
         case Operator.SUM:
@@ -541,10 +549,10 @@ def combine(operator: Operator, arguments: Sequence[Selected], far: Signs | None
 
 
 def limit(value: Selected, far: Signs) -> Selected | None:
-    """The limit of `value` as the unknown grows without bound, for every eps at which `far` gives signs.
+    """The limit of `value` as its unknown grows without bound, or None if it is not found.
 
-    None if not found. For a large enough unknown it is known which arguments are selected. Since min, max and abs are
-    continuous, they commute with limits.
+    The limit holds for every eps at which `far` gives the signs of functions of eps. For a large enough unknown it is
+    known which arguments are selected. Since min, max and abs are continuous, they commute with limits.
     """
     settled = rebuild(value, lambda leaf: leaf, far)
     return None if settled is None else rebuild(settled, Parametric.limit)
@@ -557,9 +565,9 @@ MOST_CONDITIONS = 256
 
 
 def candidates(value: Selected) -> list[Parametric]:
-    """Functions without min, max and abs, one of which is equal to `value` at each eps.
+    """Functions without min, max and abs; at each eps, one of them is equal to `value`.
 
-    Raises TooLarge for too many.
+    Raises TooLarge for more than `MOST_CANDIDATES`.
     """
     if isinstance(value, Parametric):
         return [value]
@@ -590,10 +598,10 @@ def _applied(operator: Operator, forms: Sequence[Parametric]) -> Parametric:
 
 
 def conditions(value: Selected) -> list[ExpPoly]:
-    """Return functions of eps whose roots cut the eps > 0 into intervals on which `value` is one of its `candidates`.
+    """Return functions of eps whose roots cut the eps > 0 into intervals; on each, `value` is one of its `candidates`.
 
-    No denominator has a root inside such an interval. `value` must not depend on an unknown. Raises TooLarge for more
-    than `MOST_CONDITIONS` functions.
+    No denominator of `value` has a root inside such an interval. `value` must not depend on an unknown. Raises
+    TooLarge for more than `MOST_CONDITIONS` functions.
     """
     polys: list[ExpPoly] = []
     for function in _all_conditions(value):
@@ -621,10 +629,10 @@ def _all_conditions(value: Selected) -> list[ExpPoly]:
 
 
 def resolve(value: Selected, sign: Signs) -> Parametric:
-    """The one of the candidates of `value` that is selected where functions of eps have the signs that `sign` gives.
+    """The candidate of `value` that is selected where functions of eps have the signs that `sign` returns.
 
-    `sign` applies to one eps, or to a gap between neighboring roots of `conditions(value)`. Raises ZeroDivisionError if
-    a divisor is 0.
+    `sign` gives the sign at one eps, or in a gap between neighboring roots of `conditions(value)`. Raises
+    ZeroDivisionError if a divisor is 0.
     """
     if isinstance(value, Parametric):
         return value

@@ -38,7 +38,7 @@ class NotReal(Exception):
 
 @frozen
 class Irrational:
-    """A positive irrational number: `function` applied to `arguments`."""
+    """A positive irrational number: `function`, one of `FUNCTIONS`, applied to `arguments`."""
 
     function: str
     arguments: tuple[Real, ...]
@@ -67,9 +67,10 @@ class Irrational:
 
 @frozen
 class Real:
-    """The number sign·base^(1/root)·Π atom^exponent, with base > 0 and `root` the least possible power of 2.
+    """The number `sign`·`base`^(1/`root`)·Π a^p over the pairs (a, p) of `atoms`, with `base` > 0.
 
-    Zero has the base 1. Each atom is a positive irrational number.
+    `root` is the least possible power of 2. Zero has the sign 0 and the base 1. Each a is a positive irrational
+    number, and p its exponent.
     """
 
     sign: int
@@ -101,9 +102,10 @@ class Real:
         )
 
     def split(self) -> tuple[Fraction, Fraction, Real]:
-        """Return (r, s, t) with r and s rational such that this positive number is r·√s·t; t has all else.
+        """Return (r, s, t) with rational r and s such that this positive number is r·√s·t.
 
-        t is 1 if the number has no atoms and is at most a square root.
+        t is 1 if the number has no atoms and is at most a square root; otherwise t is the product of the atoms, or
+        the number itself for higher roots.
         """
         if self.root == 1:
             return self.base, Fraction(1), Real(1, Fraction(1), 1, self.atoms)
@@ -130,7 +132,7 @@ class Real:
     def enclosure(self, bits: int = 128) -> tuple[Fraction, Fraction]:
         """Rationals low <= number <= high, to approximately `bits` bits.
 
-        Raises NotReal for a number with too many digits.
+        Raises NotReal for a number that is too large or too small to be written out.
         """
         import flint
 
@@ -300,7 +302,7 @@ def _in_logarithms(value: Real) -> tuple[Fraction, Fraction] | None:
 
 
 def _merged_logarithms(numbers: Sequence[Real]) -> list[Real]:
-    """Numbers with the sum of `numbers`, in which all rational multiples of logarithms of rationals are one number."""
+    """`numbers` with one logarithm in place of all rational multiples of logarithms of rationals: their sum."""
     logarithms = [known for number in numbers if (known := _in_logarithms(number)) is not None]
     if len(logarithms) < 2:
         return list(numbers)
@@ -342,7 +344,7 @@ def _total(numbers: Sequence[Real]) -> Real:
 
 
 def _signed(atom: Irrational) -> Real:
-    """`atom` as a real number, stored as its positive absolute value with its sign.
+    """The number `atom`, which may be negative here, as a real number with its sign.
 
     Raises NotReal if the sign is not found.
     """

@@ -43,12 +43,15 @@ class Record:
 
 
 def json_object(record: object, fields: str) -> dict[str, Any]:
-    """Return the JSON object of `record` with the keys that `fields` describes, as in `Record`."""
+    """Return the JSON object of `record` with the keys that `fields` describes, in the notation of `Record`."""
     return _object(_plan(fields), record)
 
 
 def field_values(record: object, fields: str) -> list[tuple[str, Any]]:
-    """Return the keys that `fields` describes, as in `Record`, with the values of `record` as they are."""
+    """Return the keys that `fields` describes, in the notation of `Record`, each with its value in `record`.
+
+    The values are those of the attributes, before they are written as JSON.
+    """
     return [(key, find(record)) for key, find, _, _ in _plan(fields)]
 
 
@@ -97,7 +100,7 @@ def _cell(ends: Any) -> Any:
 
 
 def _shortened(ends: tuple[Fraction, Fraction] | None) -> Any:
-    """Return the ends of an enclosure, rounded outward to few more digits than they have in common."""
+    """Return `ends` of an enclosure as JSON, rounded outward to two or three digits more than they have in common."""
     if ends is None or ends[0] == ends[1]:
         return _cell(ends)
     low, high = ends
