@@ -69,7 +69,7 @@ def _frozen(given: type[_T], *, eq: bool, kw_only: bool) -> type[_T]:
 
 
 def _init(made: Any, all_fields: tuple[Field[Any], ...]) -> Any:
-    """Return the constructor of the class `made` with `all_fields`, which sets the slots of frozen instances directly."""
+    """Return the constructor of the class `made`, which sets its fields `all_fields` directly, through the slots."""
     names: dict[str, Any] = {"_MISSING": MISSING}
     parameters, keywords, body = list[str](), list[str](), list[str]()
     for each in all_fields:

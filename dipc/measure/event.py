@@ -17,9 +17,9 @@ from dipc.noise.law import Law
 
 @frozen
 class Noise:
-    """An independent random variable: `mean` plus noise of a law of `dipc.noise` with `rate` > 0.
+    """An independent random variable: `mean` plus noise of `law`, whose mean is 0, with the parameter `rate`·eps.
 
-    The mean of integer noise is an integer.
+    `rate` > 0 is a multiple of eps, and `mean` is on the program's scale. The mean of integer noise is an integer.
     """
 
     law: Law
@@ -31,7 +31,7 @@ class Noise:
 class Event:
     """The conjunction of `constraints` over independent `noises`; a constraint refers to a noise by its index.
 
-    For continuous noises the open and the closed half-space have the same measure.
+    For continuous noises the open and the closed half-space have the same probability.
     """
 
     noises: tuple[Noise, ...]
@@ -55,7 +55,7 @@ class Event:
 class RunStep:
     """A step of a `RunGraph`, from the node `source` to the node `goal`.
 
-    `conditions` has the indices of its conditions.
+    `conditions` has the indices, in the graph's conditions, of the conditions that hold along this step.
     """
 
     source: int
@@ -67,9 +67,9 @@ class RunStep:
 class RunGraph:
     """The runs of a program to one answer, as paths of a graph from its first node to its last.
 
-    Along every path the node numbers increase. A path holds if all `conditions` of its steps do, for independent
-    `noises`; almost surely at most one path holds. The measure is the probability that some path holds. Conditions are
-    like the constraints of an `Event`.
+    Nodes are integers, which increase along every path. A path holds if all `conditions` of its `steps` do, for
+    independent `noises`; almost surely at most one path holds. The measure of the graph is the probability that some
+    path holds. A condition refers to a noise by its index, as a constraint of an `Event` does.
 
     `live` gives for each node the only noise that is mentioned both before and after it, or None if there is none.
     """

@@ -45,10 +45,10 @@ Inequalities = dict[tuple[int, int], int]
 
 @frozen
 class DifferenceSystem:
-    """Lower bounds on differences of Laplace noises.
+    """Lower bounds on differences of independent Laplace noises Z_0, Z_1, ....
 
-    Noise i has the rate `rates[i]`·eps and the mean `means[i]`·`unit`. The bounds in `lower` are multiples of `unit`,
-    too. For integer noises `unit` is None and means 1.
+    Z_i has the rate `rates[i]`·eps and the mean `means[i]`·`unit`. `lower` maps (i, j) to the w with Z_i - Z_j >=
+    w·`unit`, where Z_ORIGIN is 0. For integer noises `unit` is None, and all lengths are as they stand.
     """
 
     rates: tuple[Fraction, ...]
@@ -62,10 +62,11 @@ class DifferenceSystem:
         return self.unit is None
 
     def leaves_room(self, closed_walk: int) -> bool:
-        """Whether a cycle of inequalities can hold with positive probability.
+        """True if a cycle of inequalities can hold with positive probability.
 
-        The inequalities around the cycle sum to 0 >= `closed_walk`. Real noises need `closed_walk` < 0. For integer
-        noises 0 suffices, since a fixed difference of two integer noises has positive probability.
+        The inequalities around the cycle add up to 0 >= `closed_walk`. Real noises need `closed_walk` < 0. For
+        integer noises `closed_walk` = 0 suffices, since a fixed difference of two integer noises has positive
+        probability.
         """
         return closed_walk < self.is_integer
 
@@ -77,10 +78,12 @@ class DifferenceSystem:
 
 @frozen
 class EventShape:
-    """An event without its means and constants, which the shape turns into a difference system.
+    """An event without its means and constants; `system` makes a difference system of them.
 
-    `rows[n]` = (i, j, factor) means that constraint n is Z_i - Z_j >= factor·constant·`unit`; None marks a constraint
-    without noises. Noise i has the mean `mean_factors[i]`·mean·`unit`. `whole` says that the noises are integers.
+    The noises X_i of the event are rescaled to noises Z_i, which have the `rates`. Z_i has the mean
+    `mean_factors[i]`·m·`unit` where X_i has the mean m. `rows[n]` = (i, j, factor) means that constraint n, with the
+    constant c, is Z_i - Z_j >= factor·c·`unit`; None marks a constraint without noises. `whole` says that the noises
+    are integers.
     """
 
     rates: tuple[Fraction, ...]
@@ -109,10 +112,10 @@ class EventShape:
         return None if system.is_null() else system
 
     def lengths(self, event: Event) -> tuple[tuple[int, ...], Sequence[tuple[int, int, int] | None], Fraction | None]:
-        """Return (means, rows, unit) for `event`, which must have this shape, with all lengths in multiples of unit.
+        """Return (means, rows, unit) for `event`, which must have this shape; all lengths are multiples of the unit.
 
-        rows[n] = (i, j, w) means that constraint n is Z_i - Z_j >= w; None marks a constraint without noises. The unit
-        is None for integer noises.
+        rows[n] = (i, j, w) means that constraint n is Z_i - Z_j >= w; None marks a constraint without noises. The
+        unit is None for integer noises.
         """
         means = [noise.mean.as_integer_ratio() for noise in event.noises]
         constants = [constraint.constant.as_integer_ratio() for constraint in event.constraints]
@@ -182,9 +185,9 @@ def event_shape(event: Event) -> EventShape:
 
 
 def _scales(event: Event) -> list[Fraction]:
-    """Return a scale s_i for each noise X_i such that constraints bound differences of the scaled noises s_i·X_i.
+    """Return factors s_i, one for each noise X_i of `event`, such that constraints bound differences of the s_i·X_i.
 
-    This holds for every constraint of a spanning forest of the noises of `event`.
+    The factors make it so for every constraint of a spanning forest of the noises; the other constraints may fail.
     """
     links: list[list[tuple[int, Fraction]]] = [[] for _ in event.noises]
     for constraint in event.constraints:
@@ -208,7 +211,7 @@ def _scales(event: Event) -> list[Fraction]:
 
 
 def neighbors(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Return, for each of `count` noises, the noises that share one of `pairs` with it, in increasing order."""
+    """Return, for each of the noises 0 to `count` - 1, the noises that share one of `pairs` with it, sorted."""
     result: list[set[int]] = [set() for _ in range(count)]
     for i, j in pairs:
         if ORIGIN not in (i, j):
@@ -218,7 +221,7 @@ def neighbors(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 
 def components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Return the connected components of the graph with the edges `pairs`, each in increasing order.
+    """Return the connected components of the graph with the nodes 0 to `count` - 1 and the edges `pairs`, each sorted.
 
     A pair with ORIGIN bounds one noise and connects nothing. A noise that is in no pair is left out.
     """
@@ -262,10 +265,11 @@ _Pair = tuple[int, int]
 
 
 class CanonicalTree(NamedTuple):
-    """A rooted tree of noises in preorder, with integer rates, means and bounds; the mean of the root is 0.
+    """A rooted tree of Laplace noises with bounds, in a form that is equal for all trees with one measure function.
 
-    At eps, the system of noises that the tree represents has the measure that `nodes` have at `stretch`·eps. `whole`
-    says that the noises take integer values.
+    `nodes` has the noises in preorder, with integer rates, means and bounds, and with a root of mean 0. The events
+    that the tree represents have at eps the measure that `nodes` have at `stretch`·eps. `whole` says that the noises
+    take integer values.
     """
 
     nodes: TreeKey
@@ -274,19 +278,20 @@ class CanonicalTree(NamedTuple):
 
 
 def slopes_of(tree: CanonicalTree) -> int:
-    """Return the greatest possible number of different exponents l of e^{l·X} in the integrand over the root of `tree`.
+    """Return an upper bound of the number of different e^{l·X} in the integrand over the root X of `tree`.
 
-    Each noise except the root contributes its rate or nothing to an exponent l; equal rates add up.
+    Each other noise contributes its rate or nothing to l; equal rates add up.
     """
     return prod([1 + count for count in Counter(node[0] for node in tree.nodes[1:]).values()])
 
 
 @frozen
 class _Step:
-    """A `noise` of a rooted tree, with its `rate`, its bounds, and the bounds on its difference from its parent.
+    """A `noise` of a rooted tree, with the bounds on it and on its difference from its parent.
 
-    `parent` is the index of the parent, -1 for the root. `bound_low` and `bound_high` bound the noise, `tie_low` and
-    `tie_high` the difference. Each is the pair of noises of a constraint, or None if there is no bound.
+    `rate` is an integer multiple of the tree's unit of rates. `parent` is the position of the parent's step, -1 for
+    the root. `bound_low` and `bound_high` bound the noise, `tie_low` and `tie_high` the difference. Each is the pair
+    of noises of a constraint, the key of its bound in a `DifferenceSystem`, or None if there is no bound.
     """
 
     noise: int
@@ -300,7 +305,7 @@ class _Step:
 
 @frozen
 class _Rooting:
-    """The noises of a tree, `steps`, in an order with each parent before its children.
+    """A choice of the root of a tree: its noises as `steps`, each parent before its children.
 
     If `sign` is -1, all noises are negated.
     """
@@ -313,7 +318,8 @@ class _Rooting:
 class TreeShape:
     """A tree of noises whose differences are bounded, without the means and the bounds.
 
-    `rootings` are the roots and reflections to try: with means and bounds, the least form is the canonical one.
+    Rates are integer multiples of `rate_unit`. `rootings` are the roots and reflections to try. With means and
+    bounds, the least of the forms that they give is the canonical one.
     """
 
     rate_unit: Fraction
@@ -332,7 +338,10 @@ class TreeShape:
 
 
 def tree_shape(rates: Sequence[Fraction], members: Sequence[int], pairs: Iterable[_Pair]) -> TreeShape | None:
-    """Return the shape of the connected noises `members` under inequalities on `pairs`, or None if there is a cycle."""
+    """Return the shape of the tree that the noises `members` form under inequalities on `pairs`; None for a cycle.
+
+    The noises are connected by `pairs`, and `rates` has the rate of each noise by its index.
+    """
     related = frozenset(pairs)
     adjacent = neighbors(len(rates), related)
     if sum(len(adjacent[i]) for i in members) != 2 * (len(members) - 1):
@@ -384,10 +393,11 @@ def _rooting(
 
 
 def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, whole: bool) -> tuple[TreeKey, int]:
-    """Return (the nodes of the tree under `rooting` with the bounds `lower`, the unit of their means and bounds).
+    """Return the nodes of the tree under `rooting`, and the unit of their means and bounds.
 
-    The unit is 1 if `whole`. Otherwise it is the greatest common divisor of the means and bounds, which are divided by
-    it; it is 0 if all of them are 0.
+    `means` has the mean and `lower` the bounds of the noises. The unit is 1 if the noises are integers, that is
+    `whole`. Otherwise it is the greatest common divisor of the means and bounds, which are divided by it; it is 0 if
+    all of them are 0.
     """
     sign = rooting.sign
     origins: list[int] = []
@@ -447,10 +457,10 @@ def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, who
 
 
 def order_measure(system: DifferenceSystem, most: int) -> Fraction | None:
-    """Return the exact measure of a system that only compares identically distributed real noises.
+    """Return the exact measure of a `system` that only compares identically distributed real noises.
 
-    Return None if `system` has integer noises, different rates or means, bounds on single noises, or a bound other than
-    0, and also if counting the linear extensions would take more than `most` order ideals.
+    Return None if `system` has integer noises, different rates or means, bounds on single noises, or a bound other
+    than 0. Return None also if counting the orders of the noises would take more than `most` sets of noises.
     """
     if system.is_integer or len(set(system.rates)) > 1 or len(set(system.means)) > 1:
         return None
@@ -490,10 +500,10 @@ _Laplace = Callable[[int, int], _Function]
 
 
 def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
-    """Return the exact probability that all constraints of `tree` hold, as a function of eps.
+    """Return the exact probability that all constraints of `tree` hold, as a function of eps, for `stretch` 1.
 
-    The function ignores `stretch`: the measure of the tree at eps is its value at stretch·eps. Raises LimitReached if
-    the closed form would have too many terms or take too many steps.
+    The measure of the tree itself at eps is the value of the result at stretch·eps. Raises LimitReached if the closed
+    form would have more terms or take more steps than `limit` allows.
     """
     meter = Meter(limit)
     if tree.whole:
@@ -502,10 +512,10 @@ def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
 
 
 def tree_series(tree: CanonicalTree, ring: power_series.SeriesRing, limit: Limits) -> flint.arb_series:
-    """Return the Taylor series of `tree_measure` at the center of `ring`, for a tree of real noises.
+    """Return the Taylor series of `tree_measure` at the center of `ring`, for a `tree` of real noises.
 
     Each coefficient is an enclosure; length and precision are those that FLINT is set to. Raises LimitReached if one
-    integrand has too many terms.
+    integrand has more terms than `limit` allows.
     """
     assert not tree.whole, "integers have no series here"
     meter = Meter(limit)
@@ -513,7 +523,7 @@ def tree_series(tree: CanonicalTree, ring: power_series.SeriesRing, limit: Limit
 
 
 def watch_size(tree: CanonicalTree, limit: Limits) -> None:
-    """Raise LimitReached if `tree_measure` is expected to handle more terms than `limit` allows steps.
+    """Raise LimitReached if `tree_measure` of `tree` is expected to handle more terms than `limit` allows steps.
 
     The estimate takes a small part of the time of `tree_measure`.
     """
@@ -533,7 +543,7 @@ _FEW_NOISES = 6
 
 
 def terms_of_integers(tree: CanonicalTree) -> int:
-    """Return an estimate of the number of coefficients of all denominators of a `tree` over integers.
+    """Return an estimate of the number of coefficients of all denominators of the measure of a `tree` over integers.
 
     The denominator for one exponent has the sum of all rates as its degree in e^eps.
     """
@@ -543,7 +553,7 @@ def terms_of_integers(tree: CanonicalTree) -> int:
 def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list[tuple[_Function, int]]:
     """Return (function, power) for each factor of the integrand over the noise at the root of the tree `nodes`.
 
-    `laplace` makes the densities.
+    `laplace` makes the density of a noise from its rate and mean. `meter` counts the work, and raises LimitReached.
     """
     sizes = _subtree_sizes(nodes)
     messages: dict[TreeKey, _Function] = {}
@@ -574,10 +584,10 @@ def _factors(
     messages: dict[TreeKey, _Function],
     laplace: _Laplace[_Function],
 ) -> list[tuple[_Function, int]]:
-    """Return (function, multiplicity) for each factor of the integrand over the noise at `position`.
+    """Return (function, multiplicity) for each factor of the integrand over the noise at `position` in `nodes`.
 
-    The factors are the noise's density within its bounds, and the `messages` of its children. `nodes` is the tree,
-    `sizes` has the number of nodes below each, and `laplace` makes the densities.
+    The factors are the noise's density within its bounds, and the `messages` of its children, by the nodes of the
+    child's subtree. `sizes` has the number of nodes of each subtree, and `laplace` makes the densities.
     """
     rate, mean, has_low, low, has_high, high = nodes[position][:6]
     own = laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
@@ -647,10 +657,10 @@ def reduced(system: DifferenceSystem) -> DifferenceSystem | None:
 
 
 def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
-    """Return signed systems: the sum of their measures, each times its sign, is the measure of `system`.
+    """Return pairs (sign, system) for which Σ sign·measure of the system is the measure of `system`.
 
-    `system` must be reduced and connected, and have a cycle. Each result has one noise fewer on its cycles, so repeated
-    splitting ends. An empty list means measure 0.
+    `system` must be reduced and connected, and have a cycle. Each result has one noise fewer on its cycles, so
+    repeated splitting ends. An empty list means measure 0.
     """
     noise, above, below = _cheapest(system)
     lower = system.lower
@@ -687,7 +697,10 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
 
 
 def _tie_between(case: Inequalities, lower: Inequalities, noise: int, u: int | None, l: int | None) -> None:
-    """Add to `case` the inequalities of `noise`, where `u` gives its only upper bound and `l` its only lower bound."""
+    """Copy to `case` the bounds that `lower` has for `noise`: from above by noise `u`, and from below by noise `l`.
+
+    A noise of None means that no such bound exists.
+    """
     if u is not None:
         case[u, noise] = lower[u, noise]
     if l is not None:
@@ -700,9 +713,9 @@ def _add(case: Inequalities, i: int, j: int, w: int) -> None:
 
 
 def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
-    """Return (noise, u, l) for the noise on a cycle that splits `system` into the fewest systems.
+    """Return the noise on a cycle that splits `system` into the fewest systems, with the noises that bound it there.
 
-    The lists u and l have the noises of that cycle that bound the noise from above and from below.
+    The two lists have the noises of that cycle that bound the noise from above, and those that bound it from below.
     """
     adjacent = neighbors(len(system.rates), system.lower)
     best: tuple[int, int, list[int], list[int]] | None = None
@@ -718,9 +731,9 @@ def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
 
 
 def _reunited(noise: int, adjacent: list[list[int]]) -> list[list[int]]:
-    """Return the groups of two or more neighbors of `noise` in the graph `adjacent` that stay connected without it.
+    """Return the groups of two or more neighbors of `noise` that stay connected when `noise` is taken out.
 
-    The noise lies on cycles with exactly these neighbors.
+    `adjacent` has the neighbors of each noise. `noise` lies on cycles with exactly the neighbors returned.
     """
     without = [(i, j) for i, row in enumerate(adjacent) for j in row if noise not in (i, j)]
     groups = []

@@ -31,10 +31,10 @@ from dipc.noise.law import SideRates
 
 @frozen
 class Summand:
-    """A product of powers and exponentials of integer variables x_v, of poles and of a constant factor.
+    """A product of powers and exponentials of integer variables x_v, of a power of e^eps and of poles.
 
-    The summand is e^{exponent·eps} · Π (1 - e^{-d·eps})^{-m} over the pairs (d, m) of `poles`, times Π x_v^{powers[v]}
-    · e^{slopes[v]·eps·x_v} over all v.
+    The summand is e^{`exponent`·eps} · Π (1 - e^{-d·eps})^{-m} over the pairs (d, m) of `poles`, times Π
+    x_v^{`powers`[v]} · e^{`slopes`[v]·eps·x_v} over all v.
     """
 
     exponent: Fraction
@@ -45,7 +45,7 @@ class Summand:
     def multiplied(
         self, exponent: Fraction, poles: tuple[tuple[Fraction, int], ...], variable: int, power: int
     ) -> Summand:
-        """Return this summand times e^{exponent·eps} and `poles`, with `power` as the power of `variable`."""
+        """Return this summand times e^{`exponent`·eps} and `poles`, with `power` as the power of `variable`."""
         powers = (*self.powers[:variable], power, *self.powers[variable + 1 :])
         return Summand(self.exponent + exponent, merged(self.poles, poles), powers, self.slopes)
 
@@ -59,7 +59,7 @@ Summands = dict[Summand, Fraction]
 def merged(
     left: tuple[tuple[Fraction, int], ...], right: tuple[tuple[Fraction, int], ...]
 ) -> tuple[tuple[Fraction, int], ...]:
-    """Return the poles of the product of two summands with the poles `left` and `right`."""
+    """Return the poles (d, m) of the product of two summands with the poles `left` and `right`."""
     if not right:
         return left
     powers = dict(left)
@@ -69,7 +69,7 @@ def merged(
 
 
 def add_to(total: dict[_Term, Fraction], more: Mapping[_Term, Fraction]) -> None:
-    """Add `more` to `total` in place, and drop the terms that cancel."""
+    """Add the terms `more` with their coefficients to `total` in place, and drop the terms that cancel."""
     for term, c in more.items():
         value = total.get(term, Fraction(0)) + c
         if value:
@@ -79,7 +79,7 @@ def add_to(total: dict[_Term, Fraction], more: Mapping[_Term, Fraction]) -> None
 
 
 def summed(summands: Summands, variable: int) -> Summands:
-    """Return F with F(x) - F(x - 1) equal to `summands`, as functions of the variable x numbered `variable`.
+    """Return F with F(x) - F(x - 1) equal to `summands`, as functions of the variable x with the index `variable`.
 
     F vanishes at infinity, on each side where the summands decay.
     """
@@ -99,7 +99,7 @@ def summed(summands: Summands, variable: int) -> Summands:
 
 @cache
 def power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
-    """Return the polynomial S with S(x) - S(x - 1) = x^n and S(0) = 0, as (power, coefficient) pairs."""
+    """Return the polynomial S with S(x) - S(x - 1) = x^`n` and S(0) = 0, as (power, coefficient) pairs."""
     # x^{n+1} - (x-1)^{n+1} = Σ_{j<=n} C(n+1, j)·(-1)^{n-j}·x^j, so S_n follows from the S_j below it.
     total = {n + 1: Fraction(1)}
     for j in range(n):
@@ -110,7 +110,7 @@ def power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
 
 @cache
 def geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], Fraction], ...]:
-    """Return p with p(x) - e^{-l}·p(x - 1) = x^n, so that e^{lx}·p(x) is an indefinite sum of x^n·e^{lx}.
+    """Return p with p(x) - e^{-l}·p(x - 1) = x^`n`, so that e^{lx}·p(x) is an indefinite sum of x^n·e^{lx}.
 
     Here l > 0 if `growing`, else l < 0. A pair ((k, s, m), c) of the result is the term c·x^k·e^{-|l|·s}·(1 -
     e^{-|l|})^{-m}.
@@ -127,7 +127,7 @@ def geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], Fr
 
 
 def closed_form(summands: Summands) -> Quotient:
-    """Return the value of a sum of summands without variables, as a quotient of exponential polynomials."""
+    """Return the sum of `summands` that contain no variable, as a quotient of exponential polynomials."""
     highest: dict[Fraction, int] = {}
     for summand in summands:
         for d, m in summand.poles:
@@ -180,7 +180,8 @@ _Sum = dict[tuple[int, int], Terms]
 class LatticePiecewise:
     """The function `numerator`(x) / Π Φ_d(e^eps)^m over the items d: m of `poles`, at integers x.
 
-    Φ_d is the cyclotomic polynomial; comments of this room write y for e^eps. No pole divides all pieces.
+    Φ_d is the cyclotomic polynomial; comments of this room write y for e^eps. Piece i of the numerator holds at
+    breaks[i-1] <= x < breaks[i]. No factor Φ_d of the denominator divides all pieces.
     """
 
     numerator: Piecewise
@@ -188,9 +189,9 @@ class LatticePiecewise:
 
     @classmethod
     def laplace(cls, rate: int, mean: int) -> LatticePiecewise:
-        """Return the masses of discrete Laplace noise: (y^a - 1)/(y^a + 1)·y^{-a|x - mean|} for the `rate` a.
+        """Return the masses of discrete Laplace noise around `mean` with the rate `rate`·eps.
 
-        Here y = e^eps.
+        The mass at x is (y^a - 1)/(y^a + 1)·y^{-a|x - mean|}, where a is `rate` and y = e^eps.
         """
         left = Terms({(0, rate - rate * mean, 0, rate): flint.fmpq(1), (0, -rate * mean, 0, rate): flint.fmpq(-1)})
         right = {(0, q + 2 * rate * mean, n, -l): c for (_, q, n, l), c in left.items()}
@@ -202,11 +203,12 @@ class LatticePiecewise:
     def sum_of_laplace(cls, rate: int, count: int, meter: Meter) -> LatticePiecewise:
         """Return the masses of the sum of `count` independent discrete Laplace noises of one `rate` and mean 0.
 
-        Raises LimitReached before a long computation.
+        `meter` raises LimitReached before a long computation.
 
-        Let k be `count` and z = y^{-rate}. The sum is the difference of two sums of k geometric variables. So its mass
-        at x >= 0 is (1 - z)^{2k}·Σ_j C(x + j + k - 1, k - 1)·C(j + k - 1, k - 1)·z^{2j + x}. By Vandermonde's identity
-        the first binomial is Σ_i C(x, i)·C(j + k - 1, k - 1 - i). By Euler's transformation of hypergeometric series
+        Let k be `count` and z = y^{-rate} with y = e^eps. The sum is the difference of two sums of k geometric
+        variables. So its mass at x >= 0 is (1 - z)^{2k}·Σ_j C(x + j + k - 1, k - 1)·C(j + k - 1, k - 1)·z^{2j + x}.
+        By Vandermonde's identity the first binomial is Σ_i C(x, i)·C(j + k - 1, k - 1 - i). By Euler's transformation
+        of hypergeometric series
 
             Σ_j C(j + k - 1, k - 1 - i)·C(j + k - 1, k - 1)·t^j = (1 - t)^{i + 1 - 2k}·p_i(t)
 
@@ -242,14 +244,11 @@ class LatticePiecewise:
         return LatticePiecewise(self.numerator.restricted(low, None if high is None else high + 1), self.poles)
 
     def times(self, other: LatticePiecewise, meter: Meter) -> LatticePiecewise:
-        """Return the product of this function and `other`.
-
-        Raises LimitReached, before a long computation if that can be foreseen.
-        """
+        """Return the product of this function and `other`; `meter` raises LimitReached, early if possible."""
         return LatticePiecewise(self.numerator.times(other.numerator, meter), _added(self.poles, other.poles))
 
     def to_power(self, exponent: int, meter: Meter) -> LatticePiecewise:
-        """Return this function to the power `exponent` >= 1. Raises LimitReached."""
+        """Return this function to the power `exponent` >= 1; `meter` counts the work and raises LimitReached."""
         return LatticePiecewise(
             self.numerator.to_power(exponent, meter), {d: m * exponent for d, m in self.poles.items()}
         )
@@ -259,10 +258,7 @@ class LatticePiecewise:
         return LatticePiecewise(_shifted(self.numerator, offset), self.poles)
 
     def plus(self, other: LatticePiecewise, meter: Meter) -> LatticePiecewise:
-        """Return the sum of this function and `other`.
-
-        `meter` counts the work, and raises LimitReached past a limit.
-        """
+        """Return the sum of this function and `other`; `meter` counts the work and raises LimitReached."""
         poles = {d: max(self.poles.get(d, 0), other.poles.get(d, 0)) for d in {*self.poles, *other.poles}}
         left, right = (_times(f.numerator, _cofactor(poles, f.poles), meter) for f in (self, other))
         return _reduced(left.minus(_times(right, flint.fmpz_poly([-1]), meter)), poles, meter)
@@ -281,8 +277,8 @@ class LatticePiecewise:
         """Return the function x -> Σ_c f(c)·Pr[N = x - c], where f is this function and N is noise of `rate`.
 
         N is discrete Laplace noise with mean 0, and this function must be bounded. If it has the masses of a variable
-        C, the result has the masses of C + N. Raises LimitReached, and OutsideFragment if the common denominator has a
-        degree beyond `MOST_DEGREE`.
+        C, the result has the masses of C + N. `meter` raises LimitReached. Raises OutsideFragment if the common
+        denominator has a degree beyond `MOST_DEGREE`.
         """
         upward = self.weighed_below(rate, 0, meter)
         downward = self.reflected().weighed_below(rate, -1, meter).reflected()
@@ -292,20 +288,23 @@ class LatticePiecewise:
         return _reduced(_times(both.numerator, mass, meter), poles, meter)
 
     def weighed_below(self, rate: int, high: int, meter: Meter) -> LatticePiecewise:
-        """Return the function x -> Σ f(c)·e^{-rate·eps·(x - c)} over c <= x + `high`, where f is this function."""
+        """Return the function x -> Σ f(c)·e^{-`rate`·eps·(x - c)} over c <= x + `high`, where f is this function.
+
+        `meter` raises LimitReached.
+        """
         # The weights make the summand decay at -∞. At +∞ it may grow, because no sum reaches there.
         return self.tilted(rate).window_integral(None, high, meter).tilted(-rate)
 
     def tilted(self, rate: int) -> LatticePiecewise:
-        """Return the function x -> f(x)·e^{rate·eps·x}, where f is this function."""
+        """Return the function x -> f(x)·e^{`rate`·eps·x}, where f is this function."""
         tilted = [Piece(p.poly, p.low_y, p.low_X + rate, p.bits) for p in self.numerator.pieces]
         return LatticePiecewise(Piecewise(self.numerator.breaks, tuple(tilted)), self.poles)
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> LatticePiecewise:
         """Return the function x -> Σ f(z) over x + `low` <= z <= x + `high`, where f is this function.
 
-        An end that is None is unbounded; else `low` <= `high`. This function must decay at both ends. Raises
-        LimitReached, and OutsideFragment if the common denominator has a degree beyond `MOST_DEGREE`.
+        An end that is None is unbounded; else `low` <= `high`. This function must decay at both ends. `meter` raises
+        LimitReached. Raises OutsideFragment if the common denominator has a degree beyond `MOST_DEGREE`.
         """
         grown, (*constants, total) = self._indefinite_sums()
         more = _poles_of(grown)
@@ -321,7 +320,8 @@ class LatticePiecewise:
     def integral(self, meter: Meter) -> Quotient:
         """Return the sum over all integers of this function, which must decay at both ends.
 
-        Raises LimitReached, and OutsideFragment if the degree of the common denominator exceeds `MOST_DEGREE`.
+        `meter` raises LimitReached. Raises OutsideFragment if the degree of the common denominator exceeds
+        `MOST_DEGREE`.
         """
         total = self._sum_of_all()
         more = _poles_of([total])
@@ -350,7 +350,7 @@ class LatticePiecewise:
         return total
 
     def _indefinite_sums(self) -> tuple[list[_Sum], list[_Sum]]:
-        """Return (an indefinite sum of each piece, constants that turn these sums into the sum from -∞).
+        """Return an indefinite sum of each piece, and constants that turn these sums into the sum from -∞.
 
         On piece i the sum of the whole function from -∞ to x is the indefinite sum at x plus constant i. One more
         constant at the end is the sum over all integers, if the function decays.
@@ -454,9 +454,9 @@ def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
 
 
 def _numerator_over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
-    """Return the numerator of a sum over the denominator Π Φ_d(e^eps)^m, where `poles` maps d to m.
+    """Return the numerator of the sum `numerator` over the denominator Π Φ_d(e^eps)^m for the items d: m of `poles`.
 
-    This denominator must be a multiple of all denominators in the sum.
+    This denominator must be a multiple of all denominators in the sum. `meter` raises LimitReached.
     """
     total = Piece.zero()
     for (w, m), terms in numerator.items():
@@ -480,7 +480,10 @@ def _shifted(function: Piecewise, offset: int) -> Piecewise:
 
 
 def _reduced(numerator: Piecewise, poles: Powers, meter: Meter) -> LatticePiecewise:
-    """Return `numerator` over the product of the `poles`, without common factors. Raises LimitReached."""
+    """Return `numerator` over the product of the `poles`, without common factors.
+
+    `meter` raises LimitReached.
+    """
     pieces, left = numerator.pieces, dict[int, int]()
     for d, m in poles.items():
         divisor = _in_y(_cyclotomic(d))
@@ -563,9 +566,9 @@ _ZERO = Fraction(0)
 
 @frozen
 class IntegerInequality:
-    """The inequality Σ coefficient·x_variable + `constant` >= 0 over integers.
+    """The inequality Σ c·x_v + `constant` >= 0 over integers, for the pairs (v, c) of `coefficients`.
 
-    The coefficients are coprime and nonzero; variables increase.
+    The c are coprime and not 0, and the v increase.
     """
 
     coefficients: tuple[tuple[int, int], ...]
@@ -580,9 +583,9 @@ class IntegerInequality:
 
 
 def inequality(coefficients: dict[int, int], constant: int) -> IntegerInequality:
-    """Return the strongest inequality with the integer solutions of Σ coefficient·x_variable + `constant` >= 0.
+    """Return the strongest inequality with the integer solutions of Σ c·x_v + `constant` >= 0.
 
-    Its coefficients are coprime.
+    `coefficients` maps v to c; the coefficients of the result are coprime.
     """
     kept = sorted((v, c) for v, c in coefficients.items() if c)
     common = gcd(*(c for _, c in kept)) or 1
@@ -592,16 +595,17 @@ def inequality(coefficients: dict[int, int], constant: int) -> IntegerInequality
 def lattice_measure(event: Event, limits: Limits | None = None) -> Quotient:
     """Return the exact probability, for every eps > 0, that all constraints of `event` hold.
 
-    All noises must be discrete Laplace. Raises OutsideFragment for other laws, and LimitReached past a limit.
+    All noises must be discrete Laplace. Raises OutsideFragment for other laws, and LimitReached if the work exceeds
+    `limits`.
     """
     return _Summation(event, limits or Limits()).total()
 
 
 @frozen
 class LatticeTrend:
-    """The measure of an event whose constants grow with an integer k, for all large enough k.
+    """The measure, for all large enough integers k, of an event whose constants grow with k.
 
-    The measure is the sum of `summands`, in which k is the variable with the number `place`, times the product of (1 -
+    The measure is the sum of `summands`, in which k is the variable with the index `place`, times the product of (1 -
     e^{-d·eps})/(1 + e^{-d·eps}) over d in `rates`.
     """
 
@@ -611,9 +615,9 @@ class LatticeTrend:
 
 
 class Unsettled(Undecided):
-    """Raised if a formula for the measure that must hold for every k from a start on changes at a later k.
+    """Raised if the measure has no one formula for every k from the start that was given.
 
-    From `enough` on, the change that raised this error is over.
+    From k = `enough` on, the change of formula that raised this error is over.
     """
 
     def __init__(self, enough: int) -> None:
@@ -624,8 +628,9 @@ class Unsettled(Undecided):
 def lattice_trend(event: Event, slopes: Sequence[Fraction], start: int, limits: Limits | None = None) -> LatticeTrend:
     """Return the measure of `event` with k·slope added to each constraint's constant, for all integers k >= `start`.
 
-    All noises must be discrete Laplace, and `start` >= 0. Raises Unsettled if `start` is too small, LimitReached past a
-    limit, and OutsideFragment if the measure depends on the residue class of k, or for other laws.
+    `slopes` has the slope of each constraint. All noises must be discrete Laplace, and `start` >= 0. Raises Unsettled
+    if `start` is too small, and LimitReached if the work exceeds `limits`. Raises OutsideFragment if the measure
+    depends on the residue class of k, or for other laws.
     """
     return _Summation(event, limits or Limits()).trend(slopes, start)
 
@@ -667,7 +672,7 @@ class _Summation:
     def _system(self, slopes: Sequence[Fraction]) -> list[IntegerInequality]:
         """Return the constraints of the event over integers.
 
-        The last variable, after the noises, has the slopes as coefficients.
+        The last variable, after the noises, has `slopes` as its coefficients.
         """
         system = []
         for c, slope in zip(self._event.constraints, slopes, strict=True):
@@ -680,7 +685,7 @@ class _Summation:
     def _sum(
         self, summands: Summands, system: Sequence[IntegerInequality], left: frozenset[int], whole: frozenset[int]
     ) -> Summands:
-        """Return the sum of `summands` over the integer values of `left` that satisfy the inequalities `system`.
+        """Return the sum of `summands` over the integer values of the variables `left` for which `system` holds.
 
         `summands` lack the masses of the noises in `whole`, which are multiplied in before the noise is summed.
         """
@@ -716,9 +721,9 @@ class _Summation:
         return total
 
     def _require_settled(self, system: Sequence[IntegerInequality]) -> None:
-        """Raise Unsettled unless every value of the parameter from the start on satisfies `system`.
+        """Raise Unsettled unless `system` holds for every value of the parameter k from the start on.
 
-        The inequalities of `system` have no other variable.
+        The inequalities of `system` have no variable but k.
         """
         for h in system:
             ((_, sign),) = h.coefficients
@@ -733,7 +738,7 @@ class _Summation:
         return max((abs(c) for c in coefficients), default=0), sum(1 for c in coefficients if c), v
 
     def _halves(self, v: int, summands: Summands) -> Iterator[tuple[Summands, IntegerInequality]]:
-        """Yield (`summands` times the mass of noise `v` on one side of its mean, the inequality for this side).
+        """Yield, for each side of the mean of noise `v`, `summands` times its mass, and the inequality of the side.
 
         The constant factor of the mass is left out.
         """
@@ -799,7 +804,7 @@ class _Summation:
 def _substituted(
     h: IntegerInequality, v: int, slopes: dict[int, int], constant: int, less: int = 0
 ) -> IntegerInequality:
-    """Return the inequality `h` minus `less`, with x_v replaced by Σ slopes[w]·x_w + `constant`."""
+    """Return the inequality `h` minus `less`, with x_`v` replaced by Σ `slopes`[w]·x_w + `constant`."""
     here = h.coefficient(v)
     if not here:
         assert not less
@@ -811,7 +816,7 @@ def _substituted(
 
 
 def _affine(summands: Summands, v: int, slopes: dict[int, int], constant: int) -> Summands:
-    """Return `summands` with x_v replaced by Σ slopes[w]·x_w + `constant`; `v` itself may be among the w."""
+    """Return `summands` with x_`v` replaced by Σ `slopes`[w]·x_w + `constant`; `v` itself may be among the w."""
     result: Summands = {}
     for s, c in summands.items():
         n, slope = s.powers[v], s.slopes[v]

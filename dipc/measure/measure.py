@@ -106,8 +106,8 @@ class Measurer:
     """A measurer of events, which remembers the measure of each tree of noises that it has integrated.
 
     `integrals` counts the trees integrated so far, that is, the cache misses. When the results remembered have more
-    than `remembered` terms together, all are forgotten. If `tree_steps` is given, a tree over the reals that is
-    expected to need more terms is refused before it is expanded.
+    than `remembered` terms together, all are forgotten. `limits` bound the work for one event. If `tree_steps` is
+    given, a tree over the reals that is expected to need more terms is refused before it is expanded.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -151,8 +151,9 @@ class Measurer:
     def factors(self, event: Happening) -> list[Factor] | None:
         """Return independent factors whose measures multiply to the measure of `event`, or None if the measure is 0.
 
-        Trees over the reals and parts with normal noise are returned unmeasured; a tree's factor is its measure at its
-        own `stretch`·eps. All other parts are measured. Raises LimitReached if the measure of one part is too long.
+        Trees over the reals and parts with normal noise are returned unmeasured; a tree's factor is its measure at
+        its own `stretch`·eps. All other parts are measured. Raises LimitReached if the measure of one part is too
+        long.
         """
         if isinstance(event, RunGraph):
             return [self.measure(event)]
@@ -184,7 +185,7 @@ class Measurer:
         ]
 
     def _factors_of_parts(self, event: Event) -> list[Factor] | None:
-        """Return the factors of an event that is not a difference system; its independent parts may be."""
+        """Return the factors of an `event` that is not a difference system; its independent parts may be."""
         components = _independent(event)
         result: list[Factor] = []
         for component in components:
@@ -204,7 +205,7 @@ class Measurer:
         return result
 
     def _part_or_sum(self, event: Event) -> Factor:
-        """Return the measure of an event over dependent noises, or, if that is too long, a series over integers.
+        """Return the measure of the connected `event`, or a series over integers if its closed form is too long.
 
         Raises LimitReached if it is too long and the noises are not integers.
         """
@@ -251,7 +252,11 @@ class Measurer:
         return self._system(system, _Budget(self.limits.trees, self.limits.trees), 0)
 
     def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
-        """Return the measure of `system`; a `depth` > 0 says that its implied inequalities are already removed."""
+        """Return the measure of `system`; `budget` counts the systems into which cycles are split.
+
+        A `depth` > 0 is the number of splits before, and says that implied inequalities of `system` are already
+        removed.
+        """
         components = self._parts_of(system)
         means, lower, unit = system.means, system.lower, system.unit
         measure = self._product([shape.canonical(means, lower, unit) for shape in components.trees])
@@ -299,9 +304,10 @@ class Measurer:
         return known
 
     def product(self, measures: Sequence[Closed]) -> Closed:
-        """Return the product of the measures of independent events, which is 1 for no event.
+        """Return the product of `measures`, those of independent events, which is 1 for no event.
 
-        Raises LimitReached if the product is too long to be expanded, or if its common divisors have too high a degree.
+        Raises LimitReached if the product is too long to be expanded, or if its common divisors have too high a
+        degree.
         """
         check_product(measures)
         result: Closed = ExpPoly.ONE
@@ -362,9 +368,9 @@ class Measurer:
 
 
 def _summed(event: Event) -> list[Factor] | None:
-    """Return the independent parts of an event over integers, to be enclosed as series; None if one has probability 0.
+    """Return the independent parts of an `event` over integers, to be enclosed as series.
 
-    Raises OutsideFragment for other events.
+    None means that one part has probability 0. Raises OutsideFragment for other events.
     """
     summed = [sums_of_noises.summed_measure(factor) for factor in _independent(event)]
     factors: list[Factor] = [factor for factor in summed if factor is not None]
@@ -404,7 +410,10 @@ def _holds(c: Halfspace) -> bool:
 
 
 def measure(event: Event, limits: Limits | None = None) -> Closed:
-    """Return the exact probability of one event as a function of eps; nothing is remembered for later events."""
+    """Return the exact probability of `event` as a function of eps; nothing is remembered for later events.
+
+    Raises LimitReached if the work exceeds `limits`.
+    """
     return Measurer(limits or Limits()).measure(event)
 
 
@@ -420,7 +429,7 @@ class Share:
 
     @property
     def conjunctions(self) -> tuple[Event, ...]:
-        """The events of the share, if each is a single conjunction of constraints.
+        """The events of the share, if each is one conjunction of constraints.
 
         Raises OutsideFragment if one of them is a graph of runs.
         """
@@ -456,7 +465,7 @@ class Bound:
 
     @property
     def is_of_conjunctions(self) -> bool:
-        """Whether every event is a single conjunction of constraints, and none a graph of runs."""
+        """Whether every event is one conjunction of constraints, and none a graph of runs."""
         return all(isinstance(event, Event) for share in self.shares for event in share.events)
 
     @property
@@ -471,7 +480,7 @@ class Bound:
 
     @staticmethod
     def combined(terms: Iterable[tuple[int, Bound]], constant: Fraction) -> Bound:
-        """Return `constant` + Σ factor·bound over the pairs `terms`."""
+        """Return `constant` + Σ factor·bound over the pairs (factor, bound) of `terms`."""
         shares: list[Share] = []
         for factor, bound in terms:
             constant += factor * bound.constant
@@ -492,7 +501,7 @@ _REMEMBERED = 200_000
 class BoundMeasurer:
     """A measurer of bounds in closed form; equal functions are the same ClosedForm object.
 
-    `measured` counts the events measured, and `seconds` the time that took; equal events are measured once.
+    `measured` counts the events measured, and `seconds` is the time that took; equal events are measured once.
     """
 
     def __init__(self, measurer: Measurer | None = None) -> None:
@@ -505,10 +514,7 @@ class BoundMeasurer:
         self._interned: dict[Closed, ClosedForm] = {}
 
     def measure(self, bound: Bound) -> ClosedForm:
-        """Return `bound` as a closed form, for every value of its variable.
-
-        Raises Undecided past a limit.
-        """
+        """Return `bound` as a closed form, which holds for every eps > 0. Raises Undecided past a limit."""
         result = self._bounds.get(bound)
         if result is None:
             try:
@@ -524,10 +530,7 @@ class BoundMeasurer:
         return result
 
     def event(self, event: Happening) -> Closed:
-        """Return the measure of one event.
-
-        Raises Undecided past a limit.
-        """
+        """Return the measure of `event`. Raises Undecided past a limit."""
         result = self._events.get(event)
         if result is None:
             begun = perf_counter()
@@ -545,7 +548,7 @@ class BoundMeasurer:
         return result
 
     def intern(self, value: Closed, made: ClosedForm | None = None) -> ClosedForm:
-        """Return the one object for the function `value`: the earlier one if there is one, else `made` or a new one."""
+        """Return the one object for the function `value`: an earlier one if it exists, else `made` or a new one."""
         form = self._interned.get(value)
         if form is None:
             form = self._interned[value] = ClosedForm(value) if made is None else made
@@ -603,8 +606,8 @@ MOST_BITS = 50_000
 class _Product:
     """The product of `weight` and the measures `factors` of independent events; 0 if `factors` is None.
 
-    `noises` is the number of their noises. `variation` bounds the square of the product of the total variations of
-    all but normal noises, for complex eps near the real one.
+    `noises` is the number of noises of the events. `variation` bounds the square of the product of the total
+    variations of their laws, all but the normal ones, for every complex eps on the disk around the real one.
     """
 
     weight: ExpPoly
@@ -615,7 +618,7 @@ class _Product:
 
 @dataclass(frozen=True)
 class UnexpandedBound:
-    """A bound that is a sum of products, which are not multiplied out; the weights are exponential polynomials."""
+    """A bound `constant` + Σ `products` that is not multiplied out; the weights are exponential polynomials."""
 
     constant: Fraction
     products: tuple[_Product, ...]
@@ -625,8 +628,8 @@ class UnexpandedBound:
     def from_bound(bound: Bound, measurer: Measurer, limits: Limits) -> UnexpandedBound:
         """Return `bound` as a sum of products, with the factors that `measurer` gives.
 
-        Raises OutsideFragment if a weight is not an exponential polynomial, and LimitReached if a single factor is too
-        long.
+        `limits` bound the later work on the result. Raises OutsideFragment if a weight is not an exponential
+        polynomial, and LimitReached if a single factor is too long.
         """
         products = []
         for share in bound.shares:
@@ -701,7 +704,7 @@ class UnexpandedBound:
         return series_of(above, center) / divisor
 
     def majorant(self, center: Fraction) -> flint.arb:
-        """Return an upper bound of the bound's absolute value on the disk of radius DISK·center around `center`."""
+        """Return an upper bound of |bound| on the disk of complex eps around `center` of radius DISK·`center`."""
         total = abs(flint.arb(to_fmpq(self.constant)))
         for each in self.products:
             most = majorant_of(each.weight, center) * flint.arb(to_fmpq(each.variation)).sqrt()
@@ -712,7 +715,7 @@ class UnexpandedBound:
         return total.upper()
 
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-        """Return rationals lo <= value <= hi with hi - lo <= 2^-bits, where value is this bound at `eps` > 0.
+        """Return rationals lo <= value <= hi with hi - lo <= 2^-`bits`, where value is this bound at `eps` > 0.
 
         Raises LimitReached, and OutsideFragment if the value needs more than `MOST_BITS` bits.
         """
@@ -737,7 +740,7 @@ def series_of(function: ExpPoly, center: Fraction) -> flint.arb_series:
 
 
 def majorant_of(function: ExpPoly, center: Fraction) -> flint.arb:
-    """Return an upper bound of the absolute value of `function` on the disk of radius DISK·center around `center`."""
+    """Return an upper bound of |`function`| on the disk of complex eps around `center` of radius DISK·`center`."""
     return normals.majorant_around(function, center, center * power_series.DISK).upper()
 
 
@@ -757,7 +760,8 @@ _MOST_TIMES = 16
 class EnclosedForm:
     """A function of eps without a closed form: its value at an eps is enclosed as narrowly as required (`enclosure`).
 
-    `reason` says why it has no closed form. If `only_at` is not None, only the value at that eps is known.
+    `bound` gives the enclosures, and `reason` says why the function has no closed form. If `only_at` is not None,
+    only the value at that eps is known.
     """
 
     bound: UnexpandedBound
@@ -783,7 +787,7 @@ class EnclosedForm:
     at = former_method("at", "enclosure")
 
     def restricted_to(self, only_at: Fraction | None) -> EnclosedForm:
-        """Return the function with only its value at `only_at` known; unchanged for None."""
+        """Return the function with only its value at the eps `only_at` known; the function itself for None."""
         return self if only_at is None else EnclosedForm(self.bound, self.reason, only_at)
 
     def __str__(self) -> str:

@@ -102,29 +102,32 @@ Line = tuple[Fraction, Fraction]
 
 @frozen
 class Normal:
-    """The normal law with mean 0 and this variance."""
+    """The normal law with mean 0 and this `variance`, as the law of a value of `NormalMeasure`.
+
+    Real numbers x are given as series in eps, and probabilities and densities are returned as such series.
+    """
 
     variance: Fraction
 
     @property
     def curvature(self) -> Fraction:
-        """The coefficient of y² in the bound of the integrand at the complex place x + iy: 1/variance for this law."""
+        """The share of this law in V, the coefficient of y² in the error bound at x + iy: 1/`variance`."""
         return 1 / self.variance
 
     @property
     def linear(self) -> Fraction:
-        """The coefficient of |y| in the exponent that bounds the integrand at the place x + iy: 0 for this law."""
+        """The coefficient of |y| in the exponent of the error bound at x + iy: 0 for this law."""
         return _ZERO
 
     def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
-        """Return Pr[L <= `x`], where L has this law; `nonnegative` is ignored."""
+        """Return Pr[L <= `x`] for L of this law; `nonnegative` says whether `x` >= 0, as `Exponential` needs it."""
         return (x / -(2 * self._ball()).sqrt()).erfc() / 2
 
     def density(self, t: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
         return (t * t / (-2 * self._ball())).exp() / (2 * flint.arb.pi() * self._ball()).sqrt()
 
     def density_ratio(self, t: flint.arb) -> flint.arb:
-        """Return the density at `t` as a share of the density at 0, which is `peak`."""
+        """Return the density at `t`, divided by the density at 0, which is `peak`."""
         value: flint.arb = (t * t / (-2 * self._ball())).exp()
         return value
 
@@ -132,11 +135,11 @@ class Normal:
         return 1 / (2 * flint.arb.pi() * self._ball()).sqrt()
 
     def two_sided_tail(self, reach: flint.arb) -> flint.arb:
-        """Return twice the probability of a value above `reach`."""
+        """Return the probability of an absolute value above `reach`."""
         return (reach / (2 * self._ball()).sqrt()).erfc()
 
     def far(self, wanted: float) -> float:
-        """Return a distance from 0 beyond which a value has a probability of approximately e^-`wanted`."""
+        """Return an x > 0 such that a value above x has a probability of approximately e^-`wanted`."""
         return sqrt(2 * float(self.variance) * wanted)
 
     def _ball(self) -> flint.arb:
@@ -145,7 +148,7 @@ class Normal:
 
 @frozen
 class Exponential:
-    """The Laplace law with mean 0 and this rate.
+    """The Laplace law with mean 0 and this `rate`, as the law of a value of `NormalMeasure`.
 
     Its density and its distribution function are exponential on each side of 0.
     """
@@ -154,16 +157,16 @@ class Exponential:
 
     @property
     def curvature(self) -> Fraction:
-        """The coefficient of y² in the bound of the integrand at the complex place x + iy: 0 for this law."""
+        """The share of this law in V, the coefficient of y² in the error bound at x + iy: 0 for this law."""
         return _ZERO
 
     @property
     def linear(self) -> Fraction:
-        """The coefficient of |y| in the exponent that bounds the integrand at the place x + iy: its rate."""
+        """The coefficient of |y| in the exponent of the error bound at x + iy: the `rate`."""
         return self.rate
 
     def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:
-        """Return Pr[L <= `x`], where L has this law and `nonnegative` says whether `x` >= 0."""
+        """Return Pr[L <= `x`] for L of this law, where `nonnegative` says whether `x` >= 0."""
         side = (x * (-self._ball() if nonnegative else self._ball())).exp() / 2
         return 1 - side if nonnegative else side
 
@@ -175,11 +178,11 @@ class Exponential:
         return self._ball() / 2
 
     def two_sided_tail(self, reach: flint.arb) -> flint.arb:
-        """Return twice the probability of a value above `reach`."""
+        """Return the probability of an absolute value above `reach`."""
         return (-reach * self._ball()).exp()
 
     def far(self, wanted: float) -> float:
-        """Return a distance from 0 beyond which a value has a probability of approximately e^-`wanted`."""
+        """Return an x > 0 such that a value above x has a probability of approximately e^-`wanted`."""
         return wanted / float(self.rate)
 
     def _ball(self) -> flint.arb:
@@ -192,10 +195,11 @@ Spread = Normal | Exponential
 
 @frozen
 class Leaf:
-    """A value L with the law `spread` that must lie within bounds, which depend on the center t.
+    """A random value L with the law `spread` that must lie within bounds, which depend on a center t.
 
-    The `lower` bound (a, d) means L + a·t + d·eps >= 0, and the `upper` bound, if any, L <= a·t + d·eps. `signs` says
-    for each bound whether a·t + d·eps >= 0; only Laplace noise needs the signs.
+    The `lower` bound (a, d) means L + a·t + d·eps >= 0. The `upper` bound (a, d) means L <= a·t + d·eps; it is None
+    if L has a lower bound alone. `signs` says for each bound whether a·t + d·eps >= 0; only Laplace noise needs the
+    signs.
     """
 
     spread: Spread
@@ -225,7 +229,10 @@ class Leaf:
         return Leaf(self.spread, (-a, d), None if upper is None else (-upper[0], upper[1]))
 
     def conditional_probability(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
-        """Return the probability that the leaf's value is within its bounds, given the center's value `t`."""
+        """Return the probability that L is within its bounds, given the value `t` of the center.
+
+        `t`, `eps` and the result are series in eps.
+        """
         first = self.spread.below(_line_value(self.lower, t, eps), self.signs[0])
         if self.upper is None:
             return first
@@ -235,7 +242,7 @@ class Leaf:
 def power(series: flint.arb_series, count: int) -> flint.arb_series:
     """Return `series` to the power `count`.
 
-    FLINT's own power takes logarithms, which do not exist where the series may be 0.
+    FLINT's own power takes logarithms, which do not exist where a series may be 0.
     """
     result = flint.arb_series([1])
     while count:
@@ -258,8 +265,8 @@ Leaves = tuple[tuple[Leaf, int], ...]
 class NormalPiece:
     """An interval of the center, from `low`·eps to `high`·eps, in which the bounds of the `leaves` do not change.
 
-    An end that is None is infinite. `nonnegative` says whether the interval is right of 0; only a center of Laplace
-    noise needs it.
+    An end that is None is infinite. `leaves` has each leaf with its multiplicity. `nonnegative` says whether the
+    interval is right of 0; only a center of Laplace noise needs it.
     """
 
     low: Fraction | None
@@ -275,7 +282,7 @@ class NormalPiece:
     def probabilities(self, count: int, twice: _Twice) -> Sequence[flint.arb]:
         """Return the probability that all leaves are within their bounds, for each of `count` values of the center.
 
-        The leaves must be normal. `twice` gives twice the probability of a bound at all these values.
+        The leaves must be normal. `twice` gives twice the probability of a bound at each of these values.
         """
         result = [flint.arb(1)] * count
         for leaf, often in self.leaves:
@@ -290,7 +297,10 @@ class NormalPiece:
         return [value * scale for value in result]
 
     def conditional_probability(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
-        """Return the probability that all leaves are within their bounds, given the center's value `t`."""
+        """Return the probability that all leaves are within their bounds, given the value `t` of the center.
+
+        `t`, `eps` and the result are series in eps.
+        """
         total = flint.arb_series([1])
         for leaf, count in self.leaves:
             total = total * power(leaf.conditional_probability(t, eps), count)
@@ -299,10 +309,10 @@ class NormalPiece:
 
 @frozen
 class NormalMeasure:
-    """The probability that a center t is in one of `pieces` while the leaves are within the bounds of this piece.
+    """The probability that a value t, the center, is in one of `pieces` while the leaves are within the piece's bounds.
 
     `center` is the law of t. If it is None, there is a single piece with a single leaf, which does not depend on t.
-    Deviations are multiples of `unit`/eps, or of `unit` if `fixed`.
+    Standard deviations are multiples of `unit`/eps, or of `unit` if `fixed`.
     """
 
     center: Spread | None
@@ -322,8 +332,7 @@ class NormalMeasure:
     def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
         """Return the Taylor series of the probability around `center`.
 
-        `eps` is the series of eps over the unit of the deviations; `near` are rationals below and above its constant
-        term.
+        `eps` is the series of eps/`unit`. `near` has rationals below and above its constant term.
         """
         if self.center is None:
             return self.pieces[0].conditional_probability(flint.arb_series([0]), eps)
@@ -369,16 +378,16 @@ class NormalMeasure:
         return result if leaf.upper is None else [*result, *self._half_erfc(leaf, leaf.upper[1], -_ONE)]
 
     def _half_erfc(self, leaf: Leaf, d: Fraction, sign: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
-        """Return the summands of sign·erfc(d·x/√(2·variance))/2, for the variance of the `leaf`.
+        """Return the summands (c, f) of `sign`·erfc(`d`·x/√(2·variance))/2, for the variance of the `leaf`.
 
-        Here x is eps/`unit`, or 1/`unit` if the deviations are `fixed`.
+        Here x is eps/`unit`, or 1/`unit` if the deviations are `fixed`; an f of None is 1.
         """
         assert isinstance(leaf.spread, Normal)
         scale = Real.from_rational(d) / Real.from_rational(2 * leaf.spread.variance).sqrt() / self.unit
         return [(sign * c / 2, f) for c, f in normal_function("erfc", scale, _ZERO if self.fixed else _ONE)]
 
     def majorant(self, center: Fraction) -> flint.arb:
-        """Return an upper bound of the probability's absolute value on the disk around `center` > 0."""
+        """Return an upper bound of |probability| on the disk of complex eps around `center` of radius DISK·`center`."""
         if self.fixed:
             return flint.arb(1)
         total = flint.arb(0)
@@ -395,10 +404,10 @@ class NormalMeasure:
 
 
 def _normal_integral(center: Normal, piece: NormalPiece, rule: _Rule, eps: flint.arb_series) -> flint.arb_series:
-    """Return the Taylor series of the sum that `rule` gives for the integral over `piece`, whose leaves are normal.
+    """Return the integral over `piece` as the quadrature `rule` gives it: a series in `eps`, without the rule's error.
 
-    The integral is over the value of `center`. Whatever does not depend on the node is computed once, and a factor 1/2
-    of each leaf is taken out.
+    The integral is over the value of `center`, and the leaves of `piece` are normal. Whatever does not depend on the
+    node is computed once, and a factor 1/2 of each leaf is taken out.
     """
     leaves = []
     for leaf, often in piece.leaves:
@@ -431,8 +440,8 @@ def series_in_unit(
 ) -> flint.arb_series:
     """Return the Taylor series, in eps at `center` > 0, of a function that `measured` gives in eps/`unit`.
 
-    `measured` takes the series of eps/`unit`, rationals around the center of that series, and `center` itself. If
-    `fixed`, the function is the same for every eps.
+    `measured` takes the series of eps/`unit`, rationals around its constant term, and `center` itself. If `fixed`,
+    the function is the same for every eps.
     """
     ball = unit.ball()
     if fixed:
@@ -459,7 +468,7 @@ def wanted_bits(length: int) -> int:
 def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> flint.arb_series:
     """Return `series` with wider coefficients, which include the error of any analytic function bounded by `error`.
 
-    The bound has to hold on the complex disk around `center`.
+    The bound has to hold on the disk of complex eps of radius DISK·`center` around `center`.
     """
     length, error = flint.ctx.cap, error.upper()
     radius = flint.arb(to_fmpq(DISK * center))
@@ -470,11 +479,11 @@ def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> fli
 
 @frozen
 class _Sizes:
-    """The constants in the error bound of the integral over a `piece` of a `center`.
+    """The constants in the error bound of the integral over a `piece` of the center with the law `center`.
 
-    In the module's lemma V is `curvature`, L `linear`, D1 `drift`, D2 `spread`, W `shifted`, F `twice` and K `count`.
-    `least` and `eps` enclose eps over the unit. The bound is valid at that eps, and if `wide`, on the complex disk
-    around it.
+    In the module's lemma V is `curvature`, D1 `drift`, D2 `spread`, W `shifted`, F `twice` and K `count`; `linear` is
+    the coefficient of |y| in the exponent for Laplace noise. `least` <= e <= `eps` for the number e = eps/unit of the
+    lemma. The bound is valid at e and, if `wide`, on the disk around e.
     """
 
     center: Spread
@@ -537,7 +546,7 @@ class _Sizes:
 
     @property
     def growth(self) -> Fraction:
-        """An upper bound of the factor of y²·V in the exponent of the error bound.
+        """An upper bound of the factor of y²·V in the exponent of the error bound of the module's lemma.
 
         It is 2R on the disk, and R/2 at a single eps.
         """
@@ -551,9 +560,9 @@ class _Sizes:
 
 @frozen
 class _Rule:
-    """A quadrature rule: pairs (node u, weight), with an upper bound `error` of its error.
+    """A quadrature rule for an integral over the center t: pairs (u, weight), and an upper bound `error` of its error.
 
-    If `scaled`, the center is u·eps at a node, otherwise u.
+    If `scaled`, t is u·eps at the node u, otherwise t is u.
     """
 
     nodes: Sequence[tuple[flint.arb, flint.arb]]
@@ -565,12 +574,12 @@ class _Rule:
 
 @frozen
 class _Grid:
-    """The nodes step·k, with |k| <= `reach`, of a trapezoid rule at one eps, and the values of bounds there.
+    """The nodes `step`·k, with |k| <= `reach`, of a trapezoid rule at one eps, and the values of bounds there.
 
     A bound a·t + d·eps is a·(t + s) with s = d·eps/a. Bounds with one law and one a, whose s differ by multiples of
-    `step`, share a column of values at s + step·k, for the least s. `places` gives the column of each bound, and the
-    index at which its values start. `longer` gives, for each column, how many values it has beyond the 2·reach + 1 of
-    a single bound.
+    `step`, share a column of values at s + step·k, for the least s. `places` gives the column of each bound (law, a,
+    d), and the index at which its values start. `longer` gives, for each column, how many values it has beyond the
+    2·reach + 1 of a single bound.
     """
 
     step: Fraction
@@ -580,7 +589,7 @@ class _Grid:
 
     @staticmethod
     def choose(piece: NormalPiece, step: Fraction, reach: int, eps: Fraction) -> _Grid | None:
-        """Return a grid for `piece` with a step of at most `step`, or None if a grid would not save time.
+        """Return a grid for `piece` at `eps` with a step of at most `step`, or None if a grid would not save time.
 
         `reach` is the number of nodes on each side of 0.
         """
@@ -634,12 +643,12 @@ _Twice = Callable[[Normal, Line], Sequence[flint.arb]]
 
 
 def _at_each(places: Sequence[flint.arb], eps: flint.arb) -> _Twice:
-    """Return a function from a bound to twice its probability at each t of `places`, for one eps."""
+    """Return a function from a law and a bound to twice its probability at each t of `places`, for one `eps`."""
     return lambda law, line: _twice_at(places, eps * flint.arb(to_fmpq(line[1])), law, line[0])
 
 
 def _twice_at(places: Iterable[flint.arb], start: flint.arb, law: Normal, a: Fraction) -> Sequence[flint.arb]:
-    """Return twice the probability that a value of `law` is at most a·t + `start`, at each t of `places`."""
+    """Return twice the probability that a value of `law` is at most `a`·t + `start`, at each t of `places`."""
     below = -(2 * flint.arb(to_fmpq(law.variance))).sqrt()
     slope, start = flint.arb(to_fmpq(a)) / below, start / below
     return [(t * slope + start).erfc() for t in places]
@@ -658,7 +667,7 @@ def _common(numbers: Iterable[Fraction]) -> Fraction:
 
 
 def _rule(sizes: _Sizes, bits: int) -> _Rule:
-    """Return a quadrature rule with an error of approximately 2^-`bits` for an integral with the constants `sizes`."""
+    """Return a quadrature rule with an error of approximately 2^-`bits` for the integral with the constants `sizes`."""
     try:
         wanted = 0.7 * (bits + 4) + log(sizes.count)
         whole = sizes.straight
@@ -682,10 +691,10 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
 
 @frozen
 class _Finite:
-    """Gauss-Legendre quadrature on an interval cut into `panels` of equal length, with `nodes` nodes each.
+    """Gauss-Legendre quadrature on an `interval` cut into `panels` of equal length, with `nodes` nodes each.
 
-    `ellipse` is the parameter ρ of the ellipse that bounds the error. `ends` has the distances beyond which tails of
-    the piece are cut off. If `interval` is None, nothing is left between the ends.
+    `ellipse` is the parameter ρ of the ellipse that bounds the error. `ends` has the distances from 0, in multiples
+    of eps, beyond which tails of the piece are cut off. If `interval` is None, nothing is left between the ends.
     """
 
     interval: tuple[Fraction, Fraction] | None
@@ -750,9 +759,9 @@ class _Finite:
 
 @lru_cache(maxsize=512)
 def legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
-    """Return the nodes and weights of the Gauss-Legendre rule on [-1, 1], to FLINT's current precision.
+    """Return the pairs (node, weight) of the Gauss-Legendre rule with `nodes` nodes on [-1, 1].
 
-    `bits` must be that precision; it is a part of the cache's key.
+    They are computed to `bits` bits, which must be FLINT's current precision: the cache needs it as a key.
     """
     assert bits == flint.ctx.prec
     return [flint.arb.legendre_p_root(nodes, k, weight=True) for k in range(nodes)]
@@ -761,10 +770,10 @@ def legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
 def _trapezoid(
     law: Spread, curvature: Fraction, drift: Fraction, grown: Fraction, wanted: float
 ) -> tuple[Fraction, int]:
-    """Return (step, number of nodes on each side) of a trapezoid rule with an error of approximately e^-`wanted`.
+    """Return the step of a trapezoid rule, and the number of its nodes on each side of 0.
 
-    The integrand contains the density of `law`. In the module's lemma, `curvature` is V, `drift` is ν·D1, and `grown`
-    is ν²·D2/2.
+    The error of the rule is approximately e^-`wanted`. The integrand contains the density of `law`. In the module's
+    lemma, `curvature` is V, `drift` is ν·D1, and `grown` is ν²·D2/2.
     """
     wanted += float(grown)
     turn = float(drift) + sqrt(2 * float(curvature) * wanted)
@@ -792,8 +801,9 @@ def _trapezoid_rule(
 def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
     """Return (laws, rows, unit, fixed): the laws of independent values, and the half-spaces of `event` over them.
 
-    unit is the common factor of the standard deviations; fixed tells whether they are the same for every eps. Raises
-    OutsideFragment if no such unit exists, if some deviations depend on eps and others do not, or for other laws.
+    The unit is the common factor of the standard deviations; fixed tells whether they are the same for every eps.
+    Raises OutsideFragment if no such unit exists, if some deviations depend on eps and others do not, or for other
+    laws.
     """
     kinds = {
         (noise.law.normal_unit, noise.law.fixed) if noise.law.measure is Measure.INTEGRALS else (ONE, False)
@@ -809,10 +819,10 @@ def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
 
 
 def normal_measure(event: Event) -> NormalMeasure:
-    """Return the measure of a connected event over normal noises and perhaps Laplace noises.
+    """Return the measure of a connected `event` over normal noises and perhaps Laplace noises.
 
-    Raises OutsideFragment unless some value, the center, occurs in all half-spaces over two values, and LimitReached
-    for too many pieces.
+    Raises OutsideFragment unless some value, the center, occurs in all half-spaces over two values. Raises
+    LimitReached for too many pieces.
     """
     values, rows, unit, fixed = values_of(event)
     center, pieces = _pieces(values, rows)
@@ -820,9 +830,9 @@ def normal_measure(event: Event) -> NormalMeasure:
 
 
 def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple[NormalPiece, ...]]:
-    """Return (the law of the center, which is the value integrated over; the pieces of this integral).
+    """Return the law of the center, which is the value integrated over, and the pieces of the integral.
 
-    `values` have the laws, and `rows` the half-spaces.
+    `values` has the laws of the values, and `rows` has the half-spaces over them. The law is None for a single value.
     """
     if any(len(row) > 2 for row, _ in rows):
         raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")
@@ -841,7 +851,7 @@ def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple
 def _canonical(center: Spread, pieces: tuple[NormalPiece, ...]) -> tuple[NormalPiece, ...]:
     """Return `pieces`, possibly with -t in place of the center t, so that mirrored events have equal pieces.
 
-    Only integrals over the whole line with normal laws are changed.
+    `center` is the law of t. Only integrals over the whole line with normal laws are changed.
     """
     match pieces:
         case (NormalPiece(low=None, high=None, leaves=leaves),) if isinstance(center, Normal):
@@ -863,7 +873,7 @@ _Bound = tuple[Fraction, Fraction, Fraction]
 
 
 def _merged(event: Event) -> tuple[list[Spread], _Rows]:
-    """Return (laws of independent values, the half-spaces of `event` over these values).
+    """Return the laws of independent values, and the half-spaces of `event` over these values.
 
     Normal noises whose columns are proportional become one value. All laws are symmetric, so a value may have the
     sign of its first noise: a difference of two noises stays a difference of two values.
@@ -895,7 +905,7 @@ def _merged(event: Event) -> tuple[list[Spread], _Rows]:
 
 
 def _without_implied(rows: Sequence[tuple[dict[int, Fraction], Fraction]]) -> _Rows:
-    """Return `rows` without implied differences.
+    """Return `rows` without differences that other differences imply.
 
     A difference x - y + d >= 0 is implied by x - z + a >= 0 and z - y + b >= 0 if a + b <= d.
     """
@@ -917,7 +927,7 @@ def _without_implied(rows: Sequence[tuple[dict[int, Fraction], Fraction]]) -> _R
 
 
 def _spread(noise: Noise, factor: Fraction) -> Spread:
-    """Return the law of `factor` times the centered noise.
+    """Return the law of `factor` times (`noise` minus its mean).
 
     Raises OutsideFragment if that law is neither normal nor Laplace.
     """
@@ -934,7 +944,10 @@ def _spread(noise: Noise, factor: Fraction) -> Spread:
 
 
 def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPiece, ...]:
-    """Return the pieces of the integral over the value `center`; each of `rows` with two values contains it."""
+    """Return the pieces of the integral over the value with the index `center`.
+
+    `values` has the laws of the values. Each of `rows` with two values contains the center.
+    """
     own: list[tuple[Fraction, Fraction]] = []
     bounds: dict[int, list[_Bound]] = {}
     for row, d in rows:
@@ -975,9 +988,10 @@ def number_between(start: Fraction | None, end: Fraction | None) -> Fraction:
 
 
 def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u: Fraction) -> Leaves | None:
-    """Return the bounds on the leaves while the center is near `u`·eps, or None if two bounds of a leaf contradict.
+    """Return the leaves with their nearest bounds while the center is near `u`·eps; None if two bounds contradict.
 
-    The leaves are the values but the center, by their indices in `values`. No two bounds may be equal at `u`.
+    `bounds` has the half-spaces (a, b, d) of each leaf, by the leaf's index in `values`. No two bounds may be equal
+    at `u`.
     """
     leaves = []
     for place, each in bounds.items():
@@ -989,15 +1003,18 @@ def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u:
 
 
 def _lines(bounds: Sequence[_Bound]) -> tuple[set[Line], set[Line]]:
-    """Return the lower and the upper bounds of a leaf L: L + a·t + d·eps >= 0 and L <= a·t + d·eps, as pairs (a, d)."""
+    """Return the lower and the upper bounds of a leaf L that the half-spaces `bounds` give, as pairs (a, d).
+
+    They mean L + a·t + d·eps >= 0 and L <= a·t + d·eps, where t is the center.
+    """
     lower = {(a / b, d / b) for a, b, d in bounds if b > 0}
     return lower, {(-a / b, -d / b) for a, b, d in bounds if b < 0}
 
 
 def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
-    """Yield each u for which two bounds of a leaf are equal when the center is u·eps.
+    """Yield each u for which two of the `bounds` of a leaf are equal when the center is u·eps.
 
-    For `laplace` noise, yield also each u for which a bound is 0.
+    If the leaf is `laplace` noise, yield also each u for which a bound is 0.
     """
     lower, upper = _lines(bounds)
     if laplace:
@@ -1010,7 +1027,7 @@ def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
 
 
 def _nearest(bounds: Sequence[_Bound], u: Fraction) -> tuple[Line | None, Line | None] | None:
-    """Return (greatest lower bound, least upper bound) of a leaf when the center is `u`·eps.
+    """Return the greatest lower and the least upper bound among `bounds` of a leaf when the center is `u`·eps.
 
     A bound that does not exist is None. Return None if at most one number is within both.
     """

@@ -106,9 +106,10 @@ Value: TypeAlias = "flint.arb | flint.arb_series"
 
 @frozen
 class TreeLeaf:
-    """A normal value L with this variance that must satisfy all its bounds.
+    """A normal value L with mean 0 and this `variance` that must satisfy all its bounds.
 
-    The bounds are L + form >= 0 for each form of `lower`, and L <= form for each form of `upper`.
+    The bounds are L + a·t + b·x + d·eps >= 0 for each form (a, b, d) of `lower`, and L <= a·t + b·x + d·eps for each
+    form of `upper`. Here t is the center of the leaf, and x the center's parent.
     """
 
     variance: Fraction
@@ -123,10 +124,10 @@ class TreeLeaf:
 
 @frozen
 class Center:
-    """A normal value t with mean `slope`·x and this variance, where x is the value of its parent.
+    """A normal value t with mean `slope`·x and this `variance`, where x is the value of its parent.
 
-    A parent of None marks the root, with mean 0. The forms of `own` must not be negative. `leaves` has the leaves
-    bounded by forms in t and x, each with its multiplicity.
+    `parent` is the parent's index; None marks the root, with mean 0. The forms of `own` must not be negative.
+    `leaves` has the leaves bounded by forms in t and x, each with its multiplicity.
     """
 
     parent: int | None
@@ -147,7 +148,7 @@ class Center:
     def leaves_around(self, t: Fraction, x: Fraction) -> Near | None:
         """Return the nearest bounds of each leaf when the center is near `t`·eps and its parent near `x`·eps.
 
-        None if the bounds cannot be met.
+        None means that the bounds contradict each other.
         """
 
         def value(form: Form) -> Fraction:
@@ -194,7 +195,7 @@ class TreeMeasure:
     def integrated(self, eps: flint.arb_series, near: normal.Ends, center: Fraction) -> flint.arb_series:
         """Return the Taylor series of the probability around `center`, where `eps` is the series of eps/`unit`.
 
-        `near` are rationals below and above the constant term of `eps`. Raises LimitReached.
+        `near` has rationals below and above the constant term of `eps`. Raises LimitReached.
         """
         try:
             rules = _Rules.choose(self, near, wide=flint.ctx.cap > 1)
@@ -203,16 +204,16 @@ class TreeMeasure:
         return _Messages(self, rules, eps, center).probability()
 
     def majorant(self, center: Fraction) -> flint.arb:
-        """Return an upper bound of the probability's absolute value on the disk around `center` > 0."""
+        """Return an upper bound of |probability| on the disk of complex eps around `center` of radius DISK·`center`."""
         del center
         return (flint.arb(2) ** flint.arb(to_fmpq(Fraction(self.values, 2)))).upper()
 
 
 @lru_cache(maxsize=512)
 def _integrated(measure: TreeMeasure, center: Fraction, bits: int, length: int) -> flint.arb_series:
-    """Return the Taylor series of `measure` at `center`, from a cache.
+    """Return the Taylor series of `measure` in eps at `center`, from a cache.
 
-    `bits` and `length` must be FLINT's current precision and length; they are a part of the cache's key.
+    `bits` and `length` must be FLINT's current precision and length; the cache needs them as a key.
     """
     assert (bits, length) == (flint.ctx.prec, flint.ctx.cap)
     return normal.series_in_unit(measure.integrated, center, measure.unit, fixed=measure.fixed)
@@ -268,9 +269,9 @@ def _ends(centers: Sequence[Center]) -> list[_Ends]:
 
 @frozen
 class _Growth:
-    """The constants in the error bound of the module's lemma, for a center and everything below it.
+    """The constants in the error bound of the module's lemma on messages, for a center and everything below it.
 
-    V is `curvature`, D1 `drift`, D2 `spread`, and C `count`.
+    In the lemma V is `curvature`, D1 `drift`, D2 `spread`, and C `count`.
     """
 
     curvature: Fraction
@@ -289,7 +290,7 @@ class _Growth:
 
 @frozen
 class _Rule:
-    """The quadrature rule of one center: its `step`, and the greatest distance `reach` of a node from 0.
+    """The quadrature rule of one center: the distance `step` of its nodes, and the greatest |node|, `reach`.
 
     `half` bounds the error of an integral over a half-line, `whole` the error over the whole line.
     """
@@ -302,7 +303,7 @@ class _Rule:
 
 @frozen
 class _Rules:
-    """The quadrature rules and the ends of all centers, for eps near `eps`."""
+    """The quadrature rules of all centers, and the `ends` at which their integrals are cut, for eps/unit near `eps`."""
 
     ends: Sequence[_Ends]
     rules: Sequence[_Rule]
@@ -312,8 +313,8 @@ class _Rules:
     def choose(measure: TreeMeasure, near: normal.Ends, *, wide: bool) -> _Rules:
         """Return rules for `measure` whose errors are approximately as small as FLINT's precision.
 
-        `near` are rationals below and above eps. If `wide`, the errors are bounded on the complex disk around it.
-        Raises LimitReached.
+        `near` has rationals below and above eps/unit. If `wide`, the errors are bounded on the disk of complex eps
+        around it. Raises LimitReached.
         """
         centers = measure.centers
         away = DISK * near[1] if wide else _ZERO
@@ -352,14 +353,14 @@ class _Rules:
         return _Rules(ends, rules[::-1], near[1])
 
     def places(self, center: int, move: Fraction) -> range:
-        """Return the integers k of all nodes k·h + `move`·eps of the center with index `center` and step h."""
+        """Return the integers k of all nodes k·h + `move`·eps of the center with the index `center` and the step h."""
         rule = self.rules[center]
         middle = -move * self.eps
         return range(floor((middle - rule.reach) / rule.step), ceil((middle + rule.reach) / rule.step) + 1)
 
 
 def _short(x: float) -> Fraction:
-    """Return a number of few bits that is at most `x` and at least 7/8 of `x`.
+    """Return a number with few bits that is at most `x` and at least 7/8 of `x`.
 
     With steps of few bits, many multiples of different steps are equal.
     """
@@ -383,9 +384,10 @@ def _rule(center: Center, growth: _Growth, away: Fraction, step: Fraction, far: 
 
 
 def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[Fraction, Fraction]]]:
-    """Return, for each center, the pairs (w, w') such that nodes k·h + w·eps belong to parent nodes k'·h' + w'·eps.
+    """Return, for each of `centers`, the pairs (w, w') for which nodes k·h + w·eps belong to parent nodes at w'.
 
-    Raises LimitReached if there are too many. `ends` has, for each center, the ends of the intervals of its integral.
+    Nodes of the parent are k'·h' + w'·eps. `ends` has, for each center, the places where its integral is cut. Raises
+    LimitReached if there are too many pairs.
     """
     moves: list[set[tuple[Fraction, Fraction]]] = [set() for _ in centers]
     for place in reversed(range(len(centers))):
@@ -400,7 +402,7 @@ def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[F
 def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
     """Return all offsets w of nodes k·h + w·eps of `center`, if its parent's nodes have the offset `above`.
 
-    There is one offset for each end, or one for the mean if the center has no ends.
+    There is one offset for each of the `ends` of its integral, or one for its mean if it has no ends.
     """
     return [*ends.still, *(above - u for u in ends.moving)] or [center.slope * above]
 
@@ -427,7 +429,7 @@ class _Grown:
     """A center with the data for the constants of its error bound.
 
     `moves` has pairs (w, w'): nodes k·h + w·eps of the center belong to nodes k'·h' + w'·eps of its parent. `handed`
-    are the constants of the messages passed to the center.
+    has the constants of the messages passed to the center.
     """
 
     center: Center
@@ -461,7 +463,7 @@ class _Grown:
 
 @frozen
 class _End:
-    """An end of an interval of a center t: t = u·eps, or t = x - u·eps if it is `moving` with the parent x."""
+    """An end of an interval of a center t: t = `u`·eps, or t = x - `u`·eps if it is `moving` with the parent x."""
 
     u: Fraction
     moving: bool
@@ -471,8 +473,8 @@ class _End:
 class _Stretch:
     """An interval of a center from `low` to `high`, on which the integrand is one smooth function.
 
-    An end that is None is infinite. `near` gives the bounds of the leaves on the interval, and `piece` selects the
-    messages from below.
+    An end that is None is infinite. `near` gives the bounds of the leaves on the interval. `piece` is the index of
+    the interval between two numbers of `_Ends.still` that contains it; it selects the messages from below.
     """
 
     low: _End | None
@@ -512,7 +514,7 @@ class _Messages:
         return value if isinstance(value, flint.arb_series) else flint.arb_series([value])
 
     def _message(self, place: int, above: Fraction, u: Fraction) -> list[Value]:
-        """Return the message of center `place` at all nodes k·h + `above`·eps of its parent.
+        """Return the message of the center number `place` at all nodes k·h + `above`·eps of its parent.
 
         The message is one formula only while the parent is near `u`·eps; this formula is evaluated at all nodes.
         """
@@ -532,7 +534,7 @@ class _Messages:
         return self._known[key]
 
     def _stretches(self, place: int, u: Fraction) -> Iterator[_Stretch]:
-        """Yield the intervals of center number `place` on which the integrand is one nonzero function.
+        """Yield the intervals of the center number `place` on which the integrand is one nonzero function.
 
         It is one function while the center's parent is near `u`·eps.
         """
@@ -553,9 +555,10 @@ class _Messages:
             yield last
 
     def _integral(self, place: int, above: Fraction, stretch: _Stretch, end: _End | None, below: bool) -> list[Value]:
-        """Return the integral of a center's integrand below or above `end`, one value for each node of its parent.
+        """Return the integral of the integrand of center number `place` over a half-line, for each node of its parent.
 
-        For an `end` of None it is the integral over the whole line.
+        The half-line is below or above `end`, as `below` says; for an `end` of None it is the whole line. The
+        integrand is the function on `stretch`. The parent's nodes have the offset `above`.
         """
         center = self._centers[place]
         move = _all_moves(center, self._rules.ends[place], above)[0]
@@ -591,9 +594,10 @@ class _Messages:
         return result
 
     def _convolved(self, values: Sequence[Value], mine: range, theirs: range, side: int) -> list[Value]:
-        """Return, for each node j of `theirs`, the sum of value·weight over the nodes k of `mine`.
+        """Return, for each node j of `theirs`, the weighted sum of `values`, which belong to the nodes k of `mine`.
 
-        The weight depends on k - j and `side` alone, so that the sums are a convolution.
+        The weight depends on k - j and `side` alone, so that the sums are a convolution. `side` is -1 for a half-line
+        below the end, 1 above.
         """
         differences = range(mine[0] - theirs[-1], mine[-1] - theirs[0] + 1)
         weights = flint.arb_poly([_weight(side * n) for n in reversed(differences)])
@@ -645,9 +649,9 @@ class _Messages:
         return _Factor(normal.Normal(variance), count, [_Argument(form, steps, moves, self._eps) for form in forms])
 
     def _places(self, center: int | None, move: Fraction) -> range:
-        """Return the integers k of the nodes of `center` with the offset `move`; a single one for None.
+        """Return the integers k of the nodes of `center` with the offset `move`.
 
-        None is the parent of the root.
+        A `center` of None is the parent of the root, which has a single node.
         """
         return range(1) if center is None else self._rules.places(center, move)
 
@@ -693,7 +697,10 @@ class _Argument:
 
 
 class _Factor:
-    """A factor of an integrand: a density if `count` is 0, else the probability of a leaf to the power `count`."""
+    """A factor of an integrand: a density if `count` is 0, else the probability of a leaf to the power `count`.
+
+    `is_number` says whether the factor has the same values for every eps, at the nodes k and j.
+    """
 
     def __init__(self, law: normal.Normal, count: int, arguments: Sequence[_Argument]) -> None:
         self._count, self._arguments = count, arguments
@@ -728,16 +735,16 @@ def _power(value: Value, count: int) -> Value:
 
 @lru_cache(maxsize=20_000)
 def _sine_integral(n: int, bits: int) -> flint.arb:
-    """Return the sine integral Si(πn)/π, to FLINT's current precision.
+    """Return the sine integral Si(π·`n`)/π to `bits` bits.
 
-    `bits` must be that precision; it is a part of the cache's key.
+    `bits` must be FLINT's current precision; the cache needs it as a key.
     """
     assert bits == flint.ctx.prec
     return (flint.arb.pi() * n).si() / flint.arb.pi()
 
 
 def _weight(n: int) -> flint.arb:
-    """Return σ(n) = 1/2 + Si(πn)/π, the weight of a node in the rule for half of the line."""
+    """Return σ(`n`) = 1/2 + Si(π·`n`)/π, the weight of a node in the rule for half of the line."""
     return flint.arb(1) / 2 + _sine_integral(n, flint.ctx.prec)
 
 
@@ -749,13 +756,12 @@ _Rows = Sequence[tuple[_Row, Fraction]]
 
 
 def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fixed: bool) -> TreeMeasure:
-    """Return the measure of the half-spaces `rows` over independent values, as a tree of centers.
+    """Return the measure of the half-spaces `rows` over independent `values`, as a tree of centers.
 
+    `unit` is the common factor of the standard deviations, and `fixed` tells whether they are the same for every eps.
     Raises OutsideFragment in three cases:
 
-    * some value is not normal;
-    * the comparisons do not form a tree;
-    * bounds meet on lines of several directions.
+    * some value is not normal; * the comparisons do not form a tree; * bounds meet on lines of several directions.
     """
     variances = [value.variance for value in values if isinstance(value, normal.Normal)]
     if len(variances) < len(values):
@@ -782,15 +788,14 @@ def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fi
 
 
 def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
-    """Return values no two of which occur in one half-space, so that they are independent given all other values.
+    """Return values no two of which occur in one of `rows`, so that they are independent given all other values.
 
-    A value becomes a leaf if
+    There are `count` values. A value becomes a leaf if
 
-    1. it is in one half-space alone,
-    2. it is compared with one other value, or
-    3. it is compared with two other values that are connected without it.
+    1. it is in one half-space alone, 2. it is compared with one other value, or 3. it is compared with two other
+    values that are connected without it.
 
-    Of 2 and 3, the case `first` is tried before the other.
+    In 2 and 3, the value `first` is tried before the others.
     """
     inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
     leaves = {place for place in range(count) if len(inside[place]) == 1}
@@ -871,10 +876,10 @@ def _fraction(x: flint.fmpq) -> Fraction:
 
 @frozen
 class _Bounded:
-    """Bounds of a value L: L + form >= 0 for `lower` forms, and L <= form for `upper` forms.
+    """Bounds of a normal value L: L + form >= 0 for each of the `lower` forms, and L <= form for each of `upper`.
 
-    Without a value, the variance is None, and the half-spaces form >= 0 for `lower` forms hold. The forms are in
-    coordinates.
+    L has mean 0 and this `variance`. If `variance` is None, there is no L, and the half-spaces form >= 0 for `lower`
+    forms hold. A form is a linear form in coordinates, with its multiple of eps.
     """
 
     variance: Fraction | None
@@ -906,7 +911,7 @@ def _bounded(
 
 
 def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Center, ...]:
-    """Return the coordinates as the centers of a tree, children first.
+    """Return `coordinates` as the centers of a tree, children first, with the bounds `bounded`.
 
     Raises OutsideFragment if `bounded` does not form a tree, or if bounds meet on lines of several directions.
     """
@@ -964,7 +969,7 @@ def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: t
 
 
 def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[int, int]]:
-    """Return (the coordinates by distance from the root, the parent of each except the root).
+    """Return the coordinates by distance from the root, and the parent of each except the root.
 
     There are `size` coordinates, and `pairs` are the edges between them.
     """
@@ -974,7 +979,7 @@ def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[i
         neighbors[j].append(i)
 
     def reached(root: int) -> tuple[list[int], dict[int, int], int]:
-        """Return (the coordinates connected with `root`, nearest first; their parents; the greatest distance)."""
+        """Return the coordinates connected with `root`, nearest first, their parents, and the greatest distance."""
         order, parents, far = [root], dict[int, int](), {root: 0}
         for i in order:
             for j in neighbors[i]:

@@ -54,7 +54,7 @@ _T = TypeVar("_T")
 
 @frozen
 class RingElement:
-    """The function y^low · poly(x, y) of eps, where x = eps and y = e^eps."""
+    """The function y^`low` · `poly`(x, y) of eps, where x = eps and y = e^eps."""
 
     poly: flint.fmpq_mpoly
     low: int
@@ -66,12 +66,12 @@ class RingElement:
     def from_low(self, low: int) -> flint.fmpq_mpoly:
         """Return the polynomial p for which this element is y^`low` · p, where y = e^eps.
 
-        The given `low` is at most the `low` of this element.
+        `low` must be at most the field `low` of this element.
         """
         return self.poly if low == self.low else self.poly * _RING.from_dict({(0, self.low - low): 1})
 
     def plus(self, other: RingElement, sign: int = 1) -> RingElement:
-        """Return this element plus `other` for `sign` 1, or minus `other` for -1."""
+        """Return this element plus `other` for `sign` 1, or minus `other` for `sign` -1."""
         low = min(self.low, other.low)
         left, right = self.from_low(low), other.from_low(low)
         return RingElement(left + right if sign > 0 else left - right, low)
@@ -88,8 +88,8 @@ _FEW_GROUPS = 16
 class Slopes:
     """An exponential polynomial in X as a map: for each l, the factor of e^{l·X}, which is a polynomial in X.
 
-    The coefficients are polynomials in eps and e^eps. An operation that is the same for all terms with one l and one
-    power of X is one operation of FLINT.
+    The coefficients are polynomials in eps and e^eps. An operation that does one thing to all terms with one l and
+    one power of X is one operation of FLINT.
     """
 
     __slots__ = ("_length", "bits", "parts")
@@ -114,7 +114,10 @@ class Slopes:
         return self._length
 
     def antiderivative(self, tilt: int, meter: Meter) -> Slopes:
-        """Return e^{-tilt·X}·F for the antiderivative F of f·e^{tilt·X} without a constant term; f is this function."""
+        """Return e^{-`tilt`·X}·F for an antiderivative F of f·e^{`tilt`·X}, where f is this function.
+
+        F has no constant term. `meter` counts the work and raises LimitReached.
+        """
         # Denominators grow by powers of l, and a large function with long denominators is slow.
         steepest = max((abs(l + tilt) for l in self.parts), default=0)
         power = 1 + max((max(powers) for l, (_, powers) in self.parts.items() if l + tilt), default=0)
@@ -139,7 +142,7 @@ class Slopes:
         return Slopes(result)
 
     def value(self, point: int, tilt: int = 0) -> RingElement:
-        """Return f(eps·point)·e^{tilt·eps·point}, where f is this function."""
+        """Return f(eps·`point`)·e^{`tilt`·eps·`point`}, where f is this function."""
         values = [
             RingElement(_substitute(powers, point), low + (l + tilt) * point) for l, (low, powers) in self.parts.items()
         ]
@@ -168,7 +171,7 @@ class Slopes:
         return Slopes(terms, self.bits + other.bits)
 
     def with_constant(self, constant: RingElement, l: int) -> Slopes:
-        """Return the sum of this function, which must have no term with this `l`, and `constant`·e^{l·X}."""
+        """Return this function, which must have no term e^{`l`·X}, plus `constant`·e^{`l`·X}."""
         if not len(constant.poly):
             return self
         mine = self.parts.get(l, (constant.low, {}))
@@ -188,13 +191,13 @@ class Slopes:
         return Slopes({l: (low, {n: p * factor for n, p in powers.items()}) for l, (low, powers) in self.parts.items()})
 
     def times_term(self, factor: flint.fmpq, exponent: int) -> Slopes:
-        """Return this function times factor·e^{exponent·eps}."""
+        """Return this function times `factor`·e^{`exponent`·eps}."""
         scaled = self if factor == 1 else self.times(factor)
         return Slopes({l: (low + exponent, powers) for l, (low, powers) in scaled.parts.items()}, scaled.bits)
 
 
 def _substitute(powers: Mapping[int, flint.fmpq_mpoly], point: int) -> flint.fmpq_mpoly:
-    """Return the value at X = eps·point of the polynomial Σ powers[n]·X^n."""
+    """Return the value at X = eps·`point` of the polynomial Σ `powers`[n]·X^n."""
     if not point:
         return powers.get(0, _RING.constant(0))
     return _added_up([poly * _RING.from_dict({(n, 0): point**n}) if n else poly for n, poly in powers.items()], _RING)
@@ -220,10 +223,10 @@ def _added_up(polys: Sequence[flint.fmpq_mpoly], context: flint.fmpq_mpoly_ctx) 
 
 
 class Piece:
-    """One exponential polynomial in eps and X: `y^low_y · Y^low_X · poly(x, y, X, Y)`.
+    """One exponential polynomial in eps and X: y^`low_y` · Y^`low_X` · `poly`(x, y, X, Y).
 
     Here x = eps, y = e^eps and Y = e^X. Pieces are immutable. The coefficients over a common denominator have
-    approximately `bits` bits at most.
+    approximately `bits` bits at most. f is this function in the docstrings of its methods.
     """
 
     __slots__ = ("_degrees", "_poly", "_slopes", "bits", "low_X", "low_y")
@@ -285,7 +288,7 @@ class Piece:
 
     @classmethod
     def of_terms(cls, terms: Terms) -> Piece:
-        """Return the piece that is the sum of `terms`."""
+        """Return the piece that is the sum of `terms`, given as coefficients by exponents."""
         terms = {exponents: c for exponents, c in terms.items() if c != 0}
         if not terms:
             return cls.zero()
@@ -357,10 +360,7 @@ class Piece:
         return units
 
     def times(self, other: Piece, meter: Meter) -> Piece:
-        """Return the product of this function and `other`.
-
-        Raises LimitReached, before a long computation if that can be foreseen.
-        """
+        """Return the product of this function and `other`; `meter` raises LimitReached, early if possible."""
         meter.product(len(self), len(other), self.bits, other.bits)
         most = len(self) * len(other)
         if most > _MANY_TERMS:
@@ -379,7 +379,7 @@ class Piece:
         return Piece(self.poly * other.poly, self.low_y + other.low_y, self.low_X + other.low_X, self.bits + other.bits)
 
     def to_power(self, exponent: int, meter: Meter) -> Piece:
-        """Return this function to the power `exponent` >= 1. Raises LimitReached."""
+        """Return this function to the power `exponent` >= 1; `meter` counts the work and raises LimitReached."""
         if exponent == 1:
             return self
         most = comb(exponent + len(self.poly) - 1, exponent)
@@ -410,11 +410,11 @@ class Piece:
         return Piece(self.poly * factor, self.low_y, self.low_X, self.bits + bits)
 
     def exact_quotient(self, divisor: Piece) -> Piece:
-        """Return the function g for which g·divisor is this function; raise DomainError if no g exists."""
+        """Return the function g for which g·`divisor` is this function; raise DomainError if no g exists."""
         return Piece(self.poly / divisor.poly, self.low_y - divisor.low_y, self.low_X - divisor.low_X, self.bits)
 
     def folded(self, modulus: int) -> Piece:
-        """Return the remainder of y^q times this function modulo y^`modulus` - 1, for some q."""
+        """Return the remainder of y^q·f modulo y^`modulus` - 1 for this function f, some integer q, and y = e^eps."""
         terms: Terms = {}
         for (k, q, n, l), c in self.terms().items():
             key = (k, q % modulus, n, l)
@@ -422,7 +422,7 @@ class Piece:
         return Piece.of_terms(terms)
 
     def is_multiple(self, divisor: Piece) -> bool:
-        """Return True if `exact_quotient` has a result."""
+        """Return True if `exact_quotient` by `divisor` has a result."""
         try:
             self.exact_quotient(divisor)
         except DomainError:
@@ -435,7 +435,7 @@ class Piece:
         return self.poly * _CONTEXT.from_dict({(0, self.low_y - low_y, 0, self.low_X - low_x): 1})
 
     def shifted(self, offset: int) -> Piece:
-        """Return the function X -> f(X + eps·offset), where f is this function."""
+        """Return the function X -> f(X + eps·`offset`), where f is this function."""
         result: Terms = {}
         for (k, q, n, l), c in self.terms().items():
             for m in range(n + 1):
@@ -446,7 +446,8 @@ class Piece:
     def antiderivative(self, meter: Meter) -> Terms | Slopes:
         """Return a function F without a constant term whose derivative in X is this function.
 
-        F vanishes at -∞ if every exponent l of e^{l·X} is positive, and at +∞ if every l is negative.
+        F vanishes at -∞ if every exponent l of e^{l·X} is positive, and at +∞ if every l is negative. `meter` counts
+        the work and raises LimitReached.
         """
         if self._slopes is not None or self.poly.degrees()[2]:
             return self.slopes.antiderivative(0, meter)
@@ -457,7 +458,7 @@ class Piece:
 
 
 def add_value(total: RingTerms, function: Terms | Slopes, point: int, sign: int) -> None:
-    """Add `sign` times the value of `function` at X = eps·point to `total`."""
+    """Add `sign` times the value of `function` at X = eps·`point` to `total`."""
     if isinstance(function, Slopes):
         value = function.value(point)
         for (k, q), c in value.poly.terms():
@@ -476,7 +477,7 @@ def add_value(total: RingTerms, function: Terms | Slopes, point: int, sign: int)
 
 
 def constant_terms(value: RingTerms) -> Terms:
-    """Return the terms of the constant function of X with this value."""
+    """Return the terms of the constant function of X with the given `value`."""
     return {(k, q, 0, 0): c for (k, q), c in value.items()}
 
 
@@ -488,9 +489,10 @@ def _ring_element(value: RingTerms) -> RingElement:
 def restricted(
     breaks: tuple[int, ...], pieces: tuple[_T, ...], low: int | None, high: int | None, zero: _T
 ) -> tuple[tuple[int, ...], tuple[_T, ...]]:
-    """Return a piecewise function, restricted to [eps·low, eps·high] and `zero` elsewhere; an end of None is infinite.
+    """Return breakpoints and pieces of a piecewise function on [eps·`low`, eps·`high`] that is `zero` elsewhere.
 
-    The result is `zero` everywhere if `low` >= `high`.
+    The function is given by `breaks` and `pieces`. An end that is None is infinite. The result is `zero` everywhere
+    if `low` >= `high`.
     """
     if low is not None and high is not None and low >= high:
         return (), (zero,)
@@ -506,7 +508,10 @@ def restricted(
 def merged(
     left_breaks: tuple[int, ...], left: Iterable[_T], right_breaks: tuple[int, ...], right: Iterable[_T]
 ) -> tuple[tuple[int, ...], list[tuple[_T, _T]]]:
-    """Return the breakpoints of two piecewise functions in one sequence, and the pair of pieces in each interval."""
+    """Return the breakpoints of two piecewise functions in one sequence, and the pair of pieces in each interval.
+
+    The functions are the pieces `left` with `left_breaks`, and `right` with `right_breaks`.
+    """
     breaks = sorted({*left_breaks, *right_breaks})
     here, there = iter(left), iter(right)
     pairs = [(next(here), next(there))]
@@ -518,10 +523,10 @@ def merged(
 
 @frozen
 class Piecewise:
-    """A function of X that is `pieces[i]` between eps·breaks[i-1] and eps·breaks[i].
+    """A function of X that is `pieces[i]` between eps·`breaks[i-1]` and eps·`breaks[i]`, for every eps > 0.
 
-    `breaks` strictly increase, and there is one piece more than breaks. The value at a breakpoint is undefined, since
-    the functions are densities and integrals of densities.
+    `breaks` strictly increase, and `pieces` has one item more. The value at a breakpoint is undefined, since the
+    functions are densities and integrals of densities. X is eps times a value of the program.
     """
 
     breaks: tuple[int, ...]
@@ -529,21 +534,21 @@ class Piecewise:
 
     @classmethod
     def laplace(cls, rate: int, mean: int) -> Piecewise:
-        """Return the density of X = eps·x, where x is Laplace noise with mean `mean` and rate `rate`·eps."""
+        """Return the density of X = eps·x, where x is Laplace noise around `mean` with the rate `rate`·eps."""
         half = flint.fmpq(rate, 2)
         left = Piece.of_terms({(0, -rate * mean, 0, rate): half})
         right = Piece.of_terms({(0, rate * mean, 0, -rate): half})
         return cls((mean,), (left, right))
 
     def restricted(self, low: int | None, high: int | None) -> Piecewise:
-        """Return this function times the indicator of [eps·low, eps·high], where an end that is None is infinite.
+        """Return this function times the indicator of [eps·`low`, eps·`high`], where an end that is None is infinite.
 
         The result is zero if `low` >= `high`.
         """
         return Piecewise(*restricted(self.breaks, self.pieces, low, high, Piece.zero())).trimmed()
 
     def piece_before(self, point: int | None) -> Piece:
-        """Return the piece that contains the points just below eps·point, or the last piece for None."""
+        """Return the piece that contains the points just below eps·`point`, or the last piece for None."""
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def trimmed(self) -> Piecewise:
@@ -561,23 +566,20 @@ class Piecewise:
         return sum([piece.size() for piece in self.pieces])
 
     def times(self, other: Piecewise, meter: Meter) -> Piecewise:
-        """Return the product of this function and `other`.
-
-        Raises LimitReached, before a long computation if that can be foreseen.
-        """
+        """Return the product of this function and `other`; `meter` raises LimitReached, early if possible."""
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         product = Piecewise(breaks, tuple([left.times(right, meter) for left, right in pairs])).trimmed()
         meter.size(product.size())
         return product
 
     def to_power(self, exponent: int, meter: Meter) -> Piecewise:
-        """Return this function to the power `exponent` >= 1. Raises LimitReached."""
+        """Return this function to the power `exponent` >= 1; `meter` counts the work and raises LimitReached."""
         return Piecewise(self.breaks, tuple(piece.to_power(exponent, meter) for piece in self.pieces))
 
     def integral_below(self, meter: Meter) -> tuple[Piecewise, Piece]:
         """Return X -> the integral of this function from -∞ to X, and the integral over the line as a constant piece.
 
-        This function must decay at both ends. Raises LimitReached before a long computation.
+        This function must decay at both ends. `meter` raises LimitReached before a long computation.
         """
         pieces: list[Piece] = []
         constant: RingTerms = {}
@@ -596,23 +598,23 @@ class Piecewise:
         return Piecewise(self.breaks, tuple(pieces)), Piece.of_terms(constant_terms(constant))
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> Piecewise:
-        """Return X -> the integral of this function over X + eps·low <= Z <= X + eps·high.
+        """Return X -> the integral of this function over X + eps·`low` <= Z <= X + eps·`high`.
 
-        An end that is None is infinite. This function must decay at both ends, and `low` <= `high`. Raises LimitReached
-        before a long computation.
+        An end that is None is infinite. This function must decay at both ends, and `low` <= `high`. `meter` raises
+        LimitReached before a long computation.
         """
         below, total = self.integral_below(meter)
         upper = Piecewise((), (total,)) if high is None else below.shifted(high)
         return upper if low is None else upper.minus(below.shifted(low))
 
     def shifted(self, offset: int) -> Piecewise:
-        """Return the function X -> f(X + eps·offset), where f is this function."""
+        """Return the function X -> f(X + eps·`offset`), where f is this function."""
         if offset == 0:
             return self
         return Piecewise(tuple([b - offset for b in self.breaks]), tuple([p.shifted(offset) for p in self.pieces]))
 
     def plus(self, other: Piecewise, meter: Meter) -> Piecewise:
-        """Return the sum of this function and `other`; raise LimitReached if it is too long."""
+        """Return the sum of this function and `other`; `meter` raises LimitReached if it is too long."""
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         result = Piecewise(breaks, tuple([left.plus(right) for left, right in pairs]))
         meter.size(result.size())
@@ -626,16 +628,17 @@ class Piecewise:
     def integral(self, meter: Meter) -> ExpPoly:
         """Return the integral over the line of this function, which must decay at both ends.
 
-        Raises LimitReached, before a long computation if that can be foreseen.
+        `meter` raises LimitReached, before a long computation if that can be foreseen.
         """
         return integral_of_product([(self, 1)], meter)
 
 
 def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) -> ExpPoly:
-    """Return the integral over the line of a product of functions, each to a power; it must decay at both ends.
+    """Return the integral over the line of the product of `factors`, pairs (function, power).
 
-    The product is integrated piece by piece, and no piece is kept: all pieces together are often much longer than the
-    integral. Raises LimitReached, before a long computation if that can be foreseen.
+    The product must decay at both ends. It is integrated piece by piece, and no piece is kept: all pieces together
+    are often much longer than the integral. `meter` raises LimitReached, before a long computation if that can be
+    foreseen.
     """
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     total: RingTerms = {}
@@ -691,9 +694,9 @@ class Support(IntEnum):
 
 
 def density(side: Support, rate: int, mean: int) -> Piecewise:
-    """Return the density of X = eps·x, where x is noise at `mean` with this `rate`.
+    """Return the density of X = eps·x, where x is noise around `mean` with the rate `rate`·eps.
 
-    The noise is Laplace for BOTH, and exponential from `mean` to the right or to the left otherwise.
+    The noise is Laplace if `side` is BOTH, and exponential from `mean` to the right or to the left otherwise.
     """
     if side is Support.BOTH:
         return Piecewise.laplace(rate, mean)
@@ -702,10 +705,10 @@ def density(side: Support, rate: int, mean: int) -> Piecewise:
 
 
 def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Piecewise:
-    """Return X -> the integral over C of function(C)·density(X - C), with the density of noise at 0.
+    """Return X -> the integral over C of `function`(C)·density(X - C), for the density of noise with mean 0.
 
-    `function` must be bounded. If it is the density of C, the result is the density of C + noise. Raises LimitReached
-    before a long computation.
+    The noise has the sides `side` and the rate `rate`·eps, as in `density`. `function` must be bounded. If it is the
+    density of C, the result is the density of C + noise. `meter` raises LimitReached before a long computation.
     """
     sides = (Support.RIGHT, Support.LEFT) if side is Support.BOTH else (side,)
     pieces = [piece.slopes for piece in function.pieces]
@@ -717,10 +720,10 @@ def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Pie
 
 
 def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: int, meter: Meter) -> list[Slopes]:
-    """Return, piece by piece, a tail integral of the product of a function f and an exponential.
+    """Return, piece by piece, a tail integral of f times an exponential, for the function f of `pieces` and `breaks`.
 
-    For RIGHT it is e^{-rate·X}·∫ f(C)·e^{rate·C} dC from -∞ to X, for LEFT e^{rate·X}·∫ f(C)·e^{-rate·C} dC from +∞
-    to X, where `pieces` and `breaks` give f. If it diverges, the result is another continuous antiderivative.
+    If `side` is RIGHT it is e^{-`rate`·X}·∫ f(C)·e^{rate·C} dC from -∞ to X, for LEFT e^{rate·X}·∫ f(C)·e^{-rate·C}
+    dC from +∞ to X. If it diverges, the result is another continuous antiderivative. `meter` raises LimitReached.
     """
     tilt = side * rate
     last = len(breaks)
@@ -739,7 +742,10 @@ def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: 
 
 
 class Window(NamedTuple):
-    """The kernel factor·e^{slope·X} on eps·low <= X <= eps·high, and 0 elsewhere, for integers low < high and slope."""
+    """The kernel `factor`·e^{`slope`·X} on eps·`low` <= X <= eps·`high`, and 0 elsewhere.
+
+    `low` < `high` and `slope` are integers.
+    """
 
     low: int
     high: int
@@ -756,10 +762,10 @@ class Window(NamedTuple):
         return Piecewise((self.low, self.high), (Piece.zero(), inside, Piece.zero()))
 
     def smoothed(self, function: Piecewise, meter: Meter) -> Piecewise:
-        """Return X -> the integral over C of function(C)·kernel(X - C), for any `function`.
+        """Return X -> the integral over C of `function`(C)·kernel(X - C), for any `function`.
 
-        Let F be continuous with F' = function·e^{-slope·C}. Then the result is factor·e^{slope·X}·(F(X - eps·low) - F(X
-        - eps·high)). Raises LimitReached before a long computation.
+        Let F be continuous with F' = function·e^{-slope·C}. Then the result is factor·e^{slope·X}·(F(X - eps·low) -
+        F(X - eps·high)). `meter` raises LimitReached before a long computation.
         """
         pieces = [piece.slopes for piece in function.pieces]
         tails = _tail(pieces, function.breaks, Support.RIGHT, -self.slope, meter)
@@ -775,7 +781,7 @@ class Window(NamedTuple):
 
 @frozen
 class Windows:
-    """A sum of kernels `windows`, such as the density of a bounded noise."""
+    """A sum of kernels, the `windows`, such as the density of a bounded noise."""
 
     windows: tuple[Window, ...]
 
@@ -784,13 +790,13 @@ class Windows:
         return Windows(tuple([window.reflected() for window in self.windows]))
 
     def density(self, meter: Meter) -> Piecewise:
-        """Return the sum of kernels as a piecewise function."""
+        """Return the sum of kernels as a piecewise function; `meter` raises LimitReached if it is too long."""
         return _sum_of([window.density() for window in self.windows], meter)
 
     def smoothed(self, function: Piecewise, meter: Meter) -> Piecewise:
-        """Return X -> the integral over C of function(C)·k(X - C), where k is the sum of kernels.
+        """Return X -> the integral over C of `function`(C)·k(X - C), where k is the sum of kernels.
 
-        Raises LimitReached before a long computation.
+        `meter` raises LimitReached before a long computation.
         """
         return _sum_of([window.smoothed(function, meter) for window in self.windows], meter)
 
@@ -803,7 +809,7 @@ def _sum_of(functions: Sequence[Piecewise], meter: Meter) -> Piecewise:
 
 
 class Size(NamedTuple):
-    """A bound on the terms c·eps^k·e^{q·eps}·X^n of a piece that belong to one exponent of e^X.
+    """A bound on the terms c·eps^k·e^{q·eps}·X^n of a piece that belong to one exponent l of e^{l·X}.
 
     There are at most `terms` of them, with `low` <= q <= `high` and k + n <= `degree`.
     """
@@ -814,13 +820,13 @@ class Size(NamedTuple):
     degree: int
 
     def times(self, other: Size) -> Size:
-        """Return the size of the product of two functions with this size and `other`."""
+        """Return the size of the product of two functions, one with this size and one with the size `other`."""
         return Size(
             self.terms * other.terms, self.low + other.low, self.high + other.high, self.degree + other.degree
         ).boxed()
 
     def plus(self, other: Size) -> Size:
-        """Return the size of the sum of two functions with this size and `other`."""
+        """Return the size of the sum of two functions, one with this size and one with the size `other`."""
         return Size(
             self.terms + other.terms,
             min(self.low, other.low),
@@ -868,10 +874,10 @@ def _product(left: SizedPiece, right: SizedPiece, meter: Meter) -> SizedPiece:
 
 
 def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: Meter) -> None:
-    """Raise LimitReached for a piece with many terms whose exponents are far apart at eps·`low` or at eps·`high`.
+    """Raise LimitReached for a `piece` with many terms whose exponents are far apart at eps·`low` or at eps·`high`.
 
     An end that is None is infinite. The integral of the piece has as many terms, and more factors only make it
-    longer.
+    longer. `meter` counts the work.
     """
     if sum([size.terms for size in piece.values()]) < _MANY_SPARSE_TERMS:
         return
@@ -903,21 +909,24 @@ def _power(piece: SizedPiece, exponent: int, meter: Meter) -> SizedPiece:
 
 @frozen
 class SizedPiecewise:
-    """Bounds on the terms of a `Piecewise`: `pieces[i]` bounds the piece between eps·breaks[i-1] and eps·breaks[i]."""
+    """Bounds on the terms of a `Piecewise` f: `pieces[i]` bounds its piece from eps·`breaks[i-1]` to eps·`breaks[i]`.
+
+    Each method returns the bounds for the result of the method of `Piecewise`, and f is the bounded function.
+    """
 
     breaks: tuple[int, ...]
     pieces: tuple[SizedPiece, ...]
 
     @classmethod
     def laplace(cls, rate: int, mean: int) -> SizedPiecewise:
-        """Return the size of `Piecewise.laplace`, the density of Laplace noise."""
+        """Return the size of `Piecewise.laplace`, the density of Laplace noise with this `rate` and `mean`."""
         q = rate * mean
         return cls((mean,), ({rate: Size(1, -q, -q, 0)}, {-rate: Size(1, q, q, 0)}))
 
     def restricted(self, low: int | None, high: int | None) -> SizedPiecewise:
-        """Return the size of the function times the indicator of [eps·low, eps·high].
+        """Return the size of f times the indicator of [eps·`low`, eps·`high`], where an end that is None is infinite.
 
-        An end that is None is infinite. The result is zero if `low` >= `high`.
+        The result is zero if `low` >= `high`.
         """
         return SizedPiecewise(*restricted(self.breaks, self.pieces, low, high, {}))
 
@@ -926,24 +935,24 @@ class SizedPiecewise:
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def times(self, other: SizedPiecewise, meter: Meter) -> SizedPiecewise:
-        """Return the size of the product with a function of size `other`.
+        """Return the size of the product of f and a function of the size `other`.
 
-        Raises LimitReached if the estimate takes too many steps.
+        `meter` raises LimitReached if the estimate takes too many steps.
         """
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         return SizedPiecewise(breaks, tuple([_product(left, right, meter) for left, right in pairs]))
 
     def to_power(self, exponent: int, meter: Meter) -> SizedPiecewise:
-        """Return the size of the function to the power `exponent` >= 1.
+        """Return the size of f to the power `exponent` >= 1.
 
-        Raises LimitReached if the estimate takes too many steps.
+        `meter` raises LimitReached if the estimate takes too many steps.
         """
         return SizedPiecewise(self.breaks, tuple([_power(piece, exponent, meter) for piece in self.pieces]))
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> SizedPiecewise:
-        """Return the size of X -> the integral of the function over X + eps·low <= Z <= X + eps·high.
+        """Return the size of X -> the integral of f over X + eps·`low` <= Z <= X + eps·`high`.
 
-        An end that is None is infinite. Raises LimitReached if the estimate takes too many steps.
+        An end that is None is infinite. `meter` raises LimitReached if the estimate takes too many steps.
         """
         below: list[SizedPiece] = []
         constant: SizedPiece = {}
@@ -964,7 +973,7 @@ class SizedPiecewise:
         return SizedPiecewise(breaks, tuple(pieces))
 
     def shifted(self, offset: int) -> SizedPiecewise:
-        """Return the size of X -> f(X + eps·offset), where f has this size."""
+        """Return the size of X -> f(X + eps·`offset`)."""
         pieces = [{l: size.spread().shifted(l * offset) for l, size in piece.items()} for piece in self.pieces]
         return SizedPiecewise(tuple([b - offset for b in self.breaks]), tuple(pieces))
 
@@ -974,10 +983,11 @@ def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Si
 
 
 def watch_product_of(factors: Sequence[tuple[SizedPiecewise, int]], meter: Meter) -> None:
-    """Raise LimitReached if the product of `factors`, each to a power, is expected to have too many terms.
+    """Raise LimitReached if the product of `factors`, pairs (function, power), is expected to have too many terms.
 
-    It has too many if all its pieces together have more terms than there are steps left. A term with long coefficients
-    counts for several: the integral of e^{l·X} divides by l, and all terms have one denominator in the end.
+    It has too many if all its pieces together have more terms than `meter` has steps left. A term with long
+    coefficients counts for several: the integral of e^{l·X} divides by l, and all terms have one denominator in the
+    end.
     """
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     denominator = 1

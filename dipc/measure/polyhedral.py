@@ -45,8 +45,8 @@ else:
 class Kernel(NamedTuple):
     """The density of a noise with mean 0, without its normalizing constant.
 
-    Without `windows` the kernel is an exponential with this rate, in multiples of eps, on one side or on both sides.
-    With `windows`, it is their sum instead: (low, high, c, slope) is c·e^{slope·X} on eps·low <= X <= eps·high.
+    Without `windows` the density is exponential with the rate `rate`·eps, on one side or on both sides. With
+    `windows`, it is their sum instead: (low, high, c, slope) is c·e^{slope·X} on eps·low <= X <= eps·high.
     """
 
     side: Support
@@ -54,7 +54,7 @@ class Kernel(NamedTuple):
     windows: tuple[tuple[Fraction, Fraction, Fraction, Fraction], ...] = ()
 
     def times(self, factor: Fraction) -> Kernel:
-        """Return the kernel of `factor` times the noise; the factor is not 0."""
+        """Return the kernel of `factor` times the noise; `factor` is not 0."""
         return Kernel(
             self.side if factor > 0 else self.side.reflected(),
             self.rate / abs(factor),
@@ -75,8 +75,8 @@ Law = tuple[Kernel, ...]
 class Value:
     """A random variable X: a sum of noises, or such a sum plus a multiple of another value.
 
-    Without a `parent`, X is `mean` plus a sum of noises with the law `law`. With a parent, X - ratio·parent has this
-    form.
+    Without a `parent`, X is `mean` plus a sum of noises with the law `law`. With a parent, which is the index of a
+    value, X - `ratio`·(value of the parent) has this form.
     """
 
     law: Law
@@ -87,9 +87,10 @@ class Value:
 
 @dataclass(slots=True)
 class ValueSystem:
-    """Constraints over values, with at most two values in each.
+    """Constraints over `values`, with at most two values in each once `value_system` returns it.
 
-    `rows[n]` = (coefficients, constant) means Σ coefficient·X + constant >= 0.
+    `rows[n]` = (coefficients, constant) means Σ c·X_i + constant >= 0, where coefficients maps the index i of the
+    value X_i to c.
     """
 
     values: list[Value] = field(default_factory=list)
@@ -254,9 +255,10 @@ def _normalized(measure: ExpPoly, noises: Iterable[Noise]) -> Closed:
 
 
 def value_tree_measure(event: Event, limit: Limits) -> Closed:
-    """Return the exact probability, for every eps > 0, that all constraints over continuous noises hold.
+    """Return the exact probability, for every eps > 0, that all constraints of an `event` over continuous noises hold.
 
-    Raises OutsideFragment if `event` does not reduce to a forest of values, and LimitReached past the limit.
+    Raises OutsideFragment if `event` does not reduce to a forest of values, and LimitReached if the work exceeds
+    `limit`.
     """
     if any(c.constant < 0 for c in event.constraints if not c.coefficients):
         return ExpPoly.ZERO
@@ -270,10 +272,10 @@ def value_tree_measure(event: Event, limit: Limits) -> Closed:
 
 
 def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
-    """Return the exact probability that all constraints over discrete Laplace noises hold.
+    """Return the exact probability that all constraints of an `event` over discrete Laplace noises hold.
 
     Each constraint must mention a noise. Raises OutsideFragment if `event` does not reduce to a forest of values, and
-    LimitReached past the limit.
+    LimitReached if the work exceeds `limit`.
     """
     rows = tuple(map(_closed, event.constraints))
     tree = _Masses(value_system(Event(event.noises, rows)), limit)
@@ -297,7 +299,8 @@ def _closed(c: Halfspace) -> Halfspace:
 class _Forest(ABC, Generic[_Function]):
     """A forest of values with bounds on their differences, rescaled to integers.
 
-    Each value except a root has a parent, and the difference from it is a sum of noises.
+    Each value except a root has a parent, to which it is tied: by bounds on the difference, or by the law of the
+    difference. `count` is the number of values, and `adjacent` has the values tied to each.
     """
 
     #: Whether values are real, so that lengths may be counted in any unit.
@@ -434,7 +437,7 @@ class _Forest(ABC, Generic[_Function]):
         return product
 
     def _factors(self, root: int, seen: set[int]) -> list[_Function]:
-        """Return the functions whose product is the integrand of the tree of `root`.
+        """Return the functions whose product is the integrand of the tree with the root `root`.
 
         The values of the tree are added to `seen`.
         """
@@ -466,7 +469,7 @@ class _Forest(ABC, Generic[_Function]):
     def _message(self, i: int, parent: int, weight: _Function) -> _Function:
         """Return the measure of the subtree of value `i` as a function of P, given that the value `parent` is P.
 
-        `weight` is the density of value `i` times the messages from below.
+        `weight` is the density of value `i` times the messages from its subtree.
         """
         values = self._system.values
         if values[i].parent == parent:
@@ -494,7 +497,7 @@ class _Forest(ABC, Generic[_Function]):
 
     @abstractmethod
     def density(self, law: _Law) -> _Function:
-        """Return the density or mass of a sum of noises with mean 0 and the kernels `law`."""
+        """Return the density or mass of a sum of noises with mean 0 and the laws `law`."""
 
     @abstractmethod
     def size(self, function: _Function) -> int: ...
@@ -579,7 +582,7 @@ Integrand = dict[Monomial, Fraction]
 def polyhedral_measure(event: Event, limits: Limits | None = None) -> Closed:
     """Return the exact probability, for every eps > 0, that all constraints of `event` hold.
 
-    Raises LimitReached past a limit, and OutsideFragment if a density is not given in pieces.
+    Raises LimitReached if the work exceeds `limits`, and OutsideFragment if a density is not given in pieces.
     """
     elimination = _Elimination(event.noises, limits or Limits())
     used = sorted({i for c in event.constraints for i, _ in c.coefficients})
@@ -633,7 +636,7 @@ class _Elimination:
         return noise.law.is_probability and noise.law.normalizer(noise.rate) == ONE_TERM
 
     def _pieces(self, v: int, integrand: Integrand) -> Iterator[tuple[Integrand, list[Halfspace]]]:
-        """Yield the integrand times each piece of the density of noise `v`, with the half-spaces around the piece."""
+        """Yield `integrand` times each piece of the density of noise `v`, with the half-spaces around the piece."""
         noise = self._noises[v]
         for piece in noise.law.pieces(noise.rate):
             ends = []
@@ -678,7 +681,10 @@ def _times(integrand: Integrand, v: int, factor: Fraction, slope: Fraction, expo
 
 
 def _antiderivative(integrand: Integrand, v: int) -> Integrand:
-    """Return the antiderivative of `integrand` in X_v without a constant; it vanishes at ±∞ if the integrand decays."""
+    """Return the antiderivative of `integrand` in X_`v` without a constant.
+
+    It vanishes at ±∞ if the integrand decays.
+    """
     grown: Integrand = {}
     for (k, q, powers, slopes), c in integrand.items():
         n, l = powers[v], slopes[v]
@@ -694,7 +700,7 @@ def _antiderivative(integrand: Integrand, v: int) -> Integrand:
 def _substituted(
     integrand: Integrand, v: int, slopes_of: dict[int, Fraction], constant: Fraction, sign: int
 ) -> Integrand:
-    """Return `sign` times `integrand`, with X_v replaced by Σ slopes_of[w]·X_w + eps·constant."""
+    """Return `sign` times `integrand`, with X_`v` replaced by Σ `slopes_of`[w]·X_w + eps·`constant`."""
     result: Integrand = {}
     for (k, q, powers, slopes), c in integrand.items():
         n, l = powers[v], slopes[v]
@@ -749,7 +755,7 @@ def independent_parts(event: Event) -> list[Event]:
 
 
 def general_measure(event: Event, limits: Limits) -> Closed:
-    """Return the exact measure of one connected event; raise LimitReached past a limit.
+    """Return the exact measure of one connected `event`; raise LimitReached if the work exceeds `limits`.
 
     Raises ValueError if a constraint mixes integer and real noises, which programs cannot express.
     """

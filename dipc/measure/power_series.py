@@ -46,7 +46,10 @@ def coefficients(series: flint.arb_series, length: int) -> Sequence[flint.arb]:
 
 @dataclass(frozen=True)
 class SeriesRing:
-    """Functions of eps = stretch·(center + h), as power series in h around h = 0."""
+    """Functions of eps = `stretch`·(`center` + h), as power series in h around h = 0.
+
+    The terms of a function of X are its coefficients c, which are such series, in Σ c·X^n·e^{l·X} by (n, l).
+    """
 
     center: Fraction
     stretch: Fraction
@@ -57,14 +60,14 @@ class SeriesRing:
         return flint.arb_series([flint.arb(to_fmpq(self.center * self.stretch)), flint.arb(to_fmpq(self.stretch))])
 
     def exponential(self, q: int) -> flint.arb_series:
-        """Return the function e^{q·eps} as a series."""
+        """Return the function e^{`q`·eps} as a series."""
         known = self._powers.get(q)
         if known is None:
             known = self._powers[q] = (self.eps * q).exp()
         return known
 
     def laplace(self, rate: int, mean: int) -> SeriesPiecewise:
-        """Return the density of X = eps·x, where x is Laplace noise with mean `mean` and rate `rate`·eps."""
+        """Return the density of X = eps·x, where x is Laplace noise around `mean` with the rate `rate`·eps."""
         half = flint.arb(rate) / 2
         left = {(0, rate): self.exponential(-rate * mean) * half}
         right = {(0, -rate): self.exponential(rate * mean) * half}
@@ -73,7 +76,7 @@ class SeriesRing:
     # --- pieces ---------------------------------------------------------------------------------------
 
     def value(self, terms: SeriesTerms, point: int) -> flint.arb_series:
-        """Return the value at X = eps·point of the function of X with these `terms`."""
+        """Return the value at X = eps·`point` of the function of X with these `terms`."""
         # Add terms from the greatest exponent down, so that equal differences of exponents share their powers.
         total = flint.arb_series([0])
         position = self.eps * point
@@ -91,7 +94,7 @@ class SeriesRing:
         return total
 
     def shifted(self, terms: SeriesTerms, offset: int) -> SeriesTerms:
-        """Return the function X -> f(X + eps·offset), where f has these `terms`."""
+        """Return the function X -> f(X + eps·`offset`), where f has these `terms`."""
         result: dict[tuple[int, int], flint.arb_series] = {}
         position = self.eps * offset
         for (n, l), c in terms.items():
@@ -147,39 +150,42 @@ def antiderivative(terms: SeriesTerms) -> SeriesTerms:
 
 @dataclass(frozen=True)
 class SeriesPiecewise:
-    """A function of X that is `pieces[i]` between eps·breaks[i-1] and eps·breaks[i], with series as coefficients."""
+    """A function of X that is `pieces[i]` between eps·`breaks[i-1]` and eps·`breaks[i]`.
+
+    The coefficients of its pieces are series of `ring`.
+    """
 
     ring: SeriesRing
     breaks: tuple[int, ...]
     pieces: tuple[SeriesTerms, ...]
 
     def restricted(self, low: int | None, high: int | None) -> SeriesPiecewise:
-        """Return this function times the indicator of [eps·low, eps·high], where an end that is None is infinite.
+        """Return this function times the indicator of [eps·`low`, eps·`high`], where an end that is None is infinite.
 
         The result is zero if `low` >= `high`.
         """
         return SeriesPiecewise(self.ring, *restricted(self.breaks, self.pieces, low, high, {}))
 
     def piece_before(self, point: int | None) -> SeriesTerms:
-        """Return the piece that contains the points just below eps·point, or the last piece for None."""
+        """Return the piece that contains the points just below eps·`point`, or the last piece for None."""
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def times(self, other: SeriesPiecewise, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002 - as `Piecewise` does
-        """Return the product of this function and `other`."""
+        """Return the product of this function and `other`; `meter` is not used."""
         breaks, pairs = merged(self.breaks, self.pieces, other.breaks, other.pieces)
         return SeriesPiecewise(self.ring, breaks, tuple(product(left, right) for left, right in pairs))
 
     def to_power(self, exponent: int, meter: Meter) -> SeriesPiecewise:
-        """Return this function to the power `exponent` >= 1."""
+        """Return this function to the power `exponent` >= 1; `meter` is not used."""
         piecewise = self
         for _ in range(exponent - 1):
             piecewise = piecewise.times(self, meter)
         return piecewise
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002
-        """Return X -> the integral of this function over X + eps·low <= Z <= X + eps·high.
+        """Return X -> the integral of this function over X + eps·`low` <= Z <= X + eps·`high`.
 
-        An end that is None is infinite.
+        An end that is None is infinite. `meter` is not used.
         """
         if low is None:
             assert high is not None, "a noise is tied to its parent by something"
@@ -214,7 +220,7 @@ class SeriesPiecewise:
         return SeriesPiecewise(self.ring, self.breaks, tuple(pieces))
 
     def shifted(self, offset: int) -> SeriesPiecewise:
-        """Return the function X -> f(X + eps·offset), where f is this function."""
+        """Return the function X -> f(X + eps·`offset`), where f is this function."""
         if not offset:
             return self
         pieces = tuple(self.ring.shifted(piece, offset) for piece in self.pieces)
@@ -222,10 +228,11 @@ class SeriesPiecewise:
 
 
 def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Meter) -> flint.arb_series:
-    """Return the integral over the line of a product of functions, each to a power; it must decay at both ends.
+    """Return the integral over the line of the product of `factors`, pairs (function, power).
 
-    Few factors change from one piece to the next. Most of these have a single term in the earlier piece, which is
-    divided out. So each breakpoint takes approximately as many steps as its factors have terms.
+    The product must decay at both ends. Few factors change from one piece to the next. Most of these have a single
+    term in the earlier piece, which is divided out. So each breakpoint takes approximately as many steps as its
+    factors have terms. `meter` is not used.
     """
     functions = [function.to_power(count, meter) for function, count in factors]
     ring = functions[0].ring

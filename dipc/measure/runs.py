@@ -40,10 +40,10 @@ _EVERYWHERE = Piecewise((), (Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)}),))
 
 
 def run_measure(graph: RunGraph, limits: Limits) -> Closed:
-    """Return the exact probability, for every eps > 0, that all steps of some path through the graph hold.
+    """Return the exact probability, for every eps > 0, that all steps of some path through `graph` hold.
 
-    Raises OutsideFragment for noises that are not all Laplace or all discrete Laplace, and for steps whose comparisons
-    are not a forest of differences; LimitReached past a limit.
+    Raises OutsideFragment for noises that are not all Laplace or all discrete Laplace, and for steps whose
+    comparisons are not a forest of differences. Raises LimitReached if the work exceeds `limits`.
     """
     system = _System.from_graph(graph)
     meter = Meter(limits)
@@ -54,7 +54,7 @@ def run_measure(graph: RunGraph, limits: Limits) -> Closed:
 
 
 def require_measured(graph: RunGraph) -> None:
-    """Raise OutsideFragment if `run_measure` cannot measure graphs with these noises and steps, for any constants."""
+    """Raise OutsideFragment if `run_measure` cannot measure `graph`, whatever its constants are."""
     system = _System.from_graph(graph)
     for step in graph.steps:
         rows = [row for number in step.conditions if (row := system.rows[number]) is not None]
@@ -65,10 +65,11 @@ def require_measured(graph: RunGraph) -> None:
 
 @dataclass(frozen=True)
 class _System:
-    """The noises and constraints of a run graph, rescaled to integers.
+    """The noises and conditions of a run graph, rescaled to integers.
 
-    The measure of the graph at eps is the measure of these noises and constraints at `stretch`·eps. A row (i, j, w)
-    means Z_i - Z_j >= w; None marks a constraint that always holds.
+    The measure of the graph at eps is the measure of these noises and conditions at `stretch`·eps. `rows` has one
+    item for each condition: (i, j, w) means Z_i - Z_j >= w; None marks a condition that always holds. `whole` says
+    that the noises are integers.
     """
 
     rates: Sequence[int]
@@ -103,7 +104,7 @@ class _Passing(Generic[_Function]):
     """A computation of the measure of a run graph, backwards from its end; equal functions are computed once.
 
     For each node it computes a function F of the noise that is live there: the probability that a run from the node
-    to the end satisfies its constraints.
+    to the end satisfies its conditions.
     """
 
     def __init__(self, graph: RunGraph, system: _System, kind: type[_Function], one: _Function, meter: Meter) -> None:
@@ -184,10 +185,10 @@ class _Passing(Generic[_Function]):
         return self._passed(step, links, names).integral(self._meter)
 
     def _passed(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> _Function:
-        """Return the probability of a step and all later steps, as a function of the noise live before the step.
+        """Return the probability of `step` and all later steps, as a function of the noise live before the step.
 
         If no noise is live there, the probability is the integral of the result. `links` has the ranges that the step
-        requires of differences of noises.
+        requires of differences of noises. `names` has the number of the function F of each later node.
         """
         source, goal = self._live[step.source], self._live[step.goal]
         live: list[int] = [noise for noise in (source, goal) if noise is not None]
@@ -233,10 +234,10 @@ class _Passing(Generic[_Function]):
 
 
 def _ordered(noises: Sequence[int], ties: Sequence[tuple[int, int]]) -> tuple[list[int], Mapping[int, int | None]]:
-    """Return (`noises` in an order with each parent before its children, the parent of each noise).
+    """Return `noises` in an order with each parent before its children, and the parent of each noise.
 
-    A noise without ties to earlier ones has the first noise as its parent. Raises OutsideFragment for ties in a
-    cycle.
+    `ties` has each tied pair of noises in both orders. A noise without ties to earlier ones has the first noise as
+    its parent. Raises OutsideFragment for ties in a cycle.
     """
     adjacent: dict[int, list[int]] = {noise: [] for noise in noises}
     for i, j in ties:

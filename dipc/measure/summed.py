@@ -64,7 +64,7 @@ _GUARD = 16
 
 @frozen
 class Theta:
-    """The discrete Gaussian law with deviation unit/(rate·eps), or unit/rate if `fixed`."""
+    """The discrete Gaussian law with mean 0 and the deviation `unit`/(`rate`·eps), or `unit`/`rate` if `fixed`."""
 
     rate: Fraction
     unit: Real
@@ -78,9 +78,10 @@ class Theta:
         return flint.arb_series([scale]) if self.fixed else eps * eps * scale
 
     def _least_exponent(self, center: Fraction, *, wide: bool) -> float:
-        """Return an approximate r for which the mass of k decays like e^{-r·k²} at the eps `center`.
+        """Return an approximate r for which the mass of k decays like e^{-r·k²} at eps = `center`.
 
-        If `wide`, it decays so on the whole disk around the center. It chooses where the noise is cut off.
+        If `wide`, it decays so on the whole disk of complex eps around `center`. It chooses where the noise is cut
+        off.
         """
         size = float(self.rate) / float(self.unit.enclosure()[1]) * (1 if self.fixed else float(center))
         return size**2 / (8 if wide and not self.fixed else 2)
@@ -88,24 +89,27 @@ class Theta:
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
         """Return an integer K such that the mass beyond ±K is approximately e^-`wanted` at eps = `center`.
 
-        If `wide`, this is so for all eps on the disk around `center`.
+        If `wide`, this is so for all complex eps on the disk around `center`.
         """
         return ceil(sqrt(wanted / self._least_exponent(center, wide=wide))) + 1
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
-        """Return an upper bound of the total variation beyond ±`reach` at `center`, or on the disk if `wide`."""
+        """Return an upper bound of the total variation of the law beyond ±`reach` at eps = `center`.
+
+        If `wide`, it is one on the whole disk of complex eps around `center`.
+        """
         r = (flint.arb(to_fmpq(self.rate)) / self.unit.ball()) ** 2 / (8 if wide and not self.fixed else 2)
         r = r if self.fixed else r * flint.arb(to_fmpq(center)) ** 2
         tail = (-r * (reach + 1) ** 2).exp() / (1 - (-r * (2 * reach + 3)).exp())
         return (4 if wide else 2) * tail
 
     def at_most(self, edge: int, eps: Fraction) -> flint.arb:
-        """Return Pr[N <= edge] at `eps` for noise N of this law, to FLINT's current precision. Raises LimitReached."""
+        """Return Pr[N <= `edge`] at `eps` for N of this law, to FLINT's current precision. Raises LimitReached."""
         taylor = SummedMeasure((Node(((self, 1),), ((-1, 0, edge),), None, ()),)).series(eps)
         return coefficients(taylor, 1)[0]
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:
-        """Return the masses of 0, ..., `reach`, as series in eps around `center`."""
+        """Return the masses of 0, ..., `reach`, as series around `center` in eps, whose own series is `eps`."""
         q = self._q(eps)
         weights = [(q * (-k * k)).exp() for k in range(reach + 1)]
         wide = flint.ctx.cap > 1
@@ -118,7 +122,7 @@ class Theta:
 
 @frozen
 class Geometric:
-    """The discrete Laplace law with this rate."""
+    """The discrete Laplace law with mean 0 and the rate `rate`·eps."""
 
     rate: Fraction
 
@@ -128,16 +132,19 @@ class Geometric:
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
         """Return an integer K such that the mass beyond ±K is approximately e^-`wanted` at eps = `center`.
 
-        If `wide`, this is so for all eps on the disk around `center`.
+        If `wide`, this is so for all complex eps on the disk around `center`.
         """
         return ceil((wanted + 2) / (float(self.rate * center) / (2 if wide else 1)))
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
-        """Return an upper bound of the total variation beyond ±`reach` at `center`, or on the disk if `wide`."""
+        """Return an upper bound of the total variation of the law beyond ±`reach` at eps = `center`.
+
+        If `wide`, it is one on the whole disk of complex eps around `center`.
+        """
         return 3 * (-flint.arb(to_fmpq(self.rate * center * (reach + 1) / (2 if wide else 1)))).exp()
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:  # noqa: ARG002
-        """Return the masses of 0, ..., `reach`, as series in eps around `center`."""
+        """Return the masses of 0, ..., `reach`, as series around `center` in eps, whose own series is `eps`."""
         z = (eps * -flint.arb(to_fmpq(self.rate))).exp()
         mass = (1 - z) / (1 + z)
         return [mass, *(mass := mass * z for _ in range(reach))]
@@ -153,10 +160,10 @@ Limit = tuple[int, int, int]
 
 @frozen
 class Node:
-    """A sum of noises, each with its factor, that must satisfy the inequalities `own`.
+    """A sum of noises that must satisfy the inequalities `own`; a node of the tree of a `SummedMeasure`.
 
-    Together with the value of its parent, the sum must satisfy `limits`. `parent` is the parent's index, or None for a
-    root.
+    `laws` has the law of each noise with its factor in the sum. Together with the value of its parent, the sum must
+    satisfy `limits`. `parent` is the parent's index, or None for a root.
     """
 
     laws: tuple[tuple[Masses, int], ...]
@@ -254,7 +261,7 @@ def _allowed_values(limits: Sequence[Limit], other: int, low: int, high: int) ->
 
 
 def summed_measure(event: Event) -> SummedMeasure | None:
-    """Return the measure of a connected event over integer noises; None if it is 0.
+    """Return the measure of a connected `event` over integer noises; None if it is 0.
 
     At least one noise is discrete Gaussian. Raises OutsideFragment if the event is not a forest.
     """
@@ -302,7 +309,7 @@ def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMea
 
 
 def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
-    """Return (the noises of `event`, or sums of multiples of noises; the half-spaces over them), all in integers.
+    """Return the noises of `event`, or sums of multiples of noises, and the half-spaces over them, all in integers.
 
     If `united`, noises that always occur in one proportion form a sum.
     """
@@ -331,7 +338,7 @@ def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
 
 
 def _is_empty(limits: Collection[Limit]) -> bool:
-    """Whether two opposite limits, on one value or on one combination of two values, leave no integer between them."""
+    """True if two opposite items of `limits`, on a value or a combination of two, leave no integer between them."""
     nearest: dict[tuple[int, int], int] = {}
     for a, b, d in limits:
         unit = gcd(a, b)
@@ -352,7 +359,7 @@ def _masses(noise: Noise) -> Masses:
 def _from_leaves(count: int, edges: Mapping[tuple[int, int], object]) -> Iterator[tuple[int, int | None]]:
     """Yield (node, parent) for each node of the tree with these `edges`, children first.
 
-    There are `count` nodes. Raises OutsideFragment if the edges are not a tree.
+    The nodes are 0 to `count` - 1. Raises OutsideFragment if the edges are not a tree.
     """
     neighbors: list[list[int]] = [[] for _ in range(count)]
     for i, j in edges:
@@ -395,10 +402,10 @@ MOST_RATES = 6
 
 @frozen
 class LatticeSum:
-    """The probability that low <= S <= high for a sum S of discrete Laplace noises around 0.
+    """The probability that `low` <= S <= `high` for a sum S of independent discrete Laplace noises with mean 0.
 
-    An end that is None is infinite. `rates` gives the number of noises for each rate, a multiple of eps; the rates are
-    different.
+    An end that is None is infinite. `rates` gives the number of noises for each rate, a multiple of eps; the rates
+    are different.
     """
 
     rates: tuple[tuple[Fraction, int], ...]
@@ -419,7 +426,7 @@ class LatticeSum:
 
 
 def _upper_tail(powers: Sequence[tuple[flint.arb_series, int]], least: int) -> flint.arb_series:
-    """Return Pr[S >= least] for a sum S of discrete Laplace noises.
+    """Return Pr[S >= `least`] for a sum S of independent discrete Laplace noises with mean 0.
 
     `powers` has the pair (e^{-rate·eps}, number of noises) for each rate.
     """
@@ -448,7 +455,7 @@ def _upper_tail(powers: Sequence[tuple[flint.arb_series, int]], least: int) -> f
 def _times_power(
     product: Sequence[flint.arb_series], c: flint.arb_series, d: flint.arb_series, power: int
 ) -> list[flint.arb_series]:
-    """Return the first coefficients in h of `product` times (c + d·h)^power, where c is not 0 at the center."""
+    """Return the first coefficients in h of `product` times (`c` + `d`·h)^`power`; `c` is not 0 at the center."""
     base = c**power if power >= 0 else (flint.arb_series([1]) / c) ** -power
     expanded = [base]
     for k in range(1, len(product)):
@@ -498,7 +505,7 @@ def lattice_sum(event: Event) -> LatticeSum:
 
 
 def _primitive(item: Halfspace) -> tuple[tuple[tuple[int, int], ...], int]:
-    """Return the half-space `item` over integers as Σ ±x + constant >= 0.
+    """Return the half-space `item` over integers as Σ ±x + constant >= 0: the signs of the x, and the constant.
 
     Raise OutsideFragment for other coefficients.
     """
@@ -512,10 +519,10 @@ def _primitive(item: Halfspace) -> tuple[tuple[tuple[int, int], ...], int]:
 
 
 def watch_rates(event: Event, degree: int = 0) -> None:
-    """Raise LimitReached, before the work, for a sum with so many different rates that its closed form is too long.
+    """Raise LimitReached, before the work, if the closed form of a sum that `event` bounds would be too long.
 
-    There is no limit while the polynomials in e^{u·eps}, with the rates' common unit u, have at most the degree
-    `degree`.
+    It is too long for many different rates, unless the polynomials in e^{u·eps}, with the rates' common unit u, have
+    at most the degree `degree`.
     """
     try:
         rates = [rate for rate, _ in lattice_sum(event).rates]

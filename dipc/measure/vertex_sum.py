@@ -53,9 +53,9 @@ _Series = list[flint.fmpq]
 
 @frozen
 class _Sides:
-    """The density of a noise: `scale`·e^{left·X} below its mean and `scale`·e^{-right·X} above.
+    """The density of a noise: `scale`·e^{`left`·X} below its mean and `scale`·e^{-`right`·X} above.
 
-    X counts from the mean. A rate of None means that the density is 0 on that side.
+    X counts from `mean`. A rate of None means that the density is 0 on that side.
     """
 
     mean: flint.fmpq
@@ -65,7 +65,7 @@ class _Sides:
 
 
 def corners_at_most(event: Event) -> int:
-    """Return the greatest possible number of terms of `vertex_measure`."""
+    """Return an upper bound of the number of terms of `vertex_measure` for `event`."""
     noises = {i for c in event.constraints for i, _ in c.coefficients}
     return comb(len(event.constraints) + len(noises), len(noises))
 
@@ -75,7 +75,7 @@ def vertex_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
 
     The noises must be continuous, with an exponential density on each side, and each constraint must mention a noise.
     Raises OutsideFragment for other noises. Raises LimitReached, before the work, if there are more terms than the
-    limit `cells`.
+    field `cells` of `limits`.
     """
     most = (limits or Limits()).cells
     if corners_at_most(event) > most:
@@ -238,7 +238,7 @@ class _Arrangement:
 
 
 def _is_positive(value: flint.fmpq, moving: flint.fmpq) -> bool:
-    """Whether `value` + τ·`moving` is positive for all small τ > 0; raises NotApplicable if both are 0."""
+    """True if `value` + τ·`moving` is positive for all small τ > 0; raises NotApplicable if both are 0."""
     if value != 0:
         return bool(value > 0)
     if moving == 0:
@@ -252,7 +252,7 @@ def _at_zero(
     exponent: flint.fmpq,
     change: flint.fmpq,
 ) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
-    """Yield the coefficient of δ^0 of scale·e^{(exponent + change·δ)·eps}·Π_i Σ_j 1/(a_ij + b_ij·δ).
+    """Yield the coefficient of δ^0 of `scale`·e^{(`exponent` + `change`·δ)·eps}·Π_i Σ_j 1/(a_ij + b_ij·δ).
 
     The coefficient is a sum of terms c·eps^k·e^{q·eps}, given as (k, q, c); the pairs (a_ij, b_ij) are in `factors`.
     """
