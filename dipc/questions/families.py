@@ -107,7 +107,7 @@ class IntegerForm:
         )
 
     def values(self, numbers: IntegerColumns, rows: Sequence[int]) -> list[int]:
-        """Return the values at these rows, as integers over `scale` · denominator."""
+        """Return the values at `rows`, indices into the columns `numbers`, as integers over `scale` · denominator."""
         result = [self.constant * numbers.denominator] * len(rows)
         for position, coefficient in self.terms:
             column = numbers.columns[position]
@@ -118,7 +118,7 @@ class IntegerForm:
         return result
 
     def least(self, numbers: IntegerColumns, rows: Sequence[int]) -> Fraction:
-        """Return the least value at these rows, of which there is at least one."""
+        """Return the least value at `rows`, at least one index into the columns `numbers`."""
         return Fraction(min(self.values(numbers, rows)), self.scale * numbers.denominator)
 
 
@@ -133,7 +133,7 @@ class AlphaColumn:
         return Fraction(alpha, self.below)
 
     def among(self, rows: Iterable[int]) -> set[int]:
-        """Return the finite alphas of these rows."""
+        """Return the finite alphas of `rows`."""
         return {alpha for row in rows if (alpha := self.of[row]) is not None}
 
 
@@ -192,7 +192,10 @@ class FamilyClaim:
         return known
 
     def scope(self, alpha: Fraction, engine: Engine) -> ClaimScope:
-        """Return the values of eps where beta < 1 at `alpha`. Raises NotApplicable if they are not decided."""
+        """Return the values of eps where beta < 1 at `alpha`, within the limits of `engine`.
+
+        Raises NotApplicable if they are not decided.
+        """
         known = self._scopes.get(alpha)
         if known is None:
             if len(self._scopes) > _MOST_REMEMBERED:
@@ -203,7 +206,10 @@ class FamilyClaim:
         return known
 
     def is_vacuous(self, alpha: Fraction, engine: Engine) -> bool:
-        """Return True if beta >= 1 everywhere at `alpha`. If beta falls, few alphas are tried. Raises NotApplicable."""
+        """Return True if beta >= 1 everywhere at `alpha`, within the limits of `engine`. Raises NotApplicable.
+
+        If beta falls, the answers at earlier alphas are used.
+        """
         if self.falls:
             if self._most_vacuous is not None and alpha <= self._most_vacuous:
                 return True
@@ -217,7 +223,10 @@ class FamilyClaim:
         return vacuous
 
     def vacuous_among(self, alphas: Sequence[Fraction], engine: Engine) -> int:
-        """Return how many of the increasing `alphas`, the first ones, have beta >= 1 everywhere; beta must fall."""
+        """Return how many of the increasing `alphas` have beta >= 1 everywhere: the first ones, as beta must fall.
+
+        Raises NotApplicable if a limit of `engine` is reached.
+        """
         assert self.falls
         low, high = 0, len(alphas)
         while low < high:
@@ -240,7 +249,7 @@ class RowsAsked:
 
 
 def rounded_up(alpha: Fraction, digits: int) -> Fraction:
-    """Return the least number with this many leading binary digits that is at least `alpha` >= 0."""
+    """Return the least number with `digits` leading binary digits that is at least `alpha` >= 0."""
     if not alpha:
         return _ZERO
     above, below = alpha.numerator, alpha.denominator
@@ -255,10 +264,10 @@ def rounded_up(alpha: Fraction, digits: int) -> Fraction:
 
 @frozen
 class _Side:
-    """A half-space of an event: `coefficients` on the noises, and a constant that a row determines.
+    """A half-space of an event: `coefficients` on the noises, and a constant.
 
-    The constant is open, and `form` computes it from a row, unless `form` is None: then `fixed` is the whole
-    half-space.
+    The constant is computed from a row by `form`. If `form` is None, `fixed` is the whole half-space, the same for
+    all rows.
     """
 
     coefficients: Terms
@@ -268,7 +277,11 @@ class _Side:
 
 @dataclass(slots=True)
 class Family:
-    """The exits of rows with one answer, with open constants. `known` has the obligations decided so far."""
+    """The exits of rows with one answer, with open constants.
+
+    `shares` has each exit with the half-spaces of its events, and `forms` has the open constants in the same order.
+    `known` has the obligations decided so far: whether the claim holds, by the greatest alpha and the constants.
+    """
 
     shares: tuple[tuple[PlannedExit, tuple[tuple[_Side, ...], ...]], ...]
     forms: list[IntegerForm]
@@ -311,10 +324,10 @@ class RowFamilies:
     # --- det and dd by the facets of a region -------------------------------------------------------
 
     def distances_of(self, row: Row, numbers: IntegerColumns, rows: Sequence[int]) -> tuple[list[int], int] | None:
-        """Return dd of these rows, which have the finite cells of `row`, as integers over the second number.
+        """Return dd of `rows` as integers over the second number; `rows` are indices into the columns `numbers`.
 
-        None if the inputs with this answer are not known to be one convex set of real inputs. Raises NotApplicable if
-        some row's answer differs from det.
+        All of them have the finite cells of `row`. The result is None if the inputs with this answer are not known to
+        be one convex set of real inputs. Raises NotApplicable if some row's answer differs from det.
         """
         if self._has_numeric_outputs:
             return None
@@ -359,9 +372,10 @@ class RowFamilies:
     def split(
         self, row: Row, gamma: Cell, numbers: IntegerColumns, rows: Sequence[int]
     ) -> Iterator[tuple[Family, Sequence[int]]]:
-        """Yield the families of these rows, which have the finite cells of `row`, each with its rows.
+        """Yield the families of `rows`, which are indices into the columns `numbers`, each with its rows.
 
-        Raises NotApplicable for programs whose runs are not listed, and Undecided past a limit.
+        All of them have the finite cells of `row`, and the claim's `gamma`. Raises NotApplicable for programs whose
+        runs are not listed, and Undecided past a limit.
         """
         exits = self._probabilities.plan_exits(row.inputs, row.outputs)
         if exits is None:
@@ -387,7 +401,10 @@ class RowFamilies:
     def _holding(
         self, each: PlannedExit, radius: Fraction, numbers: IntegerColumns, rows: Sequence[int]
     ) -> bool | list[bool]:
-        """Return at which of the rows the guards of an exit hold; a single truth value for all rows."""
+        """Return at which of `rows` the guards of the exit `each` hold; a single truth value is that of all rows.
+
+        `radius` is gamma, and `rows` are indices into the columns `numbers`.
+        """
         event = each.event
         if not event.possible or (event.random_balls and radius <= 0):
             return False
@@ -431,7 +448,7 @@ class RowFamilies:
     # --- deciding -----------------------------------------------------------------------------------
 
     def undecided_rows(self, family: Family, rows: Sequence[int], asked: RowsAsked) -> list[int]:
-        """Return the rows of `family` among `rows` at which no obligation about a set of rows proves the claim."""
+        """Return those of `rows`, all of `family`, at which no obligation about a set of rows proves the claim of `asked`."""
         alphas = asked.alphas
         if not asked.about.falls:
             exact = {alpha: alphas.fraction(alpha) for alpha in alphas.among(rows)}
@@ -445,7 +462,11 @@ class RowFamilies:
     def _by_sets(
         self, family: Family, rows: Sequence[int], grid: Mapping[int, Fraction], asked: RowsAsked, digits: int
     ) -> list[int]:
-        """Decide the rows in sets with equal values of `grid`, an upper bound of each alpha; return the others."""
+        """Decide the `rows` of `family` in sets with equal values of `grid`, and return the rows that are not proved.
+
+        `grid` has an upper bound of each alpha of `asked`. `digits` is the number of leading binary digits that
+        alphas of one set share.
+        """
         order = {most: index for index, most in enumerate(dict.fromkeys(grid.values()))}
         number = {alpha: order[most] for alpha, most in grid.items()}
         sets: list[list[int]] = [[] for _ in order]
@@ -461,9 +482,10 @@ class RowFamilies:
         return left
 
     def _holds(self, family: Family, least: Sequence[Fraction], most: Fraction, asked: RowsAsked, digits: int) -> bool:
-        """Return True if the claim is proved at all rows of the family with alpha <= `most` and constants >= `least`.
+        """Return True if the claim of `asked` is proved at each row of `family` with alpha <= `most`, constants >= `least`.
 
-        Constants are first bounded by small multiples of alpha, so that many sets of rows share an obligation.
+        All alphas have the leading binary `digits` of `most`. Constants are first bounded by small multiples of
+        alpha, so that many sets of rows share an obligation.
         """
         low = most - most / (1 << (digits - 1))
         unit = (low or _ONE) / 16

@@ -194,7 +194,7 @@ class ChunkWorker:
         return Done("", spent=engine.spent, text="" if answer is None else answer.text())
 
     def answer(self, lines: bytes, engine: Engine) -> ChunkAnswer | None:
-        """Return the answer about the rows in `lines`; None if they have to be read with the whole table."""
+        """Return the answer about the rows in `lines`, decided by `engine`; None if the whole table has to be read at once."""
         work = self._probabilities.work
         before = work.explorations, work.chain_seconds
         try:
@@ -215,7 +215,7 @@ class ChunkWorker:
         return replace(answer, work=(work.explorations - before[0], work.chain_seconds - before[1]))
 
     def _measure_distances(self, rows: _ChunkRows) -> None:
-        """Give all rows their dd: that of the column, else that of the ideal, if there is one.
+        """Give all `rows` their dd: that of the column, else that of the ideal, if there is one.
 
         Raises _Refused if an answer is not the ideal's, and if only some rows of a program without an ideal have dd.
         """
@@ -258,7 +258,10 @@ class ChunkWorker:
     # --- rows in families ---------------------------------------------------------------------------
 
     def _decide_families(self, rows: _ChunkRows, engine: Engine) -> None:
-        """Mark the rows that obligations about families prove. Raises NotApplicable if no row is in one."""
+        """Mark those of `rows` that `engine` proves by obligations about families.
+
+        Raises NotApplicable if no row is in a family.
+        """
         families = self._families
         if families is None:
             raise NotApplicable
@@ -274,7 +277,7 @@ class ChunkWorker:
                 continue
 
     def _claim_of(self, rows: _ChunkRows, index: int) -> FamilyClaim:
-        """Return the claim of all rows of the table, which is read at the row `index`. Raises NotApplicable."""
+        """Return the claim of all rows of the table, read at the row `index` of `rows`. Raises NotApplicable."""
         if self._about is None:
             table = rows.part([index], self._pool)
             claim = resolve_claim(self._setup.core, table, self._setup.claim)
@@ -291,7 +294,11 @@ class ChunkWorker:
         families: RowFamilies,
         engine: Engine,
     ) -> None:
-        """Mark the proved rows of `members`, all with the finite cells of `first`. Raises NotApplicable, Undecided."""
+        """Mark the proved rows of `members`, indices of `rows` whose finite cells are those of `first`.
+
+        `numbers` has the other cells, `about` the claim, and `families` the obligations, which `engine` decides.
+        Raises NotApplicable, Undecided.
+        """
         near: list[int] = []
         if about.alpha is None:
             distances = rows.distances[members[0]]
@@ -402,7 +409,7 @@ class _ChunkRows:
         return self._groups
 
     def set_distances(self, members: Sequence[int], values: Sequence[int | None], below: int) -> None:
-        """Set dd of the rows `members`, as integers over `below`; None is infinity."""
+        """Set dd of the rows `members` to `values`, integers over `below`; None is infinity."""
         column = AlphaColumn(dict(zip(members, values, strict=True)), below)
         for index in members:
             self.distances[index] = column
@@ -413,7 +420,10 @@ class _ChunkRows:
         return None if column is None or value is None else column.fraction(value)
 
     def mark(self, rows: Sequence[int], *, vacuous: bool = False, above_one: bool = False) -> None:
-        """Mark these rows as proved; they may be `vacuous`, as beta is at least 1 everywhere or as dd is too small."""
+        """Mark `rows` as proved.
+
+        They are `vacuous` if dd is too small, or if beta is at least 1 everywhere (`above_one`).
+        """
         for index in rows:
             self._proved[index] = 1
         number = len(rows)
@@ -443,7 +453,7 @@ class _ChunkRows:
 
 
 def added(one: Counts, other: Counts) -> Counts:
-    """Return the sums of both counts."""
+    """Return the counts of the rows of `one` and of `other` together."""
     return Counts(*[mine + theirs for mine, theirs in zip(astuple(one), astuple(other), strict=True)])
 
 
@@ -465,7 +475,7 @@ class LongRows(CountedRows):
         self.every: Sequence[RowResult] | None = None
 
     def add(self, answer: ChunkAnswer) -> None:
-        """Add the rows of a chunk, except those that are left."""
+        """Add the rows that `answer` counts, except those that are left."""
         self._counts = added(self._counts, answer.counts)
         for scope in answer.scopes:
             self._scopes.setdefault(scope)
@@ -608,7 +618,10 @@ class LongTable(Source):
         return self._read
 
     def _steps(self, rows: LongRows, engine: Engine) -> Iterator[object]:
-        """Decide the chunks, then the rows that they left; where that is not possible, the whole table."""
+        """Decide the chunks, then the rows that they left, with `engine`, and add them to `rows`.
+
+        The whole table is decided at once if a chunk is refused or too many rows are left.
+        """
         left: list[tuple[int, tuple[str, ...]]] = []
         try:
             for answer in self._answers(engine):
@@ -646,7 +659,7 @@ class LongTable(Source):
     # --- chunks -------------------------------------------------------------------------------------
 
     def _answers(self, engine: Engine) -> Iterator[ChunkAnswer]:
-        """Yield the answers about the chunks in order, from the cache, from other processes or from this one.
+        """Yield the answers about the chunks in order, from the cache or the executor of `engine`.
 
         Raises _Refused if one is refused.
         """
@@ -722,10 +735,11 @@ def _header(file: IO[bytes]) -> list[str] | None:
 
 
 def long_table(program: Program, table: TableGiven, asked: Options, whole: Callable[[], Source]) -> LongTable | None:
-    """Return the question about a table that is decided chunk by chunk; None for a table that is read at once.
+    """Return the question about `table` that is decided chunk by chunk; None for a table that is read at once.
 
-    `whole` makes the question about the table read at once. A table is decided in chunks if it is a large file, its
-    rows are not shown (`Options.forms`), and all rows have one claim, which may depend on dd.
+    `asked` are the options of the question about `program`, and `whole` makes the question about the table read at
+    once. A table is decided in chunks if it is a large file, its rows are not shown (`Options.forms`), and all rows
+    have one claim, which may depend on dd.
     """
     if not isinstance(table, str | os.PathLike) or asked.forms or asked.keep_proofs or asked.digits is not None:
         return None

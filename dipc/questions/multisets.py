@@ -46,7 +46,7 @@ MultisetInput = tuple[Bag, ...]
 
 @frozen
 class Group:
-    """The indices of interchangeable inputs, with the values that each of them can have, in order."""
+    """The indices `places` of interchangeable inputs, with the `values` that each of them can have, in order."""
 
     places: tuple[int, ...]
     values: tuple[Value, ...]
@@ -149,10 +149,10 @@ class Groups:
 def groups_of(
     program: Program, ideal: Ideal | None, choices: Sequence[Sequence[Value]], *, by_transitions: bool = True
 ) -> Groups | None:
-    """Return the groups of interchangeable inputs with these `choices` of values; None if each group is a single input.
+    """Return the groups of interchangeable inputs of `program`, or None if each group is a single input.
 
-    With an `ideal`, exchanges must also preserve right answers and their distances. Without `by_transitions` only
-    expressions are examined to show that inputs are interchangeable.
+    `choices` has the values of each input. With an `ideal`, exchanges must also preserve right answers and their
+    distances. Without `by_transitions` only expressions are examined to show that inputs are interchangeable.
     """
     core = program.core
     place = {slot: number for number, slot in enumerate(core.inputs)}
@@ -185,7 +185,7 @@ def _ordered(values: Sequence[Value]) -> tuple[Value, ...]:
 
 
 def bag_distance(group: Group, norm: Norm, one: Bag, other: Bag) -> Fraction:
-    """Return the least distance, in the norm, of two inputs of one group with values `one` and `other`."""
+    """Return the least distance in `norm` of two inputs of `group`, with the values `one` and `other` in any order."""
     if one == other:
         return _ZERO
     if norm is Norm.DISCRETE:
@@ -200,7 +200,7 @@ class MultisetDistances:
     """A computation of dd for multiset inputs, from det of every multiset input of the program."""
 
     def __init__(self, ideal: Ideal, groups: Groups) -> None:
-        """Compute det of every multiset input.
+        """Compute det of the `ideal` at every multiset input of `groups`.
 
         Raises DiagnosticError if det is undefined at one of them, and LimitReached if there are too many.
         """
@@ -229,7 +229,6 @@ class MultisetDistances:
         self._steepness = {Norm.L1: _ONE, Norm.LINF: Fraction(places), Norm.DISCRETE: None}[self._norm]
 
     def _height(self, bags: MultisetInput) -> Fraction:
-        """Return the sum of all numbers in `bags`; the height of a nearby input differs little."""
         numbers = [value for bag in bags for value in bag if isinstance(value, Fraction)]
         return sum(numbers, _ZERO)
 
@@ -256,7 +255,11 @@ class MultisetDistances:
         return best
 
     def _outwards(self, start: int, height: Fraction) -> Iterator[int]:
-        """Yield the indices of all multiset inputs, those whose height is nearest to `height` first."""
+        """Yield the indices of all multiset inputs, those whose height is nearest to `height` first.
+
+        The height of a multiset input is the sum of its numbers. The inputs are in the order of their heights, and
+        `start` is the first index with at least `height`.
+        """
         low, high = start - 1, start
         heights = self._heights
         while low >= 0 or high < len(heights):
@@ -300,8 +303,9 @@ LEAST_INPUTS, LEAST_SAVED = 64, 4
 def multiset_classes(program: Program, inputs: FiniteInputs, *, by_transitions: bool = True) -> MultisetClasses | None:
     """Return the classes of all `inputs` by multisets, or None if grouping them does not help.
 
-    The inputs must all be finite, the program must have an `ideal`, and enough inputs must be interchangeable. Raises
-    DiagnosticError if det is undefined at an input, LimitReached past a limit.
+    The inputs must all be finite, `program` must have an `ideal`, and enough inputs must be interchangeable. Without
+    `by_transitions` only expressions are examined to show this. Raises DiagnosticError if det is undefined at an
+    input, LimitReached past a limit.
     """
     core = program.core
     if inputs.count <= LEAST_INPUTS or any(slot.is_symbolic for slot in core.input_slots):

@@ -199,7 +199,8 @@ class _Finder:
     def _endings(self, finite: Mapping[int, Value], region: ideals.Region) -> tuple[symmetry.Ending, ...] | None:
         """Return the exits with the answer of `region`; None past a limit, or if other answers count as near enough.
 
-        With near answers it is not known what the probability depends on.
+        `finite` has the values of the finite inputs. With near answers it is not known what the probability depends
+        on.
         """
         zero = self._pool.cell(Fraction(0))
         inputs = [self._pool.cell(finite[slot]) if slot in finite else zero for slot in self._core.inputs]
@@ -262,7 +263,10 @@ class ClassDistances:
         region: ideals.Region,
         family: symmetry.RegionFamily | None,
     ) -> Fraction | None:
-        """Return dd at `inputs`, whose numeric part is `point` in `region`; None is infinity. Raises Undecided."""
+        """Return dd at `inputs`, whose numeric part is `point` in `region`; None is infinity. Raises Undecided.
+
+        `family` has all regions with the answer of `region`, None if they are not known.
+        """
         if self._plain and family is not None and family.alone and not self._mixed(region):
             if self._norm is Norm.LINF:
                 return escape(region.guards, point, self._positions)
@@ -285,12 +289,13 @@ class ClassDistances:
 def escape(
     guards: Sequence[Constraint], inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """Return the distance from the input `inputs` to the nearest input w that violates some guard; None is infinity.
+    """Return the distance from the input `inputs` to the nearest input w that violates a guard; None is infinity.
 
-    The distance of two inputs is the greatest difference of their values. w is in the declared domains. `inputs`
-    satisfies all guards. If the guards are those of the only region where det gives some constant answer, the result is
-    dd(u). The outside of a conjunction is the union of the outsides of its guards, so that the result is the least of
-    their distances; redundant guards change nothing. Raises ValueError if one guard mixes int inputs with others.
+    The distance of two inputs is the greatest difference of their values. w is in the declared domains of
+    `positions`. `inputs` satisfies all `guards`. If the guards are those of the only region where det gives some
+    constant answer, the result is dd(u). The outside of a conjunction is the union of the outsides of its guards, so
+    that the result is the least of their distances; redundant guards change nothing. Raises ValueError if one guard
+    mixes int inputs with others.
     """
     distances = [_violation_distance(guard, inputs, positions) for guard in guards]
     finite = [radius for radius in distances if radius is not None]
@@ -300,7 +305,10 @@ def escape(
 def _violation_distance(
     guard: Constraint, inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """Return the distance from `inputs` to the nearest input that violates `guard`; None is infinity."""
+    """Return the distance from `inputs` to the nearest input that violates `guard`; None is infinity.
+
+    `positions` has the domains of the inputs, by slot.
+    """
     terms = guard.form.inputs
     slack = guard.form.evaluate(inputs)
     kinds = {_kind(positions[slot]) for slot, _ in terms}
@@ -329,7 +337,8 @@ def _stepwise(
 ) -> Fraction | None:
     """Return the distance from `inputs` to the nearest input that violates `guard`, if some inputs have listed domains.
 
-    Inputs with listed domains change the `slack` of the guard in steps, real inputs continuously. None is infinity.
+    `positions` has the domains, by slot. Inputs with listed domains change the `slack` of the guard in steps, real
+    inputs continuously. None is infinity.
     """
     slope = sum(
         (abs(coefficient) for slot, coefficient in guard.form.inputs if positions[slot].domain is None), start=_ZERO
@@ -352,7 +361,10 @@ def _stepwise(
 
 
 def _gains(coefficient: Fraction, value: Fraction, domain: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return pairs (radius, further fall of coefficient·x at this radius around x = `value`), with increasing radii."""
+    """Return pairs (radius, further fall of `coefficient`·x at this radius around x = `value`), with increasing radii.
+
+    x is in `domain`.
+    """
     result: list[tuple[Fraction, Fraction]] = []
     so_far = _ZERO
     for other in sorted(domain, key=lambda other: abs(other - value)):
@@ -379,7 +391,7 @@ _Types = Mapping[int, str]
 
 
 def promoted(program: Program) -> Program:
-    """Return the program with as many numeric DOM inputs declared `real` or `int` as the language allows."""
+    """Return `program` with as many numeric DOM inputs declared `real` or `int` as the language allows."""
     core = program.core
     tree = parse(core.source.in_language)
     domains = [_domains(declaration, program) for declaration in tree.declarations]
@@ -406,7 +418,7 @@ def promoted(program: Program) -> Program:
 
 
 def _domains(declaration: ast.Declaration, program: Program) -> list[Sequence[Value]]:
-    """Return the listed domain of each input that `declaration` declares; () for an input without a listed domain."""
+    """Return the listed domain of each input of `program` that `declaration` declares, () for other inputs."""
     if not isinstance(declaration, ast.VariableDecl) or declaration.role is not ast.Role.INPUT:
         return []
     names = {declarator.name for declarator in declaration.declarators}
@@ -420,7 +432,7 @@ def _is_numeric(values: Sequence[Value]) -> bool:
 
 
 def _retyped(program: Program, tree: ast.ProgramTree, types: _Types) -> Program | None:
-    """Return the program with other types in the declarations `types`.
+    """Return `program`, whose syntax tree is `tree`, with other types in the declarations `types`.
 
     The result is None if this breaks a rule or costs instructions. An int costs instructions if it is assigned to a
     variable with a domain: it is compared with each value, while a value of a domain is copied.
@@ -478,7 +490,7 @@ class ClassTable:
     everything: bool
 
     def counted(self, report: Report) -> Report:
-        """Return the report on `table` as one on all inputs: each row has the `count` of inputs that it represents."""
+        """Return `report`, about the `table`, as one about all inputs, with the `count` of inputs for each row."""
         rows = tuple(replace(row, count=each.count) for row, each in zip(report.rows, self.classes, strict=False))
         evidence = report.evidence
         if evidence is not None:
@@ -512,9 +524,9 @@ def class_table(
 
 
 def _multiset_table(program: Program, inputs: FiniteInputs, *, by_transitions: bool) -> ClassTable | None:
-    """Return the table of classes of inputs that differ in the order of values.
+    """Return the table of classes of `inputs` that differ in the order of values; None if too few may change places.
 
-    The result is None if too few inputs may change places.
+    Without `by_transitions` only expressions of `program` are examined to show that inputs are interchangeable.
     """
     found = multisets.multiset_classes(program, inputs, by_transitions=by_transitions)
     return None if found is None else _listed_classes(program, inputs, found.classes, found.values, found.alike)
@@ -527,7 +539,10 @@ def _listed_classes(
     choices: Sequence[Sequence[Value]],
     alike: tuple[tuple[int, ...], ...] = (),
 ) -> ClassTable:
-    """Return the table of `classes` of `inputs`, whose values at each position are `choices`."""
+    """Return the table of `classes` of `inputs` to `program`, whose values at each position are `choices`.
+
+    `alike` has the positions of interchangeable inputs.
+    """
     core, pool = program.core, CellPool()
     values = dict(zip(core.inputs, choices, strict=True))
     texts = tuple([tuple([pool.cell(value).text for value in values[slot]]) for slot in core.inputs])
@@ -615,7 +630,7 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
 
 
 def with_corollary(report: Report) -> Report:
-    """Return the report with the theorem that it proves, Corollary 13 of the paper, if it is about all inputs.
+    """Return `report`, about all inputs, with the theorem that it proves, Corollary 13 of the paper, if it proves one.
 
     Inputs and outputs must be finite. The corollary is Theorem 12 (or 10, with gamma fixed) at every input.
     """
@@ -626,9 +641,9 @@ def with_corollary(report: Report) -> Report:
 
 
 def is_everything(program: Program, inputs: Any) -> bool:
-    """Return True if `inputs` are all inputs of a program with finite inputs and outputs.
+    """Return True if `inputs` are all inputs of `program`, whose inputs and outputs are finite.
 
-    `inputs` is as for `grouped`, and can be read. A selection of inputs is not all of them.
+    `inputs` is a value that `parse_inputs` reads, or None for all inputs. A selection of inputs is not all of them.
     """
     if program.core.selection is not None:
         return False
@@ -640,7 +655,7 @@ def is_everything(program: Program, inputs: Any) -> bool:
 
 
 def _is_everything(core: CoreProgram, values: Mapping[int, Sequence[Value]]) -> bool:
-    """Return True if `values` of each input slot are all inputs of a program with finite inputs and outputs."""
+    """Return True if `values`, by input slot, are all values of each input of `core`, and all outputs are finite."""
     if not core.has_finite_outputs:
         return False
     for slot in core.inputs:

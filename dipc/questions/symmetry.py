@@ -53,7 +53,10 @@ class NoiseRelation:
 
 @frozen
 class DependentFactor:
-    """Dependent noises with their relations; their probability is a factor of an exit's."""
+    """Dependent noises with their relations; the probability of the relations is a factor of an exit's probability.
+
+    A noise is numbered by its position in `laws`.
+    """
 
     laws: tuple[NoiseLaw, ...]
     relations: tuple[NoiseRelation, ...]
@@ -75,7 +78,7 @@ class Ending:
 
 
 def guard_of(item: Constraint) -> Halfspace:
-    """Return a constraint on inputs as a half-space with coefficients of absolute sum 1.
+    """Return the constraint `item` on inputs as a half-space with coefficients of absolute sum 1.
 
     Equal sets of inputs have equal half-spaces.
     """
@@ -84,12 +87,15 @@ def guard_of(item: Constraint) -> Halfspace:
 
 
 def guards_of(items: Iterable[Constraint]) -> frozenset[Halfspace]:
-    """Return a conjunction of constraints on inputs as half-spaces."""
+    """Return the conjunction of the constraints `items` on inputs as half-spaces."""
     return frozenset(guard_of(item) for item in items)
 
 
 def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int, InputForm]) -> Ending:
-    """Return the exit `event` in comparable form; `centers` has the forms around which near outputs lie, by slot."""
+    """Return the exit `event` with this `weight` in comparable form.
+
+    `centers` has the forms around which near outputs lie, by slot.
+    """
     return Ending(
         weight,
         guards_of(event.guards),
@@ -120,24 +126,24 @@ Renaming = Mapping[int, int]
 
 
 def renamed_terms(terms: Terms, names: Renaming) -> Terms:
-    """Return the terms with input slots renamed; the same object if no slot changes."""
+    """Return `terms` with the input slots renamed by `names`; the same object if no slot changes."""
     if not any(slot in names for slot, _ in terms):
         return terms
     return tuple(sorted((names.get(slot, slot), coefficient) for slot, coefficient in terms))
 
 
 def renamed_guards(guards: frozenset[Halfspace], names: Renaming) -> frozenset[Halfspace]:
-    """Return the half-spaces with input slots renamed."""
+    """Return the half-spaces `guards` with the input slots renamed by `names`."""
     return frozenset(renamed_guard(guard, names) for guard in guards)
 
 
 def renamed_guard(guard: Halfspace, names: Renaming) -> Halfspace:
-    """Return the half-space with input slots renamed."""
+    """Return the half-space `guard` with the input slots renamed by `names`."""
     return Halfspace(renamed_terms(guard.coefficients, names), guard.constant, guard.strict)
 
 
 def renamed_part(factor: DependentFactor, names: Renaming) -> DependentFactor:
-    """Return the factor with input slots renamed; the same object if no slot changes."""
+    """Return `factor` with the input slots renamed by `names`; the same object if no slot changes."""
     laws = tuple(_renamed_law(law, names) for law in factor.laws)
     relations = tuple(
         NoiseRelation(relation.noises, (renamed_terms(relation.form[0], names), relation.form[1]), relation.within)
@@ -156,7 +162,7 @@ def _renamed_law(law: NoiseLaw, names: Renaming) -> NoiseLaw:
 
 
 def same_after(endings: Sequence[Ending], names: Renaming) -> bool:
-    """Return True only if renaming the inputs gives the same endings, up to their order and the names of noises.
+    """Return True only if renaming the inputs by `names` maps `endings` to themselves, up to order and noises' names.
 
     The sum over the endings is then the same function of the inputs before and after. False proves nothing.
     """
@@ -217,7 +223,7 @@ def same_part(left: DependentFactor, right: DependentFactor) -> bool:
 
 
 def _order(factor: DependentFactor) -> list[int]:
-    """Return the noises in an order that depends on their names as little as refined colors allow.
+    """Return the noises of `factor` in an order that depends on their names as little as refined colors allow.
 
     The color of a noise is a hash of its law, and then of its relations with the colors of their noises.
     """
@@ -374,7 +380,7 @@ class Apartness:
         return {slot % self.shift for item in _constraints(self.formula) for slot, _ in item.form.inputs}
 
     def allows(self, names: Renaming) -> bool:
-        """Return True only if the condition is the same after renaming the inputs in u and in u'."""
+        """Return True only if renaming the inputs by `names`, in u and in u', does not change the condition."""
         both = {**names, **{slot + self.shift: other + self.shift for slot, other in names.items()}}
         return _key(self.formula, both) == _key(self.formula, {})
 
@@ -451,7 +457,7 @@ Domain = tuple[Fraction, ...] | None
 
 @frozen
 class Position:
-    """One numeric input: its possible values, its declared domain, and whether it is executed as an int."""
+    """One numeric input: its possible `values`, its declared `domain`, and whether it is executed as an int (`whole`)."""
 
     slot: int
     values: tuple[Fraction, ...]
@@ -491,14 +497,14 @@ class Orbit:
     apart: Apartness | None = None
 
     def mentions(self) -> set[int]:
-        """Return the input slots on which any of these data depend."""
+        """Return the input slots on which the guards, forms, exits or the condition `apart` depend."""
         terms = [form[0] for form in self.forms]
         terms += [guard.coefficients for regions in self.family for guards in regions for guard in guards]
         formula = set() if self.apart is None else self.apart.mentions()
         return mentioned(self.endings).union(formula, (slot for form in terms for slot, _ in form))
 
     def allows(self, left: int, right: int) -> bool:
-        """Return True if the two input slots are proved to be interchangeable."""
+        """Return True if the input slots `left` and `right` are proved to be interchangeable."""
         names = {left: right, right: left}
         return (
             renamed_guards(self.guards, names) == self.guards
@@ -512,7 +518,7 @@ class Orbit:
 
 
 def blocks_of(orbit: Orbit, positions: Sequence[Position]) -> tuple[Block, ...]:
-    """Divide `positions` into blocks of interchangeable inputs, as few blocks as are found."""
+    """Divide `positions` into blocks of inputs that `orbit` proves interchangeable, as few blocks as are found."""
     depends = orbit.mentions()
     groups: list[list[Position]] = []
     free: list[Block] = []
@@ -542,7 +548,7 @@ def representatives(
 ) -> Iterator[tuple[dict[int, Fraction], int] | None]:
     """Yield one assignment of values to inputs from each class, if it satisfies `guards`, with the number of members.
 
-    A class has all assignments that exchanges inside the blocks turn into each other. The order is fixed. None is
+    A class has all assignments that exchanges inside the `blocks` turn into each other. The order is fixed. None is
     yielded after each failed attempt, so that the caller can count the work.
     """
     fixed = [block for block in _narrowed(blocks, guards) if not block.free]
@@ -577,9 +583,9 @@ def _arrangements(values: Sequence[Fraction]) -> int:
 
 
 def _narrowed(blocks: Sequence[Block], guards: Sequence[Constraint]) -> Iterator[Block]:
-    """Yield the blocks without the values that a guard on a single input excludes.
+    """Yield the `blocks` without the values that one of the `guards` on a single input excludes.
 
-    Such guards are the same for all slots of a block, as every exchange maps the guards to themselves.
+    These guards are the same for all slots of a block, as every exchange maps the guards to themselves.
     """
     alone: dict[int, list[Constraint]] = {}
     for guard in guards:
