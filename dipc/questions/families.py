@@ -448,7 +448,7 @@ class RowFamilies:
     # --- deciding -----------------------------------------------------------------------------------
 
     def undecided_rows(self, family: Family, rows: Sequence[int], asked: RowsAsked) -> list[int]:
-        """Return those of `rows`, all of `family`, at which no obligation about a set of rows proves the claim of `asked`."""
+        """Return those of `rows` of `family` at which no obligation about a set of rows proves the claim of `asked`."""
         alphas = asked.alphas
         if not asked.about.falls:
             exact = {alpha: alphas.fraction(alpha) for alpha in alphas.among(rows)}
@@ -482,10 +482,10 @@ class RowFamilies:
         return left
 
     def _holds(self, family: Family, least: Sequence[Fraction], most: Fraction, asked: RowsAsked, digits: int) -> bool:
-        """Return True if the claim of `asked` is proved at each row of `family` with alpha <= `most`, constants >= `least`.
+        """Return True if the claim of `asked` is proved at the rows with alpha <= `most` and constants >= `least`.
 
-        All alphas have the leading binary `digits` of `most`. Constants are first bounded by small multiples of
-        alpha, so that many sets of rows share an obligation.
+        The rows are those of `family` whose alphas have the leading binary `digits` of `most`. Constants are first
+        bounded by small multiples of alpha, so that many sets of rows share an obligation.
         """
         low = most - most / (1 << (digits - 1))
         unit = (low or _ONE) / 16

@@ -194,7 +194,7 @@ class ChunkWorker:
         return Done("", spent=engine.spent, text="" if answer is None else answer.text())
 
     def answer(self, lines: bytes, engine: Engine) -> ChunkAnswer | None:
-        """Return the answer about the rows in `lines`, decided by `engine`; None if the whole table has to be read at once."""
+        """Return the answer about the rows in `lines`, decided by `engine`; None if the table must be read at once."""
         work = self._probabilities.work
         before = work.explorations, work.chain_seconds
         try:

@@ -457,7 +457,7 @@ Domain = tuple[Fraction, ...] | None
 
 @frozen
 class Position:
-    """One numeric input: its possible `values`, its declared `domain`, and whether it is executed as an int (`whole`)."""
+    """One numeric input: its possible `values` and its declared `domain`; `whole` if it is executed as an int."""
 
     slot: int
     values: tuple[Fraction, ...]

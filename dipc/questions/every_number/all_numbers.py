@@ -101,7 +101,7 @@ _UNPROVED = "the union bound over single comparisons is too weak to prove the cl
 class _Range:
     """All m from `least` on: the small ones below `start`, and those from `start` on, which `proof` covers.
 
-    If there is no proof, `reason` says why. `union` is the union bound of the error at m >= start, which depends on m.
+    If there is no proof, `reason` says why. `union` is the union bound of the error at m >= start, a function of m.
     """
 
     least: int
@@ -113,7 +113,7 @@ class _Range:
 
 @frozen
 class OtherNumbers:
-    """The verdict for all m from `start` on: accurate by the `union` bound, else undecided with the reason."""
+    """The verdict for all m from `start` on: accurate by the `union` bound, else undecided with the `reason`."""
 
     start: int
     verdict: Verdict
@@ -158,10 +158,11 @@ class AllNumbers(ClassSource):
         singly: int = 0,
         by_inputs: Callable[[Program, ClaimOptions], Source] | None = None,
     ) -> None:
-        """Read the claim about every m >= `least`; the first `singly` values of m are always cases of their own.
+        """Read the claim of `options` about `program` for every m >= `least`.
 
-        `by_inputs` returns the question about every input of a program whose inputs are finite. Raises
-        DiagnosticError for an unknown `parameter`, and for a claim or program that cannot be decided for every m.
+        The first `singly` values of m are always cases of their own. `by_inputs` returns the question about every
+        input of a program whose inputs are finite. Raises DiagnosticError for an unknown `parameter`, and for a claim
+        or program that cannot be decided for every m.
         """
         _require_reals(program)
         require_product(program.core)
@@ -295,7 +296,7 @@ class AllNumbers(ClassSource):
         return open_requirement(claim) if claim.is_open else fixed_requirement(claim.without_distance())
 
     def refusal(self, refused: NotUniform) -> str:
-        """Return the reason why there is no union bound, with the line of the program."""
+        """Return the reason why there is no union bound, `refused`, with the line of the program."""
         line = ""
         if refused.span is not None:
             line = f" (line {self.program.core.source.excerpt(refused.span).line})"
@@ -373,7 +374,10 @@ class AllNumbers(ClassSource):
     def _refuted_at(
         self, number: int, inputs: Iterable[Mapping[int, Value]], gamma: Fraction | None
     ) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
-        """Return the result that one of the first of `inputs` refutes the claim for m = `number`, or None."""
+        """Return the result that one of the first of `inputs` refutes the claim for m = `number`, or None.
+
+        `gamma` replaces an open gamma.
+        """
         with suppress(DiagnosticError, Undecided):
             source, where = self.question_for(number), f"{self.parameter} = {number}"
             refuted = yield from source.witnesses.first_refuting(islice(inputs, MOST_INPUTS), gamma, finite=True)
@@ -414,7 +418,7 @@ class AllNumbers(ClassSource):
         return None if program is None else EveryInput(program, ClassClaim(program, self.options))
 
     def worth_showing(self, number: int, rows: Sequence[ClassResult]) -> Sequence[ClassResult]:
-        """Return the rows to show for m = `number`: one row if the claim holds, else the classes without a proof."""
+        """Return those of `rows` to show for m = `number`: one if the claim holds, else the classes without a proof."""
         verdict = _together(rows)
         if verdict is not Verdict.ACCURATE:
             return [row for row in rows if row.verdict is verdict]
@@ -430,7 +434,7 @@ class AllNumbers(ClassSource):
         return replace(row.note, variable=self.required.variable)
 
     def with_scope(self, row: ClassResult, start: int) -> ClassResult:
-        """Return the row about all m from `start` on, with the eps at which the claim for m = `start` is not vacuous.
+        """Return `row`, about all m from `start` on, with the eps at which the claim for m = `start` is not vacuous.
 
         The row is vacuous if beta is at least 1 at all eps, and never falls as m grows.
         """

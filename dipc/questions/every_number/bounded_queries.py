@@ -32,9 +32,9 @@ _BELOW = (CompareOp.LE, CompareOp.LT)
 
 
 def require_bounds(program: Program, parameter: str) -> None:
-    """Raise NotUniform unless the text of the program's `requires` has the form of the module's lemma.
+    """Raise NotUniform unless the `requires` of `program` bounds each input by itself, equally for every m.
 
-    Whether its bounds form one box of real inputs is checked in `gaps`.
+    `parameter` is the name of the constant m. Whether the bounds form one box of real inputs is checked in `gaps`.
     """
     if program.core.requires is None:
         return
@@ -55,10 +55,10 @@ def require_bounds(program: Program, parameter: str) -> None:
 
 
 def without_requires(program: Program, parameter: str) -> Program:
-    """Return the program without its `requires`, for proofs about more inputs than those that satisfy it.
+    """Return `program` without its `requires`, for proofs about more inputs than those that satisfy it.
 
-    Raises NotUniform unless the `requires` has the form of the module's lemma, so that some input satisfies it for
-    every value of `parameter`, and for a program that is not defined without it.
+    Raises NotUniform unless `requires` bounds each input by itself, so that some input satisfies it for every value
+    of the constant `parameter`, and for a program that is not defined without `requires`.
     """
     if program.core.requires is None:
         return program
@@ -85,7 +85,7 @@ _Arrays = dict[str, tuple[ast.Expr | None, ast.Expr | None]]
 def _is_bound(part: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
     """Return True if `part` bounds single inputs, or all elements of an array, in the same way for every m.
 
-    `varying` are the constants that depend on m.
+    `varying` are the constants that depend on m. `arrays` has the first and last index of each input array.
     """
     if not isinstance(part, ast.Compare):
         return False
@@ -110,7 +110,7 @@ def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
 def _is_of_elements(side: ast.Ranged, varying: set[str], arrays: _Arrays) -> bool:
     """Return True if the range `side` is over one whole array, and reads at each index only the element there.
 
-    `varying` are the constants that depend on m.
+    `varying` are the constants that depend on m. `arrays` has the first and last index of each input array.
     """
     elements = [node for node in ast.walk(side.body) if isinstance(node, ast.Element)]
     names = {node.name for node in elements}
@@ -130,7 +130,8 @@ def _is_of_elements(side: ast.Ranged, varying: set[str], arrays: _Arrays) -> boo
 def gaps(ideal: Ideal, guards: Sequence[Constraint]) -> tuple[tuple[Constraint, ...], tuple[Region, ...]]:
     """Return the bounds that `requires` sets to the inputs in `guards`, and the set beyond each of these bounds.
 
-    Both are empty for a program without a precondition. Raises NotUniform unless the inputs are one box of real inputs.
+    `ideal` belongs to the program. Both are empty for a program without a precondition. Raises NotUniform unless the
+    inputs are one box of real inputs.
     """
     allowed = ideal.program.allowed
     if allowed is None:

@@ -143,7 +143,10 @@ def require_one_flag(cases: Sequence[tuple[Mapping[int, Value], FlagRuns]], shar
 
 
 def is_flag(ideal: Ideal, shape: UniformLoops) -> bool:
-    """Return True if all outputs are finite and belong to no iteration, and the ideal's iterations compare inputs."""
+    """Return True if all outputs are finite and belong to no iteration, and iterations of `ideal` compare inputs.
+
+    `shape` has the loops of the program and its ideal.
+    """
     slots = [ideal.program.core.slots[slot] for slot in ideal.program.core.outputs]
     alone = all(not slot.is_symbolic and slot.name.partition("[")[0] not in shape.arrays for slot in slots)
     return alone and any(isinstance(node, If) for node in walk(shape.ideal_loop))

@@ -46,7 +46,7 @@ class RationalFunction:
 
     @staticmethod
     def reduced(numerator: Polynomial, denominator: Polynomial) -> RationalFunction:
-        """Return the reduced quotient; raise ZeroDivisionError for the denominator 0."""
+        """Return the reduced quotient of `numerator` and `denominator`. Raises ZeroDivisionError for a divisor 0."""
         if not denominator:
             raise ZeroDivisionError
         if denominator == _ONE:
@@ -91,10 +91,7 @@ class RationalFunction:
         return RationalFunction.reduced(self.numerator * other.denominator, self.denominator * other.numerator)
 
     def inverse(self) -> RationalFunction:
-        """Return a multiple of 1/f with leading coefficients 1, for this function f.
-
-        Raise ZeroDivisionError for zero.
-        """
+        """Return a multiple of 1/f with leading coefficients 1, for this function f. Raises ZeroDivisionError for 0."""
         leading = self.numerator[self.numerator.degree()]
         return RationalFunction.reduced(self.denominator, self.numerator / leading)
 
@@ -166,7 +163,7 @@ class RationalFunction:
 
 
 def common_unit(ratios: Sequence[RationalFunction]) -> RationalFunction | None:
-    """Return one of the functions if all are rational multiples of it, else None."""
+    """Return the first of the functions `ratios` if all of them are rational multiples of it, else None."""
     if not ratios or any((ratio / ratios[0]).constant_value() is None for ratio in ratios):
         return None
     return ratios[0]
@@ -374,12 +371,12 @@ class InNumber:
 
 
 def constant(value: Fraction) -> Summands:
-    """Return a number as a sum."""
+    """Return the number `value` as a sum."""
     return {(): RationalFunction.constant(value)} if value else {}
 
 
 def summands(value: Parametric) -> Summands | None:
-    """Return a polynomial in unknowns without eps as a sum of terms; None for another function."""
+    """Return `value`, a polynomial in unknowns without eps, as a sum of terms; None for another function."""
     if value.denominator != ExpPoly.ONE:
         return None
     total: Summands = {}
@@ -391,7 +388,7 @@ def summands(value: Parametric) -> Summands | None:
 
 
 def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool = False) -> dict[int, Parametric]:
-    """Return the coefficients of `tree` by power of (m - `start`), as functions of e.
+    """Return the coefficients of `tree` by power of (m - `start`), as functions of e, found by `evaluation`.
 
     With `lesser` they belong to an expression that is at most `tree` everywhere. Raises NotUniform unless the
     expression is a polynomial for all m from `start` on.
@@ -423,7 +420,7 @@ def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool
 
 
 def rate_of(evaluation: InNumber, tree: ast.Expr) -> RationalFunction:
-    """Return the rate `tree` as a multiple of eps; raise NotUniform if it is not one."""
+    """Return the rate `tree` as a multiple of eps, by `evaluation`. Raises NotUniform if it is not such a multiple."""
     match list(evaluation.value(tree).items()):
         case [((("eps", 1, r),), ratio)] if not r:
             return ratio

@@ -66,7 +66,10 @@ class IndexAnswers:
 
 
 def with_index_answers(tree: ast.ProgramTree, parameter: str) -> IndexAnswers:
-    """Return the program with an array of truth values for each output that holds an index of a loop to `parameter`."""
+    """Return the program `tree` with an array of truth values for each output that holds an index.
+
+    The index is that of a loop up to the constant `parameter`.
+    """
     done: list[IndexAnswer] = []
     refused: dict[str, str] = {}
     for name in _candidates(tree, parameter):
@@ -115,7 +118,7 @@ def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:
 def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> tuple[ast.ProgramTree, IndexAnswer]:
     """Return the program `tree` with an array of truth values in place of the output `name`. Raises _Refused.
 
-    `parameter` is the number of the array's elements.
+    The array's last index is the constant `parameter`.
     """
     declared = next(
         each

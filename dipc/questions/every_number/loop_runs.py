@@ -65,9 +65,11 @@ Key = tuple[object, ...]
 class LoopSide:
     """The program, or its ideal: the place of its loop, and the scalars that are live at the loop's head or end.
 
-    A scalar is live if it may be read later. Each iteration changes the set of live scalars in the same way: for each
-    scalar, it adds it, removes it, or leaves it. A scalar that is live before one iteration is live before each of
-    them.
+    The loop is unrolled into `count` iterations of `width` instructions each, from the label `start` on. `scalars`
+    are all slots that are no array elements, and `live` those of them that may be read after a head.
+
+    Each iteration changes the set of live scalars in the same way: for each scalar, it adds it, removes it, or leaves
+    it. A scalar that is live before one iteration is live before each of them.
     """
 
     flow: Flow
@@ -117,10 +119,11 @@ class LoopRuns(Generic[N, S]):
     def __init__(
         self, program: Program, loop: ast.For, arrays: frozenset[str], count: int, finite: Mapping[int, Value]
     ) -> None:
-        """Prepare the runs of `loop`, unrolled for `count` iterations.
+        """Prepare the runs of `loop` in `program`, unrolled for `count` iterations.
 
-        `finite` has the values of the finite inputs outside the loop. Raises NotUniform if the loop is not found in
-        the instructions, LimitReached if the finite inputs of an iteration have too many values.
+        `arrays` are the names of the arrays with an element for each iteration. `finite` has the values of the finite
+        inputs outside the loop. Raises NotUniform if the loop is not found in the instructions, LimitReached if the
+        finite inputs of an iteration have too many values.
         """
         assert isinstance(loop.low, ast.Number), "a uniform loop begins at a given index"
         self.low = int(loop.low.value)
@@ -174,7 +177,10 @@ class LoopRuns(Generic[N, S]):
         return key_of(self._own, state, means=self._keeps_means)
 
     def _number(self, key: Key, node: N, iteration: int) -> int:
-        """Return the index of the head with this `key`. A new head gets the next index, and is explored later."""
+        """Return the index of the head with this `key`, which `node` reaches before `iteration`.
+
+        A new head gets the next index, and is explored later.
+        """
         if key not in self._keys:
             self._keys[key] = len(self._keys)
             self._pending.append((node, iteration))
@@ -200,7 +206,7 @@ class LoopRuns(Generic[N, S]):
         return name if bracket and name in self._arrays else None
 
     def _is_at(self, slot: int, iteration: int | None) -> bool:
-        """Return True if the slot is an array element at the index of `iteration`.
+        """Return True if `slot` is an array element at the index of `iteration`.
 
         The iteration -1 stands for the index before the first one.
         """
@@ -216,7 +222,8 @@ class TooFew(Exception):
 def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> LoopSide:
     """Return the place of `loop`, unrolled for `count` iterations of equally many instructions, in `flow`.
 
-    `loop` is the loop's text. Raises NotUniform if the iterations differ in the number of instructions.
+    `loop` is the loop's text. `arrays` are the names of the arrays with an element for each iteration. Raises
+    NotUniform if the iterations differ in the number of instructions.
     """
     program = flow.program
     labels = [
@@ -256,17 +263,17 @@ def stripped(state: State) -> State:
 
 
 def entered(state: State, entry: Mapping[int, Value]) -> State:
-    """Return `state` with the values `entry` of inputs."""
+    """Return `state` with the values `entry` of some input slots."""
     for slot, value in entry.items():
         state = state.assign(slot, value, state.label)
     return state
 
 
 def key_of(side: LoopSide, state: State, *, means: bool = True) -> Key:
-    """Return the values that later iterations may read, with noises numbered by their first occurrence.
+    """Return the values in `state` that later iterations of `side` may read, with noises numbered as they occur.
 
-    With `means` the key includes the means of these noises. Raises NotUniform for a value that depends on the inputs of
-    one iteration.
+    With `means` the key includes the means of these noises. Raises NotUniform for a value that depends on the inputs
+    of one iteration.
     """
     numbers: dict[int, int] = {}
     parameters: list[object] = []
@@ -307,8 +314,9 @@ def require_defined(
 ) -> None:
     """Raise NotUniform unless every run of the program, for every m, stays inside its domains.
 
-    Also raises TooFew if the program has too few iterations, and LimitReached past `states` states. `entries` has the
-    values of the finite inputs of each iteration.
+    `side` has the program's loop, `finite` the values of the finite inputs outside of it, and `entries` those of each
+    iteration. With `means`, heads whose noises have different means differ. Also raises TooFew if the program has too
+    few iterations, and LimitReached past `states` states.
     """
     flow, end = side.flow, side.count
     heads = {side.head(iteration): iteration for iteration in range(end)}
@@ -379,7 +387,7 @@ class Term:
         return min(result, default=None)
 
     def probability(self, measurer: Measurer) -> Closed:
-        """Return Pr[not event], as a function of distance·eps if a distance is open, of eps otherwise."""
+        """Return Pr[not event] by `measurer`, as a function of distance·eps if a distance is open, of eps otherwise."""
         return 1 - measurer.measure(self.event)
 
 
@@ -397,7 +405,10 @@ class NoisyOutcome:
 def noisy_outcome_of(
     form: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
 ) -> NoisyOutcome | None:
-    """Return the outcome `form` >= 0 for inputs behind the facets, or None if it can fail even if all noise is 0."""
+    """Return the outcome `form` >= 0 for inputs behind `facets`; None if it can fail even if all noise is 0.
+
+    `noises` are those of the form, and `distances` the claim's.
+    """
     coefficients, used, slack = _centered(form, noises)
     margin = _margin(slack, 0, facets, distances)
     if margin is None or (distances.is_open and not all(noise.law.scales for noise in used)):
@@ -408,9 +419,10 @@ def noisy_outcome_of(
 def ball(
     value: Affine, center: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
 ) -> tuple[Term, ...] | None:
-    """Return the terms for |value - center| <= gamma, empty if the value has no noise.
+    """Return the terms for |`value` - `center`| <= gamma for inputs behind `facets`, empty if `value` has no noise.
 
-    The result is None if the inequality can fail even if all noise is 0.
+    `noises` are those of the two forms, and `distances` the claim's. The result is None if the inequality can fail
+    even if all noise is 0.
     """
     coefficients, used, off = _centered(value - center, noises)
     above, below = _margin(off, 1, facets, distances), _margin(-off, 1, facets, distances)
@@ -423,7 +435,7 @@ def ball(
 
 
 def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[exact.Noise, ...], Affine]:
-    """Return (coefficients of the noises in `form`, these noises with mean 0, the rest of `form`).
+    """Return (coefficients in `form` of its noises among `noises`, these noises with mean 0, the rest of `form`).
 
     The rest includes the means.
     """
@@ -476,8 +488,9 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     ) -> None:
         """Prepare the runs of the program that `ideal` belongs to, whose loops are `shape`, at the values `finite`.
 
-        `finite` has the finite inputs outside the loop, by slot. Raises NotUniform if the loops are not found in the
-        instructions, and for int inputs; LimitReached if the inputs of an iteration have too many values.
+        `finite` has the finite inputs outside the loop, by slot. `metric` is the metric of inputs, and `distances`
+        are the claim's. Raises NotUniform if the loops are not found in the instructions, and for int inputs;
+        LimitReached if the inputs of an iteration have too many values.
         """
         core = ideal.program.core
         if any(isinstance(_type(core, slot), IntType) for slot in core.inputs):

@@ -75,7 +75,8 @@ Block = tuple[ast.Statement, ...]
 def with_one_loop(program: ast.ProgramTree, number: QueryNumber, arrays: frozenset[str]) -> ast.ProgramTree:
     """Return `program` with its loops up to m joined into one, and those of its ideal into another.
 
-    It is unchanged if both have at most one. Raises NotUniform if the loops depend on each other.
+    `number` is m, and `arrays` are the names of the arrays up to m. The program is unchanged if it and its ideal have
+    at most one loop each. Raises NotUniform if the loops depend on each other.
     """
     names = _fresh(program)
     own = tuple(declaration for declaration in program.declarations if isinstance(declaration, ast.VariableDecl))
@@ -268,9 +269,9 @@ def changed(node: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.ProgramTree, ast.ProgramTree] | None:
-    """Return the program with only its selection loop and that of its ideal, and the program with the rest.
+    """Return `program` with only its selection loop and that of its ideal, and `program` with the rest.
 
-    The result is None if there are no such parts.
+    The loops end at the constant `parameter`. The result is None if the program has no such parts.
     """
     ideal = program.ideal
     if ideal is None:
@@ -292,7 +293,10 @@ def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.Progra
 
 
 def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tuple[str, Block, Block]]:
-    """Yield (answer, its loop, all other statements) for each selection loop of `body` with no variable in the rest."""
+    """Yield (answer, its loop, all other statements) for each selection loop of `body` with no variable in the rest.
+
+    The loop ends at the constant `parameter`. A loop that writes one of `outputs` besides its answer is left out.
+    """
     for position in range(len(body) - 1):
         before, alone, after = body[:position], body[position : position + 2], body[position + 2 :]
         try:
@@ -336,8 +340,9 @@ T = TypeVar("T")
 class LoopText:
     """A program whose indices end at m, the value of the parameter, with marks in place of rates that depend on m.
 
-    `source` is the text from which the tree was parsed, None for a tree that was built. `answers` are the outputs that
-    held an index before they became arrays.
+    `program` is the given program, and `tree` its normal form. `rates` has the rates by mark, None if no rate depends
+    on m. `source` is the text from which the tree was parsed, None for a tree that was built. `answers` are the
+    outputs that held an index before they became arrays.
     """
 
     program: Program
@@ -349,7 +354,7 @@ class LoopText:
 
     @staticmethod
     def from_program(program: Program, parameter: str, *, privacy: bool = False) -> LoopText:
-        """Return the normal form of a program; raise NotUniform for rates that are not covered.
+        """Return the normal form of `program` for the constant `parameter`. Raises NotUniform for rates not covered.
 
         For `privacy` the ideal, the metric and the claim of the program are left out.
         """
@@ -413,7 +418,10 @@ class LoopText:
 
 
 def _unmoved(tree: ast.ProgramTree, number: QueryNumber) -> NotUniform | None:
-    """Return why loops that end at m - 1, or m + c for another c, are not moved to end at m; None if they end there."""
+    """Return why loops of `tree` that end at `number` + c are not moved to end at `number`; None if none does.
+
+    The offset c is not 0.
+    """
     loops = [node for node in walk(tree.body) if isinstance(node, ast.For) and mentions(node.high, number.parameter)]
     if all(is_name(loop.high, number.parameter) for loop in loops):
         return None
@@ -449,7 +457,7 @@ def _unmoved(tree: ast.ProgramTree, number: QueryNumber) -> NotUniform | None:
 
 
 def without_claim(tree: ast.ProgramTree) -> ast.ProgramTree:
-    """Return the program without its ideal answer, its metric and its claim about accuracy."""
+    """Return the program `tree` without its ideal answer, its metric and its claim about accuracy."""
     questions = ast.IdealDecl | ast.ClaimDecl | ast.MetricDecl
     return replace(tree, declarations=tuple(each for each in tree.declarations if not isinstance(each, questions)))
 
@@ -469,9 +477,9 @@ def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, 
 
 
 def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.ProgramTree:
-    """Return the program with indices shifted to end at m, if all of them end at m + c for one constant c.
+    """Return the program `tree` with indices shifted to end at m, if all of them end at m + c for one constant c.
 
-    It is unchanged if they do not, or if an index is used for more than naming an element.
+    `number` is m. The program is unchanged if they do not, or if an index is used for more than naming an element.
     """
     parameter = number.parameter
     ranges = [node for node in walk(tree) if isinstance(node, ast.For | ast.Declarator | ast.Each)]
@@ -581,7 +589,10 @@ class Rates:
     divisors: tuple[RationalFunction, ...]
 
     def require_positive(self, start: int, parameter: str) -> None:
-        """Raise NotUniform unless each rate is proved to be positive for every m from `start` on."""
+        """Raise NotUniform unless each rate is proved to be positive for every m from `start` on.
+
+        `parameter` is the name of m in the message.
+        """
         for rate in self.of_marks:
             if not rate.is_positive_from(start):
                 raise NotUniform(
@@ -614,9 +625,10 @@ class Constants:
 
 
 def marked(tree: ast.ProgramTree, number: QueryNumber, constants: Constants) -> tuple[ast.ProgramTree, Rates] | None:
-    """Return the program with a mark in place of each rate, and the rates by mark; None if no rate depends on m.
+    """Return the program `tree` with a mark in place of each rate, and the rates by mark; None if no rate depends on m.
 
-    Raises NotUniform for a rate that is not a multiple of eps by a quotient of polynomials in m.
+    `number` is m, and `constants` are the constants as functions of m. Raises NotUniform for a rate that is not a
+    multiple of eps by a quotient of polynomials in m.
     """
     noises = [node for node in walk(tree.body) if isinstance(node, ast.NoiseExpr) and node.law.scales]
     varying = (number.parameter, *number.others)

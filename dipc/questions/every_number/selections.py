@@ -236,9 +236,10 @@ def _printable(body: Block | list[ast.Statement]) -> Block:
 def _unlisted(
     before: list[ast.Statement], loop: ast.For, output: str, best: str
 ) -> tuple[list[ast.Statement], ast.For]:
-    """Return the statements with each listed value drawn where it is compared; unchanged without a loop in `before`.
+    """Return `before` and `loop` with each listed value drawn where it is compared.
 
-    The loop selects an index as the `output`, and keeps the best value in `best`.
+    `before` has the statements before the loop; without a loop in `before` nothing changes. The loop selects an index
+    as the `output`, and keeps the best value in `best`.
     """
     fills = [each for each in before if isinstance(each, ast.For)]
     if not fills:
@@ -319,7 +320,7 @@ def _value_at(element: ast.Element, name: str, variable: str, answer: str, best:
 
 
 def _from_second(before: list[ast.Statement], loop: ast.For, output: str) -> tuple[list[ast.Statement], ast.For]:
-    """Return the statements with the first iteration before the loop, if the loop chooses the first value itself.
+    """Return `before` and `loop` with the first iteration before the loop, if the loop chooses the first value itself.
 
     The loop selects an index as the `output`. `before` has the statements before it.
     """

@@ -52,7 +52,7 @@ _ALIKE = {("sum", Norm.L1), ("min", Norm.LINF), ("max", Norm.LINF)}
 
 @frozen
 class Total:
-    """A total of queries, `function(variable in low..high : body)`, with the name of the input that replaces it."""
+    """A total of queries, `written` as `function(variable in low..high : body)`; the input `name` replaces it."""
 
     name: str
     written: ast.Ranged
@@ -64,9 +64,9 @@ class Total:
 
 
 def for_every_input(program: Program, parameter: str) -> Program | None:
-    """Return the reduced program, for claims with `alpha: 0` that do not depend on dd or `parameter`.
+    """Return the reduced program of `program`, for claims with `alpha: 0` that do not depend on dd or `parameter`.
 
-    None if the program reads queries in another way than through totals.
+    The result is None if `program` reads queries in another way than through totals up to the constant `parameter`.
     """
     try:
         reduction = _Reduction.from_program(without_requires(program, parameter), parameter)
@@ -187,10 +187,11 @@ class _Reduction:
         return _Reduction(program, found, totals, bounds, types, numbers, others)
 
     def program(self, units: Mapping[str, Fraction]) -> tuple[Program | None, Fraction]:
-        """Return (the program with an input for each total, the distance of two inputs whose totals differ by `units`).
+        """Return (the program with an input for each total, the distance of inputs whose totals differ by `units`).
 
-        If all totals are integers, the inputs are ints, and the distance is the greatest unit. Otherwise they are
-        reals, in multiples of the units, and the distance is 1. The program is None if it is not well typed.
+        `units` has the greatest difference of each total, by name. If all totals are integers, the inputs are ints,
+        and the distance is the greatest unit. Otherwise they are reals, in multiples of the units, and the distance
+        is 1. The program is None if it is not well typed.
         """
         if all(map(self._is_integer, self.totals)):
             made = self._read(ast.BaseType.INT, {})
@@ -250,7 +251,7 @@ class _Reduction:
             return None
 
     def is_of_all_queries(self, total: Total) -> bool:
-        """Whether the total is over the plain elements of one whole array of reals or ints."""
+        """Whether `total` is over the plain elements of one whole array of reals or ints."""
         written = total.written
         if not isinstance(written.body, ast.Element):
             return False
@@ -258,7 +259,7 @@ class _Reduction:
         return (written.low, written.high) == self.bounds[name] and isinstance(self.types[name], RealType | IntType)
 
     def unit(self, total: Total, within: Neighborhood) -> Fraction | None:
-        """Return an upper bound of the total's difference at two neighbors in `within`, or None if none is known."""
+        """Return an upper bound of the difference of `total` at two neighbors in `within`, or None if none is known."""
         function, body = total.written.function, total.written.body
         constants = {name: value for name, value in self.original.core.constants.items() if name not in self.numbers}
         form = _Form(self.types, constants)

@@ -70,7 +70,10 @@ class IndexIsAValue(NotUniform):
 
 @frozen
 class UniformLoops:
-    """A uniform program: its loop up to m, the ideal's loop, the first index `low`, and the arrays of length m."""
+    """A uniform program: its loop up to the constant `parameter`, the ideal's loop, and the first index `low`.
+
+    `arrays` are the names of the arrays that end at `parameter`.
+    """
 
     parameter: str
     loop: ast.For
@@ -93,7 +96,7 @@ class QueryNumber:
 
 
 def grows_with(source: SourceText, number: QueryNumber) -> bool:
-    """Return True if some input of a program has a domain that depends on m."""
+    """Return True if some input of the program `source` has a domain that depends on m, the `number` of queries."""
     declared = parse(source).declarations
     domains = _domains(declared)
     for each in declared:
@@ -107,7 +110,7 @@ def grows_with(source: SourceText, number: QueryNumber) -> bool:
 
 
 def parameter_arrays(program: ast.ProgramTree, number: QueryNumber) -> frozenset[str]:
-    """Return the arrays of length m that the program or its ideal declares.
+    """Return the arrays that `program` or its ideal declares with m, the `number` of queries, as last index.
 
     Raises NotUniform if declarations depend on m in another way, and for a name that is such an array in only one of
     program and ideal.
@@ -138,10 +141,10 @@ def parameter_arrays(program: ast.ProgramTree, number: QueryNumber) -> frozenset
 def uniform_loop(
     program: ast.ProgramTree, number: QueryNumber, *, privacy: bool = False
 ) -> tuple[ast.For, frozenset[str]]:
-    """Return the one loop of a uniform program and the arrays of length m, without looking at the ideal.
+    """Return the one loop of the uniform `program` and the arrays up to m, without looking at the ideal.
 
-    For `privacy` there may be finite choices, and statements before the loop may use array elements at the index before
-    the first one. Raises NotUniform with the reason.
+    m is the `number` of queries. For `privacy` there may be finite choices, and statements before the loop may use
+    array elements at the index before the first one. Raises NotUniform with the reason.
     """
     arrays = parameter_arrays(program, number)
     loop = _loop(program.body, number, arrays, privacy=privacy)
@@ -151,7 +154,10 @@ def uniform_loop(
 
 
 def uniform(program: ast.ProgramTree, number: QueryNumber) -> UniformLoops:
-    """Return the loops of a uniform program whose ideal is uniform too; raise NotUniform with the reason otherwise."""
+    """Return the loops of `program` and of its ideal, which are both uniform in m, the `number` of queries.
+
+    Raises NotUniform with the reason if one of them is not.
+    """
     arrays = parameter_arrays(program, number)
     ideal = program.ideal
     if ideal is None:
@@ -167,7 +173,10 @@ def uniform(program: ast.ProgramTree, number: QueryNumber) -> UniformLoops:
 def require_uniform_metric(
     program: ast.ProgramTree, number: QueryNumber, arrays: frozenset[str], low: ast.Expr
 ) -> None:
-    """Raise NotUniform unless the metric is the same for each index from `low` to m."""
+    """Raise NotUniform unless the metric of `program` is the same for each index of `arrays`, from `low` to m.
+
+    m is the `number` of queries.
+    """
     for declaration in program.declarations:
         if not isinstance(declaration, ast.MetricDecl):
             continue
@@ -287,9 +296,10 @@ class SelectionLoop:
         return set(self.scales) in ({Fraction(1)}, {Fraction(-1)})
 
     def drawn(self, core: CoreProgram) -> tuple[tuple[Law, Fraction], tuple[Law, Fraction]]:
-        """Return the (law, rate) of the first value and of the others, in a loop unrolled for at least three values.
+        """Return the (law, rate) of the first value and of the others, as `core` draws them.
 
-        Raises NotUniform if the others differ from each other.
+        `core` has the loop unrolled for at least three values. Raises NotUniform if the others differ from each
+        other.
         """
         draws = [(each.law, each.rate) for each in core.instructions if isinstance(each, SampleNoise)]
         if len(draws) < 3 or len(set(draws[1:])) > 1:
@@ -300,7 +310,7 @@ class SelectionLoop:
 def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration], parameter: str) -> SelectionLoop:
     """Return the loop that selects one query, read from `body` with the declarations `declared`.
 
-    Raises NotUniform for other statements.
+    The loop ends at the constant `parameter`. Raises NotUniform for other statements.
     """
     selection = selection_of(body, parameter)
     _require_initial(declared, selection.answer, selection.first, parameter)
@@ -308,10 +318,10 @@ def selection(body: Sequence[ast.Statement], declared: Sequence[ast.Declaration]
 
 
 def selected_from_inputs(tree: ast.ProgramTree, number: QueryNumber, *, privacy: bool = False) -> SelectionLoop:
-    """Return the selection loop of a program that selects from noisy values of an input array of length m.
+    """Return the selection loop of the program `tree` that selects from noisy values of an input array up to m.
 
-    No other input is used. For `privacy`, statements may follow that read the index but no input or noisy value. Raises
-    NotUniform if the program does anything else.
+    m is the `number` of queries. No other input is used. For `privacy`, statements may follow that read the index but
+    no input or noisy value. Raises NotUniform if the program does anything else.
     """
     arrays = parameter_arrays(tree, number)
     body = _around_means(tree.body)
@@ -349,7 +359,7 @@ def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
 
 
 def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumber) -> None:
-    """Raise NotUniform if statements after the selection `own` read its queries or noisy values, or depend on m.
+    """Raise NotUniform if statements of `tree` after the selection `own` read its queries or values, or depend on m.
 
     m is the constant `number`. Also raises it if the answer does not start with the first index.
     """
@@ -368,7 +378,7 @@ def _require_apart(tree: ast.ProgramTree, own: SelectionLoop, number: QueryNumbe
 def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop:
     """Return the loop that selects one query, read from `body`; the initial value of its answer is ignored.
 
-    Raises NotUniform for other statements.
+    The loop ends at the constant `parameter`. Raises NotUniform for other statements.
     """
     match list(body):
         case [first, ast.For(variable=variable, low=low, high=ast.Name(name=high), body=inner)] if high == parameter:
@@ -446,9 +456,9 @@ def _challenger(condition: ast.Expr, best: str) -> tuple[ast.Name | ast.Element,
 
 
 def _answer_name(then: Sequence[ast.Statement], best: str, challenger: ast.Expr, variable: str) -> str:
-    """Return the output that `then` sets to the index `variable` when the `challenger` becomes the best.
+    """Return the output that `then` sets to the index `variable` when the `challenger` becomes the `best`.
 
-    Raises NotUniform.
+    Raises NotUniform if `then` does anything else.
     """
     answer: str | None = None
     replaced = False

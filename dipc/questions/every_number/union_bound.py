@@ -107,7 +107,7 @@ class Sum:
 
 
 def plus(left: Sum, right: Sum) -> Sum:
-    """Return the sum of both bounds, for m from the greater `once` on."""
+    """Return the sum of the bounds `left` and `right`, for m from the greater `once` on."""
     if left.once > right.once:
         left, right = right, left
     # fixed + (m - once)·repeated = fixed + (later - once)·repeated + (m - later)·repeated
@@ -116,7 +116,7 @@ def plus(left: Sum, right: Sum) -> Sum:
 
 
 def sums(automaton: Automaton[AgreeingStep], low: int, paths: int) -> frozenset[Sum]:
-    """Return sums for a loop from `low` to m: the error at each input is at most the value of one of them.
+    """Return sums for a loop from `low` to m with the runs `automaton`: at each input one of them bounds the error.
 
     A sum holds for m >= `once`, at any eps. Where a path returns to a head, each sum repeats the terms of one
     iteration of the cycle, and there is one sum for each of them. Raises NotUniform if no run agrees with the ideal,
@@ -206,10 +206,10 @@ class UnionBound:
 
 
 def union_of(program: Program, parameter: str, distances: ClaimedDistances) -> UnionBound:
-    """Return the union bound of a program that is uniform, a selection loop, or made of such parts.
+    """Return the union bound of `program`, which is uniform, a selection loop, or made of such parts.
 
-    Raises NotUniform with the reason, LimitReached past one of the program's limits, and DiagnosticError for its
-    metric.
+    Its loops end at the constant `parameter`, and `distances` has the claim's alpha and gamma. Raises NotUniform with
+    the reason, LimitReached past one of the program's limits, and DiagnosticError for its metric.
     """
     require_bounds(program, parameter)
     text = LoopText.from_program(program, parameter)
@@ -436,7 +436,7 @@ class Unit:
         return self.lesser or self.scale != ONE
 
     def holds_from(self, sums: Iterable[Sum], start: int) -> bool:
-        """Return True if the rates for m = `start` are proved to bound the error for every greater m."""
+        """Return True if the rates in `sums` for m = `start` are proved to bound the error for every greater m."""
         if self.is_eps:
             return True
         known = () if self.rates is None else self.rates.of_marks
@@ -576,9 +576,10 @@ class UnionProof:
     def inequalities(
         self, start: int, intervals: tuple[Interval, ...] | None = None
     ) -> Iterator[tuple[Obligation, CoefficientInequality]]:
-        """Yield the inequalities that prove the claim for every m >= `start`, each as an obligation.
+        """Yield the inequalities that prove the claim for every m >= `start`, each as an obligation on `intervals`.
 
-        The inequality b >= needed becomes the obligation 1 - needed >= 1 - b. Raises NotUniform.
+        None stands for all intervals of the proof. The inequality b >= needed becomes the obligation 1 - needed >= 1
+        - b. Raises NotUniform.
         """
         coefficients = self.beta(start)
         for total in dict.fromkeys(self.unit.with_rates(total, start) for total in self.sums):
@@ -620,9 +621,9 @@ class UnionProof:
         return UnionEvidence(proof.trivial, inequalities, above_one, self.unit.is_eps)
 
     def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Generator[Obligation, Decision, Fraction | None]:
-        """Return None if all inequalities for m >= `start` hold on `intervals`.
+        """Return None if all inequalities for m >= `start` hold on `intervals`, else a value above which they hold.
 
-        Otherwise return a value above which they hold, or 0 if none is known.
+        The value is 0 if no such value is known.
         """
         worst: Fraction | None = None
         for obligation, _ in self.inequalities(start, intervals):
