@@ -143,10 +143,12 @@ def audit(
 ) -> Audit:
     """Bound the privacy loss of an implementation of `program` between two inputs from below.
 
-    `samples` has each input with the outputs observed there, or with the path of a CSV file of outputs.
+    `samples` has each input with the outputs observed there at `eps`, or with the path of a CSV file of outputs. The
+    bound holds with probability `confidence`.
 
     Raises DiagnosticError for samples that do not fit the program, and for int outputs that are not an input plus one
-    discrete Laplace noise. Raises ValueError for numbers out of range, Undecided if an exact probability is not known.
+    discrete Laplace noise. Raises ValueError for numbers out of range, Undecided if an exact probability is not
+    known.
     """
     point, level = exact_eps(eps), exact_confidence(confidence)
     if len(samples) != 2:
@@ -175,7 +177,8 @@ def judge_loss(
 ) -> Audit:
     """Return a lower bound of the loss, from the parsed `values` of two inputs and the outputs `observed` at each.
 
-    Raises Undecided if an exact probability is not known.
+    The outputs are those of an implementation of `program` at `eps`, and the bound holds with probability
+    `confidence`. Raises Undecided if an exact probability is not known.
     """
     core = program.core
     core.require_meaning(eps)
@@ -201,7 +204,7 @@ def judge_loss(
 
 
 def _laws_of(program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> _RealLaws | _FiniteLaws:
-    """Return the exact laws of the outputs at the two inputs `values`.
+    """Return the exact laws of the outputs of `program` at `eps`, for the two inputs `values`.
 
     Raises Undecided, and DiagnosticError for int outputs whose tails are not geometric.
     """

@@ -47,9 +47,9 @@ class HistogramPlan:
 def hist_plan(C: float, W: float, gamma: float, delta: float, renyi: float | None = None) -> HistogramPlan:
     """Return the bins and samples with which `hist_estimate` is within `gamma` of the loss with probability `delta`.
 
-    The densities are C-Lipschitz on an interval of width W. Algorithm 1 (Theorem 2) gives the plan for the loss. With
-    `renyi`, an order above 1, Algorithm 3 (Theorem 6) gives the plan for the Rényi divergence of this order. Raises
-    ValueError if the theorems do not apply.
+    The densities are `C`-Lipschitz on an interval of width `W`. Algorithm 1 (Theorem 2) gives the plan for the loss.
+    With `renyi`, an order above 1, Algorithm 3 (Theorem 6) gives the plan for the Rényi divergence of this order.
+    Raises ValueError if the theorems do not apply.
     """
     if not (W > 0 and gamma > 0 and 0 < delta < 1 and C >= 0):
         raise ValueError("W and gamma must be positive, delta must lie between 0 and 1, and C must be at least 0")
@@ -69,7 +69,7 @@ def hist_plan(C: float, W: float, gamma: float, delta: float, renyi: float | Non
 def input_buckets(C: float, W: float, gamma: float, D: float, width: float, renyi: float | None = None) -> int:
     """Return the number of buckets into which to divide an interval of inputs of this `width` (Algorithms 2 and 4).
 
-    The densities are C-Lipschitz on an interval of width W, and D-Lipschitz in the input; `gamma` is the wanted
+    The densities are `C`-Lipschitz on an interval of width `W`, and `D`-Lipschitz in the input. `gamma` is the wanted
     accuracy, and `renyi` the order of a Rényi divergence, or None for the loss.
     """
     tau = _least_density(C, W)
@@ -82,7 +82,8 @@ def input_buckets(C: float, W: float, gamma: float, D: float, width: float, reny
 def hist_estimate(first: Sequence[int], second: Sequence[int], renyi: float | None = None) -> float | None:
     """Return the loss, or the Rényi divergence of order `renyi`, from the counts in each bin at two inputs.
 
-    The result is None if a bin is empty, since these estimators fail then.
+    `first` and `second` are the counts at each input. The result is None if a bin is empty, since these estimators
+    fail then. Raises ValueError for different numbers of bins.
     """
     if len(first) != len(second):
         raise ValueError("both inputs need the same number of bins")
@@ -99,10 +100,11 @@ def hist_estimate(first: Sequence[int], second: Sequence[int], renyi: float | No
 def is_plausibly_lipschitz(
     first: Sequence[int], second: Sequence[int], C: float, W: float, slack: float
 ) -> tuple[bool, float]:
-    """Return whether C-Lipschitz densities are plausible, and the probability with which such densities pass the test.
+    """Return whether `C`-Lipschitz densities are plausible, and the probability that such densities pass the test.
 
-    The test fails if the shares of two neighboring bins differ by more than 2·`slack` + C·(width of a bin)², from
-    counts at two inputs on an interval of width W. The probability is a lower bound (Theorem 3).
+    `first` and `second` are the counts of bins at two inputs, on an interval of width `W`. The test fails if the
+    shares of two neighboring bins differ by more than 2·`slack` + C·(width of a bin)². The probability is a lower
+    bound (Theorem 3).
     """
     width, bins = W / len(first), len(first)
     most = 2 * slack + C * width**2
@@ -129,8 +131,8 @@ def _check_order(order: float) -> None:
 def _samples(bins: int, least: float, weight: float, near: float, delta: float) -> int:
     """Return the least number n of samples for which the histogram estimator errs with probability <= 1 - `delta`.
 
-    The bound of that probability is 2·bins·(1 - least)^n + weight·f(n, least, near), which decreases in n; f is the
-    bound of the error of a ratio in the paper.
+    The bound of that probability is 2·`bins`·(1 - `least`)^n + `weight`·f(n, `least`, `near`), which decreases in n;
+    f is the bound of the error of a ratio in the paper.
     """
 
     def error(n: int) -> float:
@@ -151,15 +153,15 @@ def _samples(bins: int, least: float, weight: float, near: float, delta: float) 
 def hoeffding(first: float, second: float, runs: int, confidence: float) -> tuple[float, float]:
     """Return an interval that contains the loss log(p/p') with at least this `confidence`, by Hoeffding's inequality.
 
-    `first` and `second` are the shares of the event in this many `runs` at each input; each has half of the error. All
-    runs are independent.
+    `first` and `second` are the shares of the event in this many `runs` at each input; each has half of the error.
+    All runs are independent.
     """
     width = sqrt(log(4 / (1 - confidence)) / (2 * runs))
     return _log_ratio(first, width, second, width)
 
 
 def clt(first: float, second: float, runs: int, confidence: float) -> tuple[float, float]:
-    """Return an approximate interval of the loss, by the central limit theorem for each share by itself.
+    """Return an approximate interval of the loss for `confidence`, by the central limit theorem for each share.
 
     `first` and `second` are the shares of the event in this many `runs` at each input. The interval is infinite if a
     share is 0.
@@ -173,7 +175,7 @@ def clt(first: float, second: float, runs: int, confidence: float) -> tuple[floa
 def multidimensional_clt(
     first: float, second: float, correlation: float, runs: int, confidence: float
 ) -> tuple[float, float]:
-    """Return an approximate interval of the loss, by the central limit theorem for both shares together.
+    """Return an approximate interval of the loss for `confidence`, by the central limit theorem for both shares.
 
     `first` and `second` are the shares of the event in this many `runs` at each input, which use the same noises. The
     greater the `correlation` of the events, the narrower is the interval. It is infinite if a share is 0.
@@ -283,8 +285,10 @@ def estimate_loss(
 ) -> LossEstimate:
     """Estimate log(p/p'), where p is the probability of `output` at `input`, and p' its probability at `adjacent`.
 
-    Real parts of an output need only be within `gamma` of those of `output`. Raises DiagnosticError for values that do
-    not fit the program and for failures of a run, ValueError for numbers out of range.
+    `program` runs `runs` times at each input, for this `eps`, with equal noises. The other options `given` are
+    `gamma`, `seed` and `confidence`: real parts of an output need only be within `gamma` of those of `output`. Raises
+    DiagnosticError for values that do not fit the program and for failures of a run, ValueError for numbers out of
+    range.
     """
     seed, confidence = given.get("seed", 0), given.get("confidence", CONFIDENCE)
     point, radius = exact_rational(eps, "eps"), exact_rational(given.get("gamma", 0), "gamma")
@@ -323,8 +327,9 @@ def partition_level(flakiness: Fraction, partitions: int) -> Fraction:
 def mean_tolerance(total: Fraction, count: Fraction, sum_tolerance: Fraction, count_tolerance: Fraction) -> Fraction:
     """Return the greatest distance of (noisy sum)/(noisy count) from `total`/`count` that the tolerances allow.
 
-    The mean fails with at most the probability that the sum or the count fails. Raises ValueError if the noisy count
-    can be 0.
+    The noisy sum is within `sum_tolerance` of `total`, and the noisy count within `count_tolerance` of `count`. The
+    mean fails with at most the probability that the sum or the count fails. Raises ValueError if the noisy count can
+    be 0.
     """
     if count - count_tolerance <= 0:
         raise ValueError(

@@ -125,7 +125,7 @@ class GivenError(GivenWork, total=False):
 
 
 def _share(value: Fraction | int | str, name: str) -> Fraction:
-    """Return `value` as a Fraction; a text may be a percentage. Raises ValueError and TypeError for other values."""
+    """Return `value` as a Fraction; a text may be a percentage. Raises ValueError and TypeError that name it `name`."""
     if isinstance(value, str) and value.strip().endswith("%"):
         return exact_rational(value.strip()[:-1].strip(), name) / 100
     return exact_rational(value, name)
@@ -288,7 +288,7 @@ def asks_for_all(inputs: object) -> bool:
 
 
 def open_constant(option: str) -> tuple[str, int | None]:
-    """Return the constant that a text such as "m >= 3" or "m" leaves open, and its least value, None if none is given.
+    """Return the constant that the text `option`, such as "m >= 3" or "m", leaves open, and its least value or None.
 
     Raises DiagnosticError for other text.
     """

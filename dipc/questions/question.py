@@ -253,7 +253,7 @@ _PROGRESS_SECONDS = 0.1
 def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenCheck]) -> Report:
     """Decide Pr[output within gamma of the answer] >= 1 - beta at every row of `table`, or for det at `inputs`.
 
-    The claim is decided for every eps in the intervals.
+    The claim is decided for every eps in the intervals. The options `given` are these.
 
     `program` is a loaded program, or a path or a text that `dipc.load` takes. `table` is the path of a CSV file, a list
     of dicts, a pair (header, rows), or a DataFrame; without a column dd it gets dd(u) from the `ideal`. `inputs` needs

@@ -80,12 +80,12 @@ class SymmetryClasses:
 
 
 def input_classes(program: Program, values: Mapping[int, Sequence[Value]], most: int | None = None) -> SymmetryClasses:
-    """Return the classes of all combinations of `values`, a list of distinct values for every input slot.
+    """Return the classes of all combinations of `values`, a list of distinct values for every input slot of `program`.
 
-    Every combination is a member of one class, and the counts sum to the number of combinations. dd(u), the probability
-    of det(u) within any gamma, and so every obligation, is the same at all members. Raises DiagnosticError for a
-    program without an ideal or with a partial one, and, with the code TOO_MANY, if there are more classes than the
-    program's limit `orbits`, or than `most`.
+    Every combination is a member of one class, and the counts sum to the number of combinations. dd(u), the
+    probability of det(u) within any gamma, and so every obligation, is the same at all members. Raises
+    DiagnosticError for a program without an ideal or with a partial one, and, with the code TOO_MANY, if there are
+    more classes than the program's limit `orbits`, or than `most`.
     """
     executed = promoted(program)
     try:
@@ -502,12 +502,12 @@ class ClassTable:
 def class_table(
     program: Program, inputs: FiniteInputs, *, as_given: bool = False, most: int | None = None
 ) -> ClassTable:
-    """Return the table of the classes of `inputs`, a row for each; raise the errors of `input_classes`.
+    """Return the table of the classes of `inputs` to `program`, a row for each; raise the errors of `input_classes`.
 
     With `as_given` the declared types of inputs are not changed: rows are then decided more slowly, but for the given
     program itself. At most `most` classes are searched. The verdict, the probability and the counterexample of a row
-    hold for all inputs of its class, and every input is in one class. The report therefore states of each input exactly
-    what a check of all inputs one by one states.
+    hold for all inputs of its class, and every input is in one class. The report therefore states of each input
+    exactly what a check of all inputs one by one states.
     """
     core = program.core
     values = dict(zip(core.inputs, map(_distinct, inputs.choices), strict=True))
@@ -582,7 +582,7 @@ def _product(
 
 
 def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bool = False) -> ClassTable | None:
-    """Return the classes of the inputs, or None if the inputs are to be checked singly.
+    """Return the classes of `inputs` to `program`, or None if the inputs are to be checked singly.
 
     With `classes` True the inputs are decided by classes, with False singly; with None by classes if there are many
     inputs and few classes. `inputs` is a value that `parse_inputs` reads, or None for all inputs of a program with

@@ -31,11 +31,10 @@ _BITS = 96
 
 
 def clopper_pearson(count: int, runs: int, error: float) -> tuple[float, float]:
-    """Return the two-sided Clopper-Pearson interval for the probability of an event.
+    """Return the two-sided Clopper-Pearson interval for the probability of an event seen `count` times in `runs` runs.
 
-    Whatever the probability is, an interval computed from the number of times that the event happened in `runs`
-    independent runs misses it with probability at most `error`. The ends are rounded outwards, and proved by ball
-    arithmetic.
+    Whatever the probability is, an interval computed from the count in `runs` independent runs misses it with
+    probability at most `error`. The ends are rounded outwards, and proved by ball arithmetic.
     """
     return lower_end(count, runs, error / 2), upper_end(count, runs, error / 2)
 
@@ -77,9 +76,9 @@ _MOST_STEPS = 60
 
 
 def _tail(x: float, count: int, runs: int) -> tuple[Any, Any]:
-    """Return enclosures of the probability of at least `count` successes in `runs` runs, and of its derivative in x.
+    """Return enclosures of the probability of at least `count` successes in `runs` runs, and of its derivative in `x`.
 
-    Each run is successful with probability x.
+    Each run is successful with probability `x`.
     """
     ball, first, second = flint.arb(x), flint.arb(count), flint.arb(runs - count + 1)
     logarithm = (first - 1) * ball.log() + (second - 1) * (1 - ball).log()
@@ -88,7 +87,7 @@ def _tail(x: float, count: int, runs: int) -> tuple[Any, Any]:
 
 
 def error_of_each(confidence: Fraction, intervals: int) -> float:
-    """Return the error allowed for each interval so that all of them are right with `confidence` (Bonferroni)."""
+    """Return the error allowed for each of `intervals` so that all of them are right with `confidence` (Bonferroni)."""
     return float((1 - confidence) / max(1, intervals))
 
 
@@ -123,7 +122,10 @@ def expect(
     events: Sequence[Event] = (),
     gamma: Fraction = Fraction(0),
 ) -> Expected:
-    """Return the exact probabilities at `input`; raise DiagnosticError for mistakes in the program."""
+    """Return the exact probabilities of `program` at `input`: of all finite outputs, or of the `events`.
+
+    The real outputs of an event count within `gamma`. Raises DiagnosticError for mistakes in the program.
+    """
     if events:
         return Expected(
             NoProbability("only events were asked for"), tuple(_event(program, input, e, gamma) for e in events)
@@ -135,7 +137,7 @@ def expect(
 
 
 def nothing(unknown: NoProbability, events: Sequence[Event] = ()) -> Expected:
-    """Return an `Expected` in which `unknown` replaces every exact probability."""
+    """Return an `Expected` in which `unknown` replaces all exact probabilities, also of each of `events`."""
     return Expected(unknown, tuple(unknown for _ in events))
 
 
@@ -180,7 +182,8 @@ class Agreement(StrEnum):
 class ComparedRow:
     """An event with its count, the interval for its probability, and the exact probability with its value at this eps.
 
-    The probability and the enclosure of its value are None if they are not known, with the `reason`.
+    `output` has the stated values of the event. The probability and the `enclosure` of its value are None if they are
+    not known, with the `reason`.
     """
 
     FIELDS = "interval probability=closed_form at=enclosure:digits"
@@ -267,20 +270,23 @@ class ComparedTally(Record):
         ]
 
     def estimate(self, row: ComparedRow) -> Fraction:
-        """Return the share of the runs in which the row's event happened."""
+        """Return the share of the runs in which the event of `row` happened."""
         return Fraction(row.count, self.tally.runs)
 
 
 def estimates(tally: Tally, reason: str, confidence: Fraction = CONFIDENCE) -> ComparedTally:
-    """Return the counts alone, by decreasing count, with the `reason` why no exact probability is known."""
+    """Return the counts of `tally` alone, by decreasing count, with the `reason` why no exact probability is known.
+
+    The intervals around the counts hold together with `confidence`.
+    """
     return judge(tally, nothing(NoProbability(reason), tally.events), confidence)
 
 
 def compare(tally: Tally, exact: Program, confidence: Fraction = CONFIDENCE) -> ComparedTally:
-    """Compare the counts with the exact probabilities of `exact`: of the events, or of all values of finite outputs.
+    """Compare the counts of `tally` with the exact probabilities of `exact`, with this `confidence`.
 
-    `exact` need not be the program that was run, but must have its inputs and outputs. Raises DiagnosticError for
-    mistakes in `exact`.
+    The probabilities are those of the events of `tally`, or of all values of finite outputs. `exact` need not be the
+    program that was run, but must have its inputs and outputs. Raises DiagnosticError for mistakes in `exact`.
     """
     return judge(tally, expect(exact, tally.input, tally.events, tally.gamma), confidence)
 
@@ -288,7 +294,8 @@ def compare(tally: Tally, exact: Program, confidence: Fraction = CONFIDENCE) -> 
 def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -> ComparedTally:
     """Compare the counts of `tally` with the exact probabilities `expected` of the same events.
 
-    Both must be for one input and one gamma.
+    Both must be for one input and one gamma. If the probabilities are right, the comparison is a mismatch with
+    probability at most 1 - `confidence`.
     """
     if tally.events:
         error = error_of_each(confidence, len(tally.events))
@@ -308,9 +315,9 @@ def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -
 def _output_rows(
     tally: Tally, outcomes: tuple[OutputProbability, ...] | NoProbability, confidence: Fraction
 ) -> list[ComparedRow]:
-    """Return rows for the outputs with an exact probability, and then for all other observed outputs.
+    """Return rows for the `outcomes` with an exact probability, and then for all other outputs observed in `tally`.
 
-    The others are impossible, unless no probability is known.
+    The others are impossible, unless no probability is known. The intervals hold together with `confidence`.
     """
     counts = {
         tuple(None if value is None else show_value(value) for value in values): count
@@ -375,13 +382,14 @@ def simulate(
     eps: Fraction | int | str,
     **given: Unpack[GivenSimulation],
 ) -> ComparedTally:
-    """Run `program` many times at one input and one eps, and compare the counts with its exact probabilities.
+    """Run `program` many times at `input` and `eps`, and compare the counts with its exact probabilities.
 
-    The finite outputs are compared by value, with reals left open; or, if `outputs` are given, each of them is one
-    event, the real ones within `gamma`. Input, outputs and gamma are as for `Program.probability`. If the exact
-    probabilities are right, the comparison is a mismatch with probability at most 1 - confidence. Equal seeds give
-    equal counts. Raises DiagnosticError for values that do not fit the program and for failures in some run, TypeError
-    for floats.
+    The options `given` are `runs`, `seed`, `outputs`, `gamma`, `confidence`, `loop_limit` and `progress`. The finite
+    outputs are compared by value, with reals left open; or, if `outputs` are given, each of them is one event, the
+    real ones within `gamma`. `input`, `outputs` and `gamma` are as for `Program.probability`. If the exact
+    probabilities are right, the comparison is a mismatch with probability at most 1 - `confidence`. Equal seeds give
+    equal counts. Raises DiagnosticError for values that do not fit the program and for failures in some run,
+    TypeError for floats.
     """
     options = {**_DEFAULTS, **given}
     program = as_program(program, eps=eps)

@@ -72,10 +72,11 @@ class LikelihoodTest(Record):
 def scale_test(
     outputs: str, counts: Sequence[int], laws: Sequence[Ends], more: Sequence[Ends], less: Sequence[Ends], error: float
 ) -> LikelihoodTest | None:
-    """Return the test of the scale of the noises for counts of the cells of a partition, or None.
+    """Return the test of the scale of the noises for the `counts` of the cells of a partition of `outputs`, or None.
 
-    The probabilities of the cells are `laws` at eps, `more` at (1 + STEP)·eps and `less` at (1 - STEP)·eps. There
-    is no test if the law does not depend on eps, or a cell is impossible or nearly so.
+    The probabilities of the cells are `laws` at eps, `more` at (1 + STEP)·eps and `less` at (1 - STEP)·eps. The test
+    may fail with probability `error`. There is no test if the law does not depend on eps, or a cell is impossible or
+    nearly so.
     """
     slopes = []
     for here, above, below in zip(laws, more, less, strict=True):
@@ -108,7 +109,7 @@ def _law_of(scores: Sequence[int], laws: Sequence[Ends]) -> dict[int, Ends]:
 
 
 def tail(law: Mapping[int, Ends], runs: int, total: int) -> float:
-    """Return an upper bound of Pr[T >= total] for the sum T of `runs` independent scores with this law."""
+    """Return an upper bound of Pr[T >= `total`] for the sum T of `runs` independent scores with the law `law`."""
     with flint.ctx.workprec(_BITS):
         return _tail(law, runs, total)
 
@@ -222,9 +223,10 @@ class Observed:
 
 
 def read_observed(path: Path, program: CoreProgram, *, counted: bool) -> Observed:
-    """Return the outputs in a CSV file with a column for each output, and with `counted` a column `count`.
+    """Return the outputs of `program` in the CSV file `path`, with a column for each output.
 
-    Raises DiagnosticError (E1601, E1602) with the places of all mistakes.
+    With `counted` there is also a column `count`. Raises DiagnosticError (E1601, E1602) with the places of all
+    mistakes.
     """
     source = read_source(path, "a CSV file of observed outputs")
     lines = source.text.splitlines()
@@ -236,10 +238,10 @@ def read_observed(path: Path, program: CoreProgram, *, counted: bool) -> Observe
 
 
 def given_observed(given: Mapping[object, int] | Iterable[object], program: CoreProgram, *, counted: bool) -> Observed:
-    """Return observed outputs from Python values: a mapping from outputs to counts, or the outputs one by one.
+    """Return the outputs of `program` in `given`: outputs one by one, or with `counted` a mapping to their counts.
 
-    An output is a mapping by name, a sequence in the order of the program, or, for a single output, the value itself. A
-    float is the rational with its exact value. Raises DiagnosticError for values that an output cannot have.
+    An output is a mapping by name, a sequence in the order of the program, or, for a single output, the value itself.
+    A float is the rational with its exact value. Raises DiagnosticError for values that an output cannot have.
     """
     names = [slot.name for slot in program.output_slots]
     header = [*names, COUNT] if counted else names
@@ -304,7 +306,7 @@ def _read(
 
 
 def tallied(rows: Iterable[tuple[Values, int]], indices: Sequence[int]) -> Counter[Values]:
-    """Return the count of each combination of values at these indices."""
+    """Return the count of each combination of values at `indices` in `rows`, which are pairs (values, count)."""
     result: Counter[Values] = Counter()
     for values, count in rows:
         result[tuple(values[index] for index in indices)] += count
@@ -312,7 +314,7 @@ def tallied(rows: Iterable[tuple[Values, int]], indices: Sequence[int]) -> Count
 
 
 def is_path(given: object) -> bool:
-    """True if a value is the path of a file."""
+    """True if `given` is the path of a file."""
     return isinstance(given, str | os.PathLike)
 
 
@@ -366,7 +368,10 @@ class Partition:
     labels: tuple[int, ...] | None
 
     def ratio(self, eps: Fraction, error: float) -> LikelihoodTest | None:
-        """Return the test against other scales of the noises, or None if there is no test."""
+        """Return the test against other scales of the noises at `eps`, or None if there is no test.
+
+        The test fails for the right scale with probability at most `error`.
+        """
         here, more, less = [], [], []
         for event in self.events:
             form, law = event.row.probability, event.row.enclosure
@@ -378,7 +383,7 @@ class Partition:
         return scale_test(self.outputs, [event.row.count for event in self.events], here, more, less, error)
 
     def pairs(self, error: float) -> Iterator[ComparedEvent]:
-        """Yield the events that two samples fall into the same cell.
+        """Yield the events that two samples fall into the same cell, whose intervals miss with probability `error`.
 
         The pairs are neighbors, paired in two ways, and samples that are half of the samples apart.
         """
@@ -465,7 +470,7 @@ def conform(
     grid: Fraction | int | str | None = None,
     confidence: Fraction | str = CONFIDENCE,
 ) -> Conformance:
-    """Compare observed outputs of an implementation with the exact distribution of `program` at one input and eps.
+    """Compare observed outputs of an implementation with the exact distribution of `program` at `input` and `eps`.
 
     `counts` is a mapping from outputs to their counts, or a CSV file with a column `count`. `samples` are outputs one
     by one, in their order, or a CSV file of them; real outputs need these. With a `grid` the real outputs were rounded
@@ -511,9 +516,10 @@ def judge(
     confidence: Fraction,
     grid: Fraction | None = None,
 ) -> Conformance:
-    """Return the result of `conform` for arguments that are already converted.
+    """Return the result of `conform` for `program` and the input `values`, with all arguments converted.
 
-    Raises DiagnosticError for a program that fails, and for samples off the grid.
+    `observed` are the outputs at `eps`, rounded down to multiples of `grid` unless that is None. The tests hold
+    together with `confidence`. Raises DiagnosticError for a program that fails, and for samples off the grid.
     """
     core = program.core
     core.require_meaning(eps)
@@ -594,7 +600,10 @@ class _Law:
     error: float
 
     def finite(self, observed: Observed, indices: Sequence[int]) -> Partition:
-        """Return all combinations of finite outputs that can occur, and the observed ones that cannot."""
+        """Return all combinations of finite outputs that can occur, and those of `observed` that cannot.
+
+        `indices` are the indices of the finite outputs.
+        """
         names = [self.program.outputs[index] for index in indices]
         known = self.program.outcomes(self.values)
         outcomes = {tuple(one.output[name] or "" for name in names): one.probability for one in known}
@@ -615,11 +624,11 @@ class _Law:
         return Partition(joint, tuple(events), labels)
 
     def integers(self, observed: Observed, name: str, position: int) -> Iterable[ComparedEvent]:
-        """Yield an event for each integer between the least and the greatest observed one, and one for all others.
+        """Yield an event for each integer between the least and the greatest in `observed`, and one for all others.
 
-        `position` is the index of the output `name` in the observed rows. The observations determine which integers are
-        compared, so the error probability is divided among all integers, and among all pairs (least, greatest). With
-        s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, integer k has s(k)/4 of it, and the pair
+        `position` is the index of the output `name` in the observed rows. The observations determine which integers
+        are compared, so the error probability is divided among all integers, and among all pairs (least, greatest).
+        With s(k) = 1/((|k| + 1)(|k| + 2)), whose sum over all k is 3/2, integer k has s(k)/4 of it, and the pair
         s(least)·s(greatest)/8.
         """
         tally = {int(key[0]): count for key, count in tallied(observed.rows, [position]).items()}
@@ -632,7 +641,7 @@ class _Law:
         yield self._event(name, {name: f"below {low} or above {high}"}, 0, observed.total, share, beyond)
 
     def reals(self, sequence: Sequence[Fraction], name: str) -> Partition:
-        """Return the cells between values that the first samples fix, and an event for everything outside.
+        """Return the cells of the output `name` between values that the first samples of `sequence` fix, and the rest.
 
         Single values are cells of their own: the atoms of the law, and the most common samples, which a law without
         atoms would not repeat. The other samples are counted, independently of the cells.
@@ -707,9 +716,9 @@ class _Law:
         return [*cells, ("outside", self._combination(outside, 1))]
 
     def _partition(self, name: str, cells: Sequence[tuple[str, Probability]], labels: Sequence[int]) -> Partition:
-        """Return the cells with their counts; `labels` has the cell index of each sample.
+        """Return the `cells` of the output `name`, each a pair (label, probability), with their counts.
 
-        The cells share the error equally.
+        `labels` has the cell index of each sample. The cells share the error equally.
         """
         tally, share = Counter(labels), self.error / len(cells)
         events = [
@@ -726,9 +735,9 @@ class _Law:
 
 
 def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iterable[Fraction]) -> list[int]:
-    """Return the index of the cell of each value.
+    """Return the index of the cell of each value in `counted`.
 
-    The cells between two edges come first, then everything outside, then single values.
+    The cells between two of `edges` come first, then everything outside, then the values in `single`.
     """
     numbers = {value: len(edges) + order for order, value in enumerate(single)}
     return [
@@ -738,7 +747,7 @@ def _labels(edges: Sequence[Fraction], single: Sequence[Fraction], counted: Iter
 
 
 def _chosen(sequence: Sequence[Fraction]) -> tuple[list[Fraction], Sequence[Fraction]]:
-    """Return (the sorted samples that fix the cells, the samples that are counted in the cells)."""
+    """Return (the sorted first samples of `sequence`, which fix the cells, the samples to count in the cells)."""
     split = min(len(sequence) // _CHOOSING, _MOST_CHOOSING)
     return sorted(sequence[:split]), sequence[split:]
 
@@ -761,7 +770,7 @@ def _short(value: Fraction) -> str:
 
 
 def _chi_square(cells: Sequence[ComparedEvent]) -> tuple[float, int]:
-    """Return Pearson's statistic over the cells whose expected count is at least five, and their number minus 1."""
+    """Return Pearson's statistic over those of `cells` with an expected count of at least 5, and their number - 1."""
     used = [(cell, float(cell.row.enclosure[0]) * cell.runs) for cell in cells if cell.row.enclosure is not None]
     used = [(cell, expected) for cell, expected in used if expected >= 5]
     return sum((cell.row.count - expected) ** 2 / expected for cell, expected in used), max(0, len(used) - 1)

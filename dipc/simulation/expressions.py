@@ -57,7 +57,7 @@ class RunColumn(Generic[T]):
         return len(self.codes)
 
     def select(self, positions: Positions | Mask) -> RunColumn[T]:
-        """Return the column of the runs at these positions."""
+        """Return the column of the runs at `positions`."""
         return RunColumn(self.values, self.codes[positions])
 
 
@@ -72,12 +72,12 @@ def truth_column(mask: Mask) -> RunColumn[Any]:
 
 
 def truth_mask(column: RunColumn[Any]) -> Mask:
-    """Return the mask of the runs for which a column of truth values is true."""
+    """Return the mask of the runs for which `column`, of truth values, is true."""
     return np.array(column.values, dtype=np.bool_)[column.codes]
 
 
 def distinct(codes: Positions, bound: int) -> tuple[Positions, Positions]:
-    """Return the codes that occur, increasing, and for each run the index of its own code among them.
+    """Return those of `codes` that occur, increasing, and for each run the index of its own code among them.
 
     All codes are < `bound`.
     """
@@ -93,7 +93,7 @@ def distinct(codes: Positions, bound: int) -> tuple[Positions, Positions]:
 
 
 def zip_columns(columns: Sequence[RunColumn[Any]]) -> RunColumn[tuple[Any, ...]]:
-    """Return the column of tuples of the given columns, at least one; each value in its table occurs exactly once."""
+    """Return the column of tuples of `columns`, at least one; each value in its table occurs exactly once."""
     size = len(columns[0])
     groups, places = min(1, size), np.broadcast_to(_ZERO, size)
     steps: list[tuple[Positions, Positions]] = []
@@ -117,7 +117,7 @@ def zip_columns(columns: Sequence[RunColumn[Any]]) -> RunColumn[tuple[Any, ...]]
 
 
 def apply(function: Callable[..., R], *columns: RunColumn[Any]) -> RunColumn[R]:
-    """Return `function` of the columns, run by run, called once for each combination of values that occurs.
+    """Return `function` of `columns`, run by run, called once for each combination of values that occurs.
 
     Raises Undefined if the function raises ArithmeticError.
     """
@@ -136,7 +136,7 @@ def apply(function: Callable[..., R], *columns: RunColumn[Any]) -> RunColumn[R]:
 
 
 def split(column: RunColumn[T]) -> Iterator[tuple[T, Positions]]:
-    """Yield each value that occurs, with the positions of its runs, increasing."""
+    """Yield each value of `column` that occurs, with the positions of its runs, increasing."""
     present, places = distinct(column.codes, len(column.values))
     if len(present) == 1:
         yield column.values[int(present[0])], np.arange(len(column))
@@ -200,12 +200,12 @@ Number = Fraction | SimulatedForm
 
 
 def counted(value: Number | bool) -> Number:
-    """Return the value as an operand of arithmetic: a truth value is 1 or 0."""
+    """Return `value` as an operand of arithmetic: a truth value is 1 or 0."""
     return Fraction(value) if isinstance(value, bool) else value
 
 
 def resolve_forms(column: RunColumn[Any], runs: Positions) -> RunColumn[Any]:
-    """Return the column of `runs` with forms replaced by their integer values."""
+    """Return `column`, which has the values in `runs`, with forms replaced by their integer values."""
     columns: list[tuple[Positions, RunColumn[Any]]] = []
     for value, positions in split(column):
         if isinstance(value, SimulatedForm):
@@ -264,7 +264,7 @@ def _form(constant: Fraction, terms: dict[Draw, Fraction]) -> Number:
 
 
 def compared(op: CompareOp, difference: RunColumn[Number], runs: Positions) -> RunColumn[Any]:
-    """Return whether `difference` compares with 0 as `op` says, for each of the runs.
+    """Return whether `difference` compares with 0 as `op` says, for each of `runs`.
 
     The comparison is exact, except for the rounding of real draws.
     """
@@ -287,7 +287,7 @@ def _compared(op: CompareOp, form: SimulatedForm, runs: Positions) -> Mask:
 
 
 def _real_sum(form: SimulatedForm, runs: Positions) -> NDArray[np.float64]:
-    """Return a positive multiple of the form as floats, scaled so that no coefficient overflows."""
+    """Return a positive multiple of `form` in each of `runs` as floats, scaled so that no coefficient overflows."""
     scale = max(abs(coefficient) for _, coefficient in form.terms)
     total = np.full(len(runs), _rounded(form.constant / scale))
     for draw, coefficient in form.terms:
@@ -296,9 +296,9 @@ def _real_sum(form: SimulatedForm, runs: Positions) -> NDArray[np.float64]:
 
 
 def _whole_sum(form: SimulatedForm, runs: Positions) -> NDArray[Any]:
-    """Return a positive multiple of the form, exactly, in integers.
+    """Return a positive multiple of `form` in each of `runs`, exactly, in integers.
 
-    It is the form itself if its coefficients are integers.
+    The multiple is `form` itself if its coefficients are integers.
     """
     common = lcm(form.constant.denominator, *(coefficient.denominator for _, coefficient in form.terms))
     terms = [(draw.values[runs], int(coefficient * common)) for draw, coefficient in form.terms]
@@ -335,7 +335,8 @@ class Domain:
 class SimulatedVariable:
     """A scalar (`low` None) or an array of `size` elements from index `low` on.
 
-    `domain` is None for bool, int or real, which `base` distinguishes.
+    `domain` is None for bool, int or real, which `base` distinguishes. `initial` is the value of each element at the
+    start.
     """
 
     name: str
@@ -352,7 +353,7 @@ class SimulatedVariable:
         return self.base not in (ast.BaseType.INT, ast.BaseType.REAL)
 
     def element_name(self, offset: int) -> str:
-        """Return the name of an element as people write it, such as `q[1]`."""
+        """Return the name of the element at `offset` from the first as people write it, such as `q[1]`."""
         return self.name if self.low is None else f"{self.name}[{self.low + offset}]"
 
 
@@ -366,7 +367,7 @@ class SimulatedScope:
     variables: dict[str, SimulatedVariable] = field(default_factory=dict)
 
     def of_role(self, role: ast.Role) -> list[tuple[str, SimulatedVariable, int]]:
-        """Return all scalars and array elements of a role, in order: name, variable, offset."""
+        """Return all scalars and array elements of `role`, in order: name, variable, offset."""
         return [
             (variable.element_name(offset), variable, offset)
             for variable in self.variables.values()
@@ -442,7 +443,10 @@ class Batch:
     """The variables of `size` runs of one program, and which runs are alive; all runs start alive."""
 
     def __init__(self, scope: SimulatedScope, size: int, inputs: Mapping[str, Value]) -> None:
-        """Start the runs; `inputs` are the values of the inputs, by the names of scalars and elements."""
+        """Start `size` runs with the variables of `scope`.
+
+        `inputs` are the values of the inputs, by the names of scalars and elements.
+        """
         self.size = size
         self.alive = np.ones(size, dtype=np.bool_)
         self._draws = 0
@@ -458,11 +462,11 @@ class Batch:
                     cell.write(everyone, RunColumn((value,), np.zeros(size, dtype=np.intp)))
 
     def cell(self, variable: SimulatedVariable, offset: int) -> CodedColumn:
-        """Return the values of one element, in all runs."""
+        """Return the values of the element of `variable` at `offset`, in all runs."""
         return self._cells[variable.name][offset]
 
     def draw(self, runs: Positions, values: NDArray[Any]) -> Number:
-        """Return the number with these drawn `values`, one for each of `runs`."""
+        """Return the number with the drawn `values`, one for each of `runs`."""
         everywhere = np.zeros(self.size, dtype=values.dtype)
         everywhere[runs] = values
         self._draws += 1
@@ -521,7 +525,7 @@ class BatchExpressions:
     # --- values that are the same in every run ---
 
     def value(self, expr: ast.Expr, runs: Positions = _ANY_RUN) -> Value:
-        """Return the value of an expression, which must be equal in all of `runs`.
+        """Return the value of `expr`, which must be equal in all of `runs`.
 
         By default, the expression must have no variables.
         """
@@ -531,7 +535,7 @@ class BatchExpressions:
         return value
 
     def number(self, expr: ast.Expr, runs: Positions = _ANY_RUN) -> Fraction:
-        """Return the rational value of an expression, which must be equal in all of `runs`; a comparison is 1 or 0.
+        """Return the rational value of `expr`, which must be equal in all of `runs`; a comparison is 1 or 0.
 
         By default, the expression must have no variables.
         """
@@ -542,7 +546,7 @@ class BatchExpressions:
         return value
 
     def deviation(self, expr: ast.Expr, runs: Positions = _ANY_RUN) -> Fraction:
-        """Return a rational close to the value of `expr`, a positive standard deviation."""
+        """Return a rational close to the value of `expr`, a positive deviation that is equal in all of `runs`."""
         if not is_irrational(expr):
             return self.number(expr, runs)
         eps = Real.from_rational(self.eps)
@@ -564,7 +568,7 @@ class BatchExpressions:
             yield runs[positions]
 
     def integer(self, expr: ast.Expr) -> int:
-        """Return the integer value of an expression without variables."""
+        """Return the integer value of `expr`, which has no variables."""
         value = self.number(expr)
         assert value.denominator == 1
         return int(value)
@@ -586,7 +590,7 @@ class BatchExpressions:
     # --- values in runs ---
 
     def holds(self, condition: ast.Expr, runs: Positions) -> Mask:
-        """Return the mask of `runs` in which the condition is true."""
+        """Return the mask of `runs` in which `condition` is true."""
         return truth_mask(self.column(condition, runs))
 
     def column(self, expr: ast.Expr, runs: Positions) -> RunColumn[Any]:
@@ -631,7 +635,7 @@ class BatchExpressions:
                 assert_never(expr)
 
     def written_out(self, expr: ast.Ranged) -> ast.Expr | None:
-        """Return the expression with a term for each value of the range, or None for an empty range."""
+        """Return `expr` with a term for each value of its range, or None for an empty range."""
         low, high = self.integer(expr.low), self.integer(expr.high)
         if low > high:
             return None
@@ -641,7 +645,7 @@ class BatchExpressions:
         return ast.Binary(BinaryOp.ADD, written, zero, expr.span) if expr.function in ("sum", "count") else written
 
     def without_ranges(self, distribution: ast.Distribution) -> ast.Distribution:
-        """Return the distribution with the sums in its rate or weights written out."""
+        """Return `distribution` with the sums in its rate or weights written out."""
 
         def change(node: ast.Expr) -> ast.Expr | None:
             if not isinstance(node, ast.Ranged):
@@ -663,7 +667,7 @@ class BatchExpressions:
         return apply(counted, self.column(expr, runs))
 
     def offsets(self, variable: SimulatedVariable, index: ast.Expr, runs: Positions) -> RunColumn[int]:
-        """Return the array offset, from 0, that `index` selects in each of `runs`."""
+        """Return the offset from the first element of `variable` that `index` selects in each of `runs`."""
         low, size = variable.low, variable.size
         assert low is not None
 
@@ -694,7 +698,10 @@ class BatchExpressions:
             raise self.fault(SimulationCode.UNASSIGNED, message, span, int(runs[undefined.position]), note) from None
 
     def _junction(self, expr: ast.Binary, runs: Positions) -> RunColumn[Any]:
-        """Evaluate `and` or `or`, the right side only in the runs that the left side does not decide."""
+        """Return `expr`, an `and` or `or`, in `runs`.
+
+        Its right side is evaluated only in the runs that the left side does not decide.
+        """
         truth = self.holds(expr.left, runs)
         still_open = np.flatnonzero(truth if expr.op is BinaryOp.AND else ~truth)
         if len(still_open):
@@ -709,7 +716,7 @@ class BatchExpressions:
         return compared(op, apply(minus, left, right), runs)
 
     def _selected(self, function: str, columns: list[RunColumn[Any]], runs: Positions) -> RunColumn[Any]:
-        """Return min, max or abs of forms: in each run the value of the column that is least, or greatest, there."""
+        """Return the `function` min or max of `columns` of forms, or the abs of one, in each of `runs`."""
         best, *rest = columns
         if function == "abs":
             rest = [apply(negated, best)]
@@ -737,15 +744,18 @@ class BatchExpressions:
             raise self.fault(SimulationCode.OUTSIDE_ARRAY, str(cause), span, run, note) from None
 
     def fault(self, code: SimulationCode, message: str, span: Span, run: int | None, *notes: str) -> DiagnosticError:
-        """Return the diagnostic for a failure in run `run`, which shows the values in that run; None for all runs."""
+        """Return the diagnostic `code` for a failure at `span` in run `run`, with `message` and `notes`.
+
+        The diagnostic shows the values in that run. A `run` of None stands for all runs.
+        """
         situation = f"this happened with {', '.join(values)}" if (values := self._situation(run)) else ""
         excerpt = self.scope.source.excerpt(span)
         return bad_input(code, message, *filter(None, [situation]), *notes, place=excerpt)
 
     def _situation(self, run: int | None) -> list[str]:
-        """Return lines about one run for a message.
+        """Return texts for a message about `run`: the loop variables, and the first finite variables that have a value.
 
-        They show the loop variables, and the first finite variables that have a value.
+        A `run` of None stands for all runs, and only loop variables are shown.
         """
         texts = [f"{name} = {text(value)}" for name, value in self.locals.items()]
         if run is None:
@@ -759,7 +769,7 @@ class BatchExpressions:
 
 
 def text(value: Value) -> str:
-    """Return the text of a value, such as `3`, `-1/2` or `true`."""
+    """Return `value` as text, such as `3`, `-1/2` or `true`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -791,10 +801,10 @@ _FUNCTIONS: dict[str, Callable[..., Fraction]] = {"min": _least, "max": _greates
 
 
 def declared(program: ast.ProgramTree, source: SourceText, constants: Mapping[str, Fraction]) -> SimulatedScope:
-    """Return all declarations of the program, where `constants` replace its own constants of equal names.
+    """Return all declarations of `program`, whose text is `source`.
 
-    As in the language, constants come first, so that domains, bounds and types can use every one of them, then
-    domains.
+    `constants` replace its own constants of equal names. As in the language, constants come first, so that domains,
+    bounds and types can use every one of them, then domains.
     """
     scope = SimulatedScope(source)
     known = BatchExpressions(scope, Fraction(1), Batch(scope, 1, {}))

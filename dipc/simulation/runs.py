@@ -88,7 +88,7 @@ def _decimal(value: Weight) -> Decimal:
 
 
 def shares(weights: Sequence[Weight]) -> list[float] | None:
-    """Return the weights as floats, or None if one is negative, or they do not sum to 1."""
+    """Return `weights` as floats, or None if one is negative, or they do not sum to 1."""
     total: Weight = Fraction(0)
     for item in weights:
         total = _combined(BinaryOp.ADD, total, item)
@@ -115,14 +115,14 @@ class NoiseSource:
         self._generator = np.random.Generator(np.random.PCG64(seed))
 
     def attend(self, runs: Positions) -> None:
-        """Set the runs of the batch to which the next draws belong."""
+        """Set `runs` as the runs of the batch to which the next draws belong."""
 
     def laplace(self, size: int) -> NDArray[np.float64]:
-        """Return reals with density e^{-|x|}/2."""
+        """Return `size` reals with density e^{-|x|}/2."""
         return self._generator.laplace(size=size)
 
     def truncated_laplace(self, low: float, high: float, size: int) -> NDArray[np.float64]:
-        """Return reals with density proportional to e^{-|x|} on [low, high], drawn by inversion."""
+        """Return `size` reals with density proportional to e^{-|x|} on [`low`, `high`], drawn by inversion."""
         # On each side, |x| is `near` plus a truncated exponential number; where there are two sides, `near` is 0.
         parts = ((1, max(0.0, low), high), (-1, max(0.0, -high), -low))
         sides = [(sign, near, np.expm1(near - far)) for sign, near, far in parts if near < far]
@@ -133,14 +133,14 @@ class NoiseSource:
         return chosen
 
     def normal(self, size: int) -> NDArray[np.float64]:
-        """Return reals with density e^{-x²/2}/√(2π)."""
+        """Return `size` reals with density e^{-x²/2}/√(2π)."""
         return self._generator.standard_normal(size)
 
     def discrete_normal(self, deviation: float, size: int) -> NDArray[np.int64]:
-        """Return integers i with mass proportional to e^{-i²/(2·deviation²)}.
+        """Return `size` integers i with mass proportional to e^{-i²/(2·`deviation`²)}.
 
-        They are drawn from masses cut off where less than 10^-20 is beyond. With a large deviation they are
-        rounded normal draws, whose law differs by less than 10^-10.
+        They are drawn from masses cut off where less than 10^-20 is beyond. With a large deviation they are rounded
+        normal draws, whose law differs by less than 10^-10.
         """
         if deviation > _WIDE:
             return np.rint(self.normal(size) * deviation).astype(np.int64)
@@ -151,15 +151,15 @@ class NoiseSource:
         return drawn
 
     def exponential(self, size: int) -> NDArray[np.float64]:
-        """Return reals with density e^{-x} on [0, inf)."""
+        """Return `size` reals with density e^{-x} on [0, inf)."""
         return self._generator.standard_exponential(size)
 
     def exponential_pairs(self, size: int) -> NDArray[np.float64]:
-        """Return two rows of exponential draws."""
+        """Return two rows of `size` exponential draws."""
         return self._generator.standard_exponential((2, size))
 
     def uniform(self, size: int) -> NDArray[np.float64]:
-        """Return reals uniform on [0, 1)."""
+        """Return `size` reals uniform on [0, 1)."""
         return self._generator.random(size)
 
 
@@ -209,7 +209,10 @@ class BatchStatements:
     """An executor of the statements of a type-checked program in the runs of one batch."""
 
     def __init__(self, expressions: BatchExpressions, noise: NoiseSource, loop_limit: int) -> None:
-        """Start the runs of a batch. A run may take `loop_limit` rounds of one execution of a `while` at most."""
+        """Prepare to execute statements in the batch of `expressions`, with draws from `noise`.
+
+        A run may take `loop_limit` rounds of one execution of a `while` at most.
+        """
         self._expressions = expressions
         self._batch = expressions.batch
         self._noise = noise
@@ -319,9 +322,9 @@ class BatchStatements:
         self._store(target, drawn, runs, distribution.span)
 
     def _rate(self, expr: ast.Expr, least: Fraction, runs: Positions, *, deviation: bool) -> float:
-        """Return the rate that `expr` states for these runs at this eps, or 1 over it if it is a `deviation`.
+        """Return the rate that `expr` states in `runs` at this eps, or 1 over it if it is a `deviation`.
 
-        The rate must be positive for every eps.
+        Raises DiagnosticError for a rate below `least`, or too great to simulate.
         """
         rate = 1 / self._expressions.deviation(expr, runs) if deviation else self._expressions.number(expr, runs)
         if not least <= rate <= _GREATEST_RATE:
@@ -376,7 +379,10 @@ class BatchStatements:
 
 
 def _places(weights: list[float], uniform: NDArray[np.float64]) -> Positions:
-    """Return, for each uniform number, the index of the weight whose interval contains it; its weight is never 0."""
+    """Return, for each number in `uniform`, the index of the one of `weights` whose interval contains it.
+
+    The weight at the index is never 0.
+    """
     heavy = [index for index, share in enumerate(weights) if share > 0]
     ends = np.cumsum([weights[index] for index in heavy]) / fsum(weights)
     if len(heavy) == 2:
@@ -453,11 +459,11 @@ def run(
     runs: int,
     **given: Unpack[GivenRuns],
 ) -> Tally:
-    """Run a program that has passed all checks, from its text, and count its results.
+    """Run `program`, which has passed all checks, `runs` times at `input` and `eps`, and count its results.
 
-    Only the text of `program`, its constants and its size are used, not its instructions. `input` has a value of
-    the right type for every input. Raises DiagnosticError for a failure in some run, also LoopLimitReached for
-    loops that do not end, and SimulationInterrupted on Ctrl-C.
+    Only the text of `program`, its constants and its size are used, not its instructions. `input` has a value of the
+    right type for every input. `given` has the seed, the events to count and the limits. Raises DiagnosticError for a
+    failure in some run, also LoopLimitReached for loops that do not end, and SimulationInterrupted on Ctrl-C.
     """
     program.require_meaning(eps)
     tree = parse(program.source)
@@ -499,9 +505,10 @@ def joint_hits(
     gamma: Fraction = Fraction(0),
     seed: int = 0,
 ) -> JointHits:
-    """Run a program at two inputs with equal noises, and count an event; the pairs of runs are independent.
+    """Run `program` at both `inputs` with equal noises and count `event`, in `runs` independent pairs of runs.
 
-    Raises what `run` raises.
+    The runs are at `eps`. The real outputs of `event` count within `gamma`. Equal `seed` give equal counts. Raises
+    what `run` raises.
     """
     program.require_meaning(eps)
     tree = parse(program.source)
@@ -540,7 +547,10 @@ def _executed(
 
 
 def _batch_size(program: CoreProgram) -> int:
-    """Return the number of runs that fit in memory; each keeps its variables, and at worst all its draws."""
+    """Return the number of runs of `program` that fit in memory.
+
+    Each run keeps its variables, and at worst all its draws.
+    """
     draws = sum(isinstance(instruction, SampleNoise) for instruction in program.instructions)
     return max(1, min(_BATCH, _BATCH_BYTES // (8 * (len(program.slots) + draws + 1))))
 
@@ -571,10 +581,10 @@ def _sides(tally: Tally) -> object:
 
 
 def _happened(event: Event, gamma: Fraction, batch: Batch, scope: SimulatedScope, sides: object) -> Mask:
-    """Return the mask of the runs in which every output of the event has its value.
+    """Return the mask of the runs of `batch` in which every output of `event` has its value.
 
-    A number counts if it is within `gamma` of its value. If `sides` is "above" or "below", only the distance above
-    or below the value counts. An output without a value matches nothing.
+    `scope` has the outputs. A number counts if it is within `gamma` of its value. If `sides` is "above" or "below",
+    only the distance above or below the value counts. An output without a value matches nothing.
     """
     happened = np.ones(batch.size, dtype=np.bool_)
     for name, variable, offset in scope.of_role(ast.Role.OUTPUT):

@@ -244,7 +244,7 @@ def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> LoopS
 
 
 def steps(flow: Flow, state: State, taken: Callable[[Edge], bool] | None = None) -> list[State]:
-    """Return the states to which one instruction leads from `state`; raise NotUniform if the instruction fails.
+    """Return the states to which one instruction of `flow` leads from `state`; raise NotUniform if it fails.
 
     Edges of the flow that `taken` does not accept are left out.
     """
@@ -650,7 +650,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     def _compared(
         self, program: State, ideal: State, guards: Sequence[Constraint], pairs: Sequence[tuple[int, int]]
     ) -> list[Term]:
-        """Return the terms under which each output in `pairs`, a slot of the program, is near the slot of the ideal.
+        """Return the terms under which outputs of `program` and of `ideal` are near, for each pair of slots in `pairs`.
 
         Raises NotUniform if they would differ even if all noise were 0. `guards` are conditions on inputs under which
         both states are reached.

@@ -483,7 +483,7 @@ def _kept(condition: ast.Expr, name: str, value: ast.Expr) -> str | None:
 
 
 def _accumulated(name: str, value: ast.Expr, loop: ast.For) -> ast.Expr | None:
-    """Return the value of `name` after a loop that assigns `value` to it in each round; None if that is not a total."""
+    """Return the value of `name` after `loop`, which assigns `value` to it in each round; None if it is not a total."""
     own = ast.Name(name, value.span)
     step = _step(name, value)
     if step is not None:
