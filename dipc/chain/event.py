@@ -21,7 +21,6 @@ from dipc.chain.state import (
     NoiseVar,
     NoiseWeight,
     State,
-    Terms,
     affine_text,
     centered,
     comparison_text,
@@ -67,7 +66,9 @@ class ComponentTemplate:
     """A group of dependent noises with the constraints on them, as a function of inputs and balls.
 
     `event` depends only on the real and int input slots `inputs` and on the balls of the output slots `balls`. Its
-    noises have the ids `members`, in this order. `around_zero` are the `noises` with their means subtracted.
+    noises have the ids `members`, in this order. `around_zero` are the `noises` with their means subtracted. Forms of
+    `bounds` have the noises by their indices in `members`; `slacks` are the parts of these forms without noise, with
+    the means of the noises added.
     """
 
     members: tuple[int, ...]
@@ -75,46 +76,24 @@ class ComponentTemplate:
     balls: tuple[int, ...]
     noises: tuple[NoiseVar, ...]
     around_zero: tuple[Noise, ...]
-    bounds: tuple[_BoundTemplate, ...]
+    bounds: tuple[AffineBound, ...]
+    slacks: tuple[Affine, ...]
 
     def event(self, inputs: Mapping[int, Fraction], balls: Balls) -> Event:
         """Return the event at `inputs` and `balls`, with normalized constraints over noises with mean 0.
 
-        Inputs that differ in a way that no comparison depends on, such as a shift of all queries, give equal events.
-        No constraint is strict: constraints on integers are closed, and for continuous noises the boundary has
-        measure zero.
+        Inputs that differ in a way that no comparison depends on, such as a shift of all queries, give equal events. No
+        constraint is strict: constraints on integers are closed, and for continuous noises the boundary has measure
+        zero.
         """
         constraints: list[Halfspace] = []
-        for bound in self.bounds:
-            fixed = bound.fixed
-            if fixed is not None:
-                constraints.append(fixed)
-                continue
-            shift = _shift(bound.slack.inputs, bound.slack.constant, inputs)
-            if bound.ball is None:
-                constraints.append(Halfspace(bound.coefficients, shift))
-            else:
-                center, radius = balls[bound.ball]
-                offset = shift - center if bound.sign > 0 else shift + center
-                constraints.append(Halfspace(bound.coefficients, radius + offset))
+        for (form, ball, sign), slack in zip(self.bounds, self.slacks, strict=True):
+            constant = slack.evaluate(inputs)
+            if ball is not None:
+                center, radius = balls[ball]
+                constant = radius + (constant - center if sign > 0 else constant + center)
+            constraints.append(Halfspace(form.noises, constant))
         return Event(self.around_zero, tuple(constraints))
-
-
-@frozen
-class _BoundTemplate:
-    """A bound on noises with mean 0: `slack` is the part without noise, a form of the inputs.
-
-    If `ball` is an output's slot, its ball's radius is added, and its center subtracted `sign` times. `fixed` is the
-    half-space of a bound without inputs and balls, else None.
-    """
-
-    coefficients: Terms
-    inputs: Terms
-    constant: Fraction
-    slack: Affine
-    ball: int | None
-    sign: int
-    fixed: Halfspace | None
 
 
 def components(noises: Sequence[NoiseVar], bounds: Iterable[AffineBound]) -> tuple[ComponentTemplate, ...]:
@@ -147,20 +126,18 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> 
     position = {noise: index for index, noise in enumerate(members)}
     means = {noise: by_id[noise].mean for noise in members}
     assert not any(mean.noises for mean in means.values())
-    templates: list[_BoundTemplate] = []
-    inputs: set[int] = set()
+    renumbered: list[AffineBound] = []
+    slacks: list[Affine] = []
     balls: set[int] = set()
     for form, ball, sign in bounds:
-        coefficients = tuple([(position[noise], coefficient) for noise, coefficient in form.noises])
-        slack = _slack(form, tuple([means[noise] for noise, _ in form.noises]))
-        fixed = None if slack.inputs or ball is not None else Halfspace(coefficients, slack.constant)
-        templates.append(_BoundTemplate(coefficients, form.inputs, form.constant, slack, ball, sign, fixed))
-        inputs.update([slot for slot, _ in slack.inputs])
+        terms = tuple([(position[noise], coefficient) for noise, coefficient in form.noises])
+        renumbered.append(AffineBound(Affine(terms, form.inputs, form.constant), ball, sign))
+        slacks.append(_slack(form, tuple([means[noise] for noise, _ in form.noises])))
         balls.update(() if ball is None else (ball,))
     noises = tuple([by_id[noise] for noise in members])
     around_zero = tuple([Noise(noise.law, noise.rate, Fraction(0)) for noise in noises])
-    sides = tuple(sorted(inputs)), tuple(sorted(balls))
-    return ComponentTemplate(tuple(members), *sides, noises, around_zero, tuple(templates))
+    sides = tuple(sorted({slot for slack in slacks for slot, _ in slack.inputs})), tuple(sorted(balls))
+    return ComponentTemplate(tuple(members), *sides, noises, around_zero, tuple(renumbered), tuple(slacks))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -179,14 +156,6 @@ def _interval(member: int, weight: NoiseWeight) -> ComponentTemplate:
     sides = [] if weight.low is None else [form - Affine.number(weight.low)]
     sides += [] if weight.high is None else [Affine.number(weight.high) - form]
     return _component({member: noise}, [AffineBound(side, None) for side in sides])
-
-
-def _shift(terms: Terms, constant: Fraction, inputs: Mapping[int, Fraction]) -> Fraction:
-    total = constant
-    for slot, coefficient in terms:
-        value = inputs[slot] if coefficient == 1 else coefficient * inputs[slot]
-        total = total + value if total else value
-    return total
 
 
 # --- Exit states as events: everything that does not depend on the row is done once -----------------------------------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, partial
 from math import lcm
-from typing import TextIO, assert_never, overload
+from typing import TextIO, TypeAlias, assert_never, overload
 
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.numbers import exact_eps, exact_grid
@@ -21,6 +21,7 @@ from dipc.chain.state import (
     Deterministic,
     Fault,
     Mark,
+    NoiseVar,
     SlotValue,
     State,
     Unfinished,
@@ -30,7 +31,6 @@ from dipc.chain.state import (
 from dipc.chain.step import Successor, step
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells
-from dipc.noise.law import Law
 from dipc.noise.lazy import Inversion, LazyReal, RandomBits, Threshold
 from dipc.program.nearness import place_notes
 from dipc.program.program import Program, ProgramGiven, as_program
@@ -45,88 +45,11 @@ Drawn = dict[int, int | LazyReal]
 _REMEMBERED = 20_000_000
 
 
-class RandomEvent(ABC):
-    """The next random event of a run."""
+#: A random event of a run: it happens, given the draws so far and fresh bits, and returns the next event or the end.
+Event: TypeAlias = "Callable[[Drawn, RandomBits], Event | Ending]"
 
-    __slots__ = ()
-
-    @abstractmethod
-    def after(self, drawn: Drawn, bits: RandomBits) -> RandomEvent:
-        """Execute this event with the values `drawn` so far and fresh `bits`; return the next event of the run."""
-
-
-class LazyEvent:
-    """A random event that is computed when a run first reaches its state."""
-
-    __slots__ = ("_event", "_state", "_tree")
-
-    def __init__(self, tree: Tree, state: State) -> None:
-        self._tree = tree
-        self._state = state
-        self._event: RandomEvent | None = None
-
-    def event(self) -> RandomEvent:
-        if self._event is None:
-            self._event = self._tree.event_at(self._state)
-        return self._event
-
-
-class NoiseDraw(RandomEvent):
-    """The event that a noise is drawn."""
-
-    __slots__ = ("_follow", "_law", "_number", "_rate")
-
-    def __init__(self, number: int, law: Law, rate: Fraction, follow: LazyEvent) -> None:
-        self._number, self._law, self._rate, self._follow = number, law, rate, follow
-
-    def after(self, drawn: Drawn, bits: RandomBits) -> RandomEvent:
-        drawn[self._number] = self._law.draw_exactly(bits, self._rate)
-        return self._follow.event()
-
-
-class Compared(RandomEvent):
-    """The event that a form over the noises is compared with 0."""
-
-    __slots__ = ("_follow", "_form", "_holds")
-
-    def __init__(self, form: LazyForm, test: Callable[[int], bool], follow: Mapping[bool, LazyEvent]) -> None:
-        self._form, self._holds, self._follow = form, {sign: test(sign) for sign in (-1, 0, 1)}, follow
-
-    def after(self, drawn: Drawn, bits: RandomBits) -> RandomEvent:
-        return self._follow[self._holds[self._form.sign(drawn, bits)]].event()
-
-
-class Chosen(RandomEvent):
-    """The event that one of finitely many values is chosen."""
-
-    __slots__ = ("_follow", "_inversion")
-
-    def __init__(self, inversion: Inversion, follow: Sequence[LazyEvent]) -> None:
-        self._inversion, self._follow = inversion, follow
-
-    def after(self, drawn: Drawn, bits: RandomBits) -> RandomEvent:
-        del drawn
-        return self._follow[self._inversion.draw(bits)].event()
-
-
-class Answered(RandomEvent):
-    """The end of the program, with its outputs. An output that was never assigned is None."""
-
-    __slots__ = ("_outputs",)
-
-    def __init__(self, outputs: Sequence[Value | LazyForm | None]) -> None:
-        self._outputs = outputs
-
-    def after(self, drawn: Drawn, bits: RandomBits) -> RandomEvent:
-        del drawn, bits
-        return self
-
-    def outputs(self, drawn: Drawn, bits: RandomBits, grid: Fraction | None) -> tuple[Value | None, ...]:
-        """Return the values of the outputs for the noises `drawn`, the real ones rounded down to multiples of `grid`.
-
-        `bits` gives further digits of the noises.
-        """
-        return tuple([each.floor(drawn, bits, grid) if isinstance(each, LazyForm) else each for each in self._outputs])
+#: The end of the program, with its outputs; None for one that was never assigned.
+Ending: TypeAlias = "tuple[Value | LazyForm | None, ...]"
 
 
 class LazyForm:
@@ -232,24 +155,23 @@ class Tree:
         self._live = self._flow.live(core.outputs)
         self._everything = slot_set(range(len(core.slots)))
         self._noises: dict[int, tuple[Fraction, Fraction, bool]] = {}
-        self._events: dict[State, RandomEvent] = {}
+        self._events: dict[State, Event | Ending] = {}
         self._given = dict(zip(core.inputs, inputs, strict=True))
         self._start = self._flow.first_state(self._given)
 
-    def first(self) -> RandomEvent:
+    def first(self) -> Event | Ending:
         """Return the first event of every run. Raises DiagnosticError for a failure before it."""
         if len(self._events) * len(self._start.values) > _REMEMBERED:
             self._events.clear()  # the first event keeps all others alive
-        return self.event_at(self._start)
+        return self._event_at(self._start)
 
-    def event_at(self, state: State) -> RandomEvent:
-        """Return the next event in `state`. Raises DiagnosticError for a failure before it."""
+    def _event_at(self, state: State) -> Event | Ending:
         known = self._events.get(state)
         if known is None:
             known = self._events[state] = self._next_event(state)
         return known
 
-    def _next_event(self, state: State) -> RandomEvent:
+    def _next_event(self, state: State) -> Event | Ending:
         flow = self._flow
         passed: dict[State, None] = {}
         while state.label != flow.exit_label:
@@ -265,28 +187,40 @@ class Tree:
             if event is not None:
                 return event
             state = self._bare(successors[0].state)
-        return Answered([self._output(slot, state.values[slot]) for slot in flow.program.outputs])
+        return tuple([self._output(slot, state.values[slot]) for slot in flow.program.outputs])
 
-    def _event(self, state: State, successors: Sequence[Successor]) -> RandomEvent | None:
+    def _event(self, state: State, successors: Sequence[Successor]) -> Event | None:
         """Return the event at `state`, whose successors are `successors`, or None if there is one successor."""
-        follow = [LazyEvent(self, self._bare(each.state)) for each in successors]
+        follow = [self._later(each.state) for each in successors]
         match successors[0].edge:
             case Deterministic():
                 noises = successors[0].state.noises
-                if len(noises) == len(state.noises):
-                    return None
-                noise = noises[-1]
-                rate = noise.law.rate_at(noise.rate, self._eps)
-                scale = Fraction(1) if noise.law.whole else 1 / rate
-                self._noises[noise.id] = noise.mean.constant, scale, noise.law.whole
-                return NoiseDraw(noise.id, noise.law, rate, follow[0])
+                return self._draw(noises[-1], follow[0]) if len(noises) > len(state.noises) else None
             case Comparison(difference=difference, op=op):
-                outcomes = {each.edge.holds: later for each, later in zip(successors, follow, strict=True)}  # type: ignore[union-attr]
-                return Compared(self._form(difference), lambda sign: COMPARED[op](sign, 0), outcomes)
+                form = self._form(difference)
+                after = {each.edge.holds: later for each, later in zip(successors, follow, strict=True)}  # type: ignore[union-attr]
+                holds = {sign: COMPARED[op](sign, 0) for sign in (-1, 0, 1)}
+                return lambda drawn, bits: after[holds[form.sign(drawn, bits)]]()
             case Choice():
-                return Chosen(self._inversion(successors), follow) if len(successors) > 1 else None
+                inversion = self._inversion(successors)
+                return (lambda _, bits: follow[inversion.draw(bits)]()) if len(successors) > 1 else None
             case unreachable:
                 assert_never(unreachable)
+
+    def _draw(self, noise: NoiseVar, follow: Callable[[], Event | Ending]) -> Event:
+        rate = noise.law.rate_at(noise.rate, self._eps)
+        scale = Fraction(1) if noise.law.whole else 1 / rate
+        self._noises[noise.id] = noise.mean.constant, scale, noise.law.whole
+
+        def draw(drawn: Drawn, bits: RandomBits) -> Event | Ending:
+            drawn[noise.id] = noise.law.draw_exactly(bits, rate)
+            return follow()
+
+        return draw
+
+    def _later(self, state: State) -> Callable[[], Event | Ending]:
+        """Return a function that computes the event after `state` on the first call, when a run first gets there."""
+        return cache(partial(self._event_at, self._bare(state)))
 
     def _bare(self, state: State) -> State:
         """Return `state` without values that are not read later, and without constraints on noises.
@@ -456,9 +390,11 @@ class Execution:
         drawn: Drawn = {}
         event = self._tree.first()
         for _ in range(_MOST_EVENTS):
-            if isinstance(event, Answered):
-                return event.outputs(drawn, self.bits, self._grid)
-            event = event.after(drawn, self.bits)
+            if isinstance(event, tuple):
+                return tuple(
+                    [each.floor(drawn, self.bits, self._grid) if isinstance(each, LazyForm) else each for each in event]
+                )
+            event = event(drawn, self.bits)
         message = f"a run of `{self._program.name}` has not ended after {_MOST_EVENTS} random events"
         raise bad_input("E1702", message, "`dipc prob` tells whether a loop runs forever")
 

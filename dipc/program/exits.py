@@ -78,23 +78,12 @@ else:
 _Zeros = Mapping[ChoiceWeight, tuple[Root, ...]]
 
 
-@frozen
-class ExitWeights:
-    """The weights of the choices that lead to each exit, by the exit's node.
+def exits_with_weights(chain: Chain, weights: Weights, limits: Limits) -> Exits:
+    """Return the exits of `chain`, a chain with choices, with the `weights` of the choices that lead to them.
 
-    `weights` are the total weights of all paths to an exit. For an exit with a single path, `intervals` are the
-    intervals that finite noise falls into on that path. They are independent, and are kept as events instead of factors
-    of the weight, whose product can be long. An exit that is not listed has the weight 1 and no intervals.
-    """
-
-    weights: Mapping[int, Closed]
-    intervals: Mapping[int, tuple[NoiseWeight, ...]]
-
-
-def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
-    """Return the `weights` with which choices lead to each exit of `chain`, a chain with choices.
-
-    Raises DiagnosticError for a loop that can run forever at some eps, Undecided past one of `limits`.
+    A weight is the total of all paths to the exit. For an exit with a single path, the intervals that finite noise
+    falls into on that path are independent, and are kept as events instead of factors of the weight, whose product can
+    be long. Raises DiagnosticError for a loop that can run forever at some eps, Undecided past one of `limits`.
     """
     graph = reach(chain)
     if not chain.flow.forward:
@@ -122,7 +111,7 @@ def exit_weights(chain: Chain, weights: Weights, limits: Limits) -> ExitWeights:
         others = [weights.closed(weight) for weight in path if not isinstance(weight, NoiseWeight)]
         if others:
             total_weights[node] = simplest(prod(others[1:], start=others[0]))
-    return ExitWeights(total_weights, intervals)
+    return Exits(chain.flow.program, chain.exits, total_weights, intervals)
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
@@ -279,14 +268,6 @@ _MOST_WORK = 4_000
 _Added = dict[int, Closed]
 
 
-@frozen
-class CountedExits:
-    """The exits of a counting program by node, and the weights of those with the wanted outputs."""
-
-    states: tuple[ExitState, ...]
-    weights: Mapping[int, Closed]
-
-
 def counted_exits(
     flow: Flow,
     weights: Weights,
@@ -294,7 +275,7 @@ def counted_exits(
     finite: Mapping[int, Value],
     wanted: Mapping[int, Value],
     observed: Iterable[int],
-) -> CountedExits | None:
+) -> Exits | None:
     """Return the exits with the outputs `wanted` of the counting program of `flow`, at the inputs `finite`.
 
     A counting program adds to one variable many times, and all its inputs and variables are finite. The exits have
@@ -383,7 +364,7 @@ class _Counting:
         self._steps = Steps(flow, self._live, kept=1 << counter)
         self._start = self._steps.first(start.forget(slot_set(range(len(start.values))) & ~self._live[flow.entry]))
 
-    def exits(self, limits: Limits) -> CountedExits:
+    def exits(self, limits: Limits) -> Exits:
         factors, end = self._factors()
         highest = sum(factor[-1][0] * often for factor, often in factors.items())
         domain = self._flow.domains[self._counter]
@@ -401,7 +382,8 @@ class _Counting:
             ExitState(node, dict(zip(observed, outputs, strict=True)), (), NOTHING_KNOWN, NOTHING_KNOWN)
             for node, outputs in enumerate(by_outputs)
         )
-        return CountedExits(states, {node: sums.weight(all_) for node, all_ in enumerate(by_outputs.values())})
+        weights = {node: sums.weight(all_) for node, all_ in enumerate(by_outputs.values())}
+        return Exits(self._flow.program, states, weights)
 
     def _factors(self) -> tuple[Counter[absorption.Factor], State]:
         """Return how often each law of an independent summand occurs, and the only state after the last summand.
@@ -580,12 +562,9 @@ def exits(
     if flow.chooses:
         counted = counted_exits(flow, weights, limits, finite, wanted or {}, observed)
         if counted is not None:
-            return Exits(flow.program, counted.states, counted.weights)
+            return counted
     chain = explore(flow, finite, wanted, limits, observed=observed, possible=weights.possible)
-    if not flow.chooses:
-        return Exits(flow.program, chain.exits, {})
-    reached = exit_weights(chain, weights, limits)
-    return Exits(flow.program, chain.exits, reached.weights, reached.intervals)
+    return exits_with_weights(chain, weights, limits) if flow.chooses else Exits(flow.program, chain.exits, {})
 
 
 def values_key(values: Iterable[object]) -> object:

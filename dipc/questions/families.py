@@ -430,16 +430,18 @@ class RowFamilies:
             events = []
             for part in each.parts:
                 mine = []
-                for bound in part.template.bounds:
-                    form = None
-                    if bound.fixed is None:
-                        terms = {self._input_at[slot]: c for slot, c in bound.slack.inputs}
-                        constant = bound.slack.constant
+                for bound, slack in zip(part.template.bounds, part.template.slacks, strict=True):
+                    form, fixed = None, None
+                    if bound.ball is None and not slack.inputs:
+                        fixed = Halfspace(bound.form.noises, slack.constant)
+                    else:
+                        terms = {self._input_at[slot]: c for slot, c in slack.inputs}
+                        constant = slack.constant
                         if bound.ball is not None:
                             terms[self._output_at[bound.ball]] = Fraction(-1 if bound.sign > 0 else 1)
                             constant += radius
                         form = IntegerForm.create(terms, constant)
-                    mine.append(_Side(bound.coefficients, form, bound.fixed))
+                    mine.append(_Side(bound.form.noises, form, fixed))
                 events.append(tuple(mine))
                 forms += [side.form for side in mine if side.form is not None]
             shares.append((each, tuple(events)))

@@ -256,15 +256,13 @@ def _factor(component: ComponentTemplate, centers: Mapping[int, InputForm]) -> D
         NoiseLaw(noise.law, noise.rate, (noise.mean.inputs, noise.mean.constant)) for noise in component.noises
     )
     relations = []
-    for bound in component.bounds:
-        if bound.ball is None:
-            scale = sum(abs(coefficient) for _, coefficient in bound.coefficients)
-            noises = tuple((noise, coefficient / scale) for noise, coefficient in bound.coefficients)
-            terms = tuple((slot, coefficient / scale) for slot, coefficient in bound.inputs)
-            relations.append(NoiseRelation(noises, (terms, bound.constant / scale), False))
+    for form, ball, sign in component.bounds:
+        if ball is None:
+            unit = form.scaled(1 / sum((abs(coefficient) for _, coefficient in form.noises), Fraction(0)))
+            relations.append(NoiseRelation(unit.noises, (unit.inputs, unit.constant), False))
         else:
-            form = _off((bound.inputs, bound.constant), centers[bound.ball], bound.sign)
-            relations.append(NoiseRelation(bound.coefficients, form, True))
+            off = _off((form.inputs, form.constant), centers[ball], sign)
+            relations.append(NoiseRelation(form.noises, off, True))
     return DependentFactor(laws, tuple(relations))
 
 

@@ -370,16 +370,14 @@ def _component(component: ComponentTemplate, centers: Mapping[int, Affine]) -> N
         noises.append(exact.Noise(noise.law, noise.rate, noise.mean.constant if own else _ZERO))
         means.append(Affine.number(_ZERO) if own else noise.mean)
     halfspaces: list[ShiftedHalfspace] = []
-    for bound in component.bounds:
-        slack = bound.slack
+    for (form, ball, sign), slack in zip(component.bounds, component.slacks, strict=True):
         if moved:
-            over = centered(Affine(bound.coefficients, bound.inputs, bound.constant), dict(enumerate(means)))
+            over = centered(form, dict(enumerate(means)))
             slack = Affine((), over.inputs, over.constant)
-        if bound.ball is None:
-            halfspaces.append(ShiftedHalfspace(bound.coefficients, slack, 0))
+        if ball is None:
+            halfspaces.append(ShiftedHalfspace(form.noises, slack, 0))
         else:
-            off = _over_center(slack, centers[bound.ball], bound.sign)
-            halfspaces.append(ShiftedHalfspace(bound.coefficients, off, 1))
+            halfspaces.append(ShiftedHalfspace(form.noises, _over_center(slack, centers[ball], sign), 1))
     return NoiseComponent(tuple(noises), tuple(dict.fromkeys(halfspaces)))
 
 

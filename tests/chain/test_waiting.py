@@ -13,7 +13,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Limits
 from dipc.chain.explore import explore
 from dipc.chain.state import Choice, slots_in
-from dipc.program.exits import counted_exits, exit_weights, values_key
+from dipc.program.exits import counted_exits, exits_with_weights, values_key
 from dipc.text.diagnostic import DiagnosticError
 
 BIT = "choose { 1 : exp(eps)/(1 + exp(eps)), 0 : 1/(1 + exp(eps)) }"
@@ -84,7 +84,7 @@ def chain(program, inputs=None, **options):
 def law(program, inputs, **options):
     """Probability by the values of the outputs."""
     explored = chain(program, inputs, **options)
-    weights = exit_weights(explored, program.choices.weights, Limits()).weights
+    weights = exits_with_weights(explored, program.choices.weights, Limits()).weights
     result = {}
     for each in explored.exits:
         key = values_key(each.outputs.values())
