@@ -191,7 +191,7 @@ class Tree:
 
     def _event(self, state: State, successors: Sequence[Successor]) -> Event | None:
         """Return the event at `state`, whose successors are `successors`, or None if there is one successor."""
-        follow = [self._later(each.state) for each in successors]
+        follow = [self._deferred_event(each.state) for each in successors]
         match successors[0].edge:
             case Deterministic():
                 noises = successors[0].state.noises
@@ -218,7 +218,7 @@ class Tree:
 
         return draw
 
-    def _later(self, state: State) -> Callable[[], Event | Ending]:
+    def _deferred_event(self, state: State) -> Callable[[], Event | Ending]:
         """Return a function that computes the event after `state` on the first call, when a run first gets there."""
         return cache(partial(self._event_at, self._bare(state)))
 
