@@ -761,7 +761,9 @@ def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fi
     `unit` is the common factor of the standard deviations, and `fixed` tells whether they are the same for every eps.
     Raises OutsideFragment in three cases:
 
-    * some value is not normal; * the comparisons do not form a tree; * bounds meet on lines of several directions.
+    * some value is not normal;
+    * the comparisons do not form a tree;
+    * bounds meet on lines of several directions.
     """
     variances = [value.variance for value in values if isinstance(value, normal.Normal)]
     if len(variances) < len(values):
@@ -792,8 +794,9 @@ def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
 
     There are `count` values. A value becomes a leaf if
 
-    1. it is in one half-space alone, 2. it is compared with one other value, or 3. it is compared with two other
-    values that are connected without it.
+    1. it is in one half-space alone,
+    2. it is compared with one other value, or
+    3. it is compared with two other values that are connected without it.
 
     In 2 and 3, the value `first` is tried before the others.
     """

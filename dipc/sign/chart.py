@@ -52,9 +52,11 @@ class SignChart:
 
 @frozen
 class Analysis:
-    """The normal form of f, a sign times Π factors^multiplicity, and the sign of each factor on the interval of t.
+    """The normal form of a function f, split into factors, and the sign of each factor on the interval.
 
-    `signs` has None for a factor with even multiplicity whose sign was not computed.
+    `form` writes f as a positive function times a polynomial of t = scale·eps, which is `sign` times Π
+    factor^multiplicity over `factors`. `interval` is in eps. `signs` has the signs of each factor; None for a factor
+    of even multiplicity whose sign was not computed.
     """
 
     form: NormalForm
@@ -97,7 +99,10 @@ class Analysis:
 
 
 def sign_at(f: ExpPoly, eps: Fraction, limits: Limits | None = None) -> int:
-    """The sign of f at a rational eps > 0: -1, 0 or 1, and 0 only where f(eps) = 0 exactly."""
+    """The sign of `f` at a rational `eps` > 0: -1, 0 or 1; 0 only if f(eps) = 0 exactly.
+
+    Raises LimitReached if the work exceeds `limits`.
+    """
     if eps <= 0:
         raise ValueError("eps must be positive")
     if f.is_zero():
@@ -107,12 +112,15 @@ def sign_at(f: ExpPoly, eps: Fraction, limits: Limits | None = None) -> int:
 
 
 def sign_of_form(form: NormalForm, eps: Fraction, budget: DecisionBudget) -> int:
-    """The sign of a normal form at a rational eps > 0: -1, 0 or 1, and 0 only where the value is exactly 0."""
+    """The sign of the function with the normal form `form` at a rational `eps` > 0: -1, 0 or 1.
+
+    The sign is 0 only where the value is exactly 0. The work is spent from `budget`.
+    """
     return sign_at_point(Layout(form.polynomial), eps * form.scale, budget)
 
 
 def sign_chart(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> SignChart:
-    """The sign chart of f on the interval. Raises LimitReached."""
+    """The sign chart of `f` on `interval`. Raises LimitReached if the work exceeds `limits`."""
     budget = DecisionBudget(limits or Limits())
     if f.is_zero():
         return _constant_chart(interval, 0)
@@ -123,9 +131,9 @@ def sign_chart(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> 
 
 
 def isolate_roots(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> tuple[Root, ...]:
-    """The roots of f in the interval, closed ends included, increasing, in isolating intervals with rational ends.
+    """The roots of `f` in `interval`, closed ends included, increasing, in isolating intervals with rational ends.
 
-    f must not be zero. Raises LimitReached.
+    `f` must not be zero. Raises LimitReached if the work exceeds `limits`.
     """
     if f.is_zero():
         raise ValueError("every point is a root of the zero function")
@@ -159,7 +167,7 @@ def _constant_chart(interval: Interval, sign: int) -> SignChart:
 
 
 def chart_of(analysis: Analysis, budget: DecisionBudget) -> SignChart:
-    """The sign chart of the analyzed function; all its factors must be analyzed."""
+    """The sign chart of the function of `analysis`, which has all factors analyzed; work is spent from `budget`."""
     assert all(sign is not None for sign in analysis.signs)
     interval = analysis.interval
     roots = separate(analysis.roots(), budget)
@@ -180,10 +188,11 @@ class _MaybeMultipleError(Exception):
 
 
 def analyze(form: NormalForm, interval: Interval, budget: DecisionBudget, *, skip_even: bool) -> Analysis:
-    """Factor the normal form F as far as necessary, and find the sign of every factor on `interval`, which is no point.
+    """Factor the polynomial of `form` as far as necessary, and find the sign of every factor on `interval`.
 
-    F is treated as square-free, except for factors in t alone; only when a multiple root is suspected is F tested and
-    split. With `skip_even` the factors of even multiplicity, which change no sign, are not analyzed.
+    `interval` is not a point. The polynomial is taken for square-free, except for factors in t alone; only when a
+    multiple root is suspected is it tested and split. With `skip_even` the factors of even multiplicity, which change
+    no sign, are not analyzed. The work is spent from `budget`.
     """
     content = split_content(form.polynomial, budget)
     scaled = interval.scaled(form.scale)
@@ -236,10 +245,10 @@ def simplest_in_gap(
 ) -> Fraction:
     """Return the simplest rational in the gap between two roots where a function is negative.
 
-    The function must be negative everywhere between `left` and `right`; None is an end of the interval. Inside an
-    isolating interval it must be negative everywhere or nowhere on either side of the root. `is_negative` computes the
-    sign at a point, and is also called for the ends that belong to the interval. If the search takes more precision
-    than the budget allows, the result is the simplest rational between the isolating intervals.
+    The function must be negative everywhere between `left` and `right`; None is an end of `interval`. Inside an
+    isolating interval it must be negative everywhere or nowhere on either side of the root. `is_negative` computes
+    the sign at a point, and is also called for the ends that belong to the interval. If the search takes more
+    precision than `budget` allows, the result is the simplest rational between the isolating intervals.
     """
     low_closed = left is None and interval.lower_closed and is_negative(interval.lower, budget)
     high_closed = (
@@ -313,7 +322,7 @@ class Arrangement:
 
 
 def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | None = None) -> Arrangement:
-    """The arrangement of `functions`, none of which may be zero. Raises LimitReached."""
+    """The arrangement of `functions`, none of them zero, on `interval`. Raises LimitReached beyond `limits`."""
     budget = DecisionBudget(limits or Limits())
     base, divisors = coprime_base(functions, limits)
     if interval.is_point:
@@ -337,12 +346,13 @@ def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | N
 def coprime_base(
     functions: Sequence[ExpPoly], limits: Limits | None = None
 ) -> tuple[tuple[ExpPoly, ...], tuple[frozenset[int], ...]]:
-    """Pairwise coprime functions, not units, such that every given function is a product of their powers up to a unit.
+    """Return pairwise coprime functions, not units, whose products of powers are all of `functions` up to units.
 
-    The second result gives, for each given function, the indices of the base functions that divide it.
+    The second result gives, for each of `functions`, the indices of the base functions that divide it.
 
     The base is computed by refinement: a common divisor of two elements becomes an element, until no two have one
-    (Bach, Driscoll and Shallit 1993). None of the functions may be zero. Raises LimitReached.
+    (Bach, Driscoll and Shallit 1993). None of `functions` may be zero. Raises LimitReached if the work exceeds
+    `limits`.
     """
     base: list[tuple[ExpPoly, frozenset[int]]] = []
     waiting = [(f, frozenset((index,))) for index, f in reversed(list(enumerate(functions)))]
@@ -378,9 +388,9 @@ def coprime_base(
 
 
 def _sample(interval: Interval, left: Root | None, right: Root | None, budget: DecisionBudget) -> Fraction:
-    """A simple rational strictly between `left` and `right`, two neighboring roots; None is an end of the interval.
+    """A simple rational strictly between `left` and `right`, two neighboring roots; None is an end of `interval`.
 
-    The rational is outside the roots' isolating intervals, or at an end of one.
+    The rational is outside the roots' isolating intervals, or at an end of one. The work is spent from `budget`.
     """
     while True:
         # Where the intervals of irrational roots touch, no function has a root at the common point.
@@ -400,17 +410,17 @@ _DIGITS = 6
 
 
 def refined(root: Root, limits: Limits) -> Root:
-    """`root` with an interval narrow enough for the digits that are printed."""
+    """The `root`, isolated narrowly enough for the digits that are printed. Raises LimitReached beyond `limits`."""
     return refine(root, root.upper / 10 ** (2 * _DIGITS), limits)
 
 
 def place_text(root: Root) -> str:
-    """The place of the root in words: `at eps = 1` or, if it is irrational, `at eps = 0.693147…`."""
+    """The place of `root` in words: `at eps = 1` or, if it is irrational, `at eps = 0.693147…`."""
     return f"at eps = {root.lower}" if root.is_exact else f"at eps = {number_text(root.lower, root.upper)}"
 
 
 def number_text(low: Fraction, high: Fraction) -> str:
-    """The text of the number in [low, high]: exact if it is short, else its first digits and `…`."""
+    """The text of the number in [`low`, `high`]: exact if it is short, else its first digits and `…`."""
     if low == high and len(str(low)) <= 2 * _DIGITS:
         return str(low)
     if low < 0:
@@ -438,7 +448,7 @@ class Holds:
 class RegionEnd:
     """An end of a failure region: a rational end of the interval, an isolated root, or None for infinity.
 
-    The end belongs to the region if it is `closed`.
+    The end, `value`, belongs to the region if it is `closed`.
     """
 
     value: Fraction | Root | None
@@ -447,7 +457,10 @@ class RegionEnd:
 
 @frozen
 class FailureRegion:
-    """A maximal interval where f < 0, except at the `punctures`, roots of even multiplicity where f = 0."""
+    """A maximal interval from `lower` to `upper` where f < 0, except at the `punctures`.
+
+    The punctures are roots of even multiplicity, where f = 0.
+    """
 
     lower: RegionEnd
     upper: RegionEnd
@@ -460,7 +473,7 @@ class Fails:
 
     The witness is the simplest rational in the regions, the first that the Stern-Brocot tree reaches. If simpler
     rationals are too near to a root to be decided, it is the simplest one between the isolating intervals. `analysis`
-    is complete, and `chart` is its chart; if the interval is a point, `analysis` is None.
+    has all factors, and `chart` is its chart; if the interval is a point, `analysis` is None.
     """
 
     witness: Fraction
@@ -473,7 +486,10 @@ Decision = Holds | Fails
 
 
 def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> Decision:
-    """Decide f >= 0 at all eps of the interval. Never wrong; raises LimitReached if the limits do not suffice."""
+    """Decide `f` >= 0 at all eps of `interval`; the result is proved.
+
+    Raises LimitReached if `limits` do not suffice.
+    """
     budget = DecisionBudget(limits or Limits())
     if f.is_zero():
         return Holds(None)

@@ -36,12 +36,12 @@ class Interval:
 
     @classmethod
     def open(cls, lower: Fraction | int, upper: Fraction | int | None) -> Interval:
-        """The interval (lower, upper)."""
+        """The interval (`lower`, `upper`); an `upper` of None is infinity."""
         return cls(Fraction(lower), None if upper is None else Fraction(upper), False, False)
 
     @classmethod
     def closed(cls, lower: Fraction | int, upper: Fraction | int | None) -> Interval:
-        """The interval [lower, upper], or [lower, inf)."""
+        """The interval [`lower`, `upper`], or [`lower`, inf) for an `upper` of None."""
         return cls(Fraction(lower), None if upper is None else Fraction(upper), True, upper is not None)
 
     def subinterval(self, low: Fraction, high: Fraction | None) -> Interval:
@@ -95,8 +95,8 @@ def simplest_between(
 ) -> Fraction:
     """The rational in a nonempty interval with the least denominator, and among these the least numerator.
 
-    The interval is from `lower` >= 0 to `upper`, where None is infinity. Raises ValueError if it is empty or reaches
-    below 0.
+    The interval is from `lower` >= 0 to `upper`, where None is infinity. `lower_closed` and `upper_closed` tell
+    whether the ends belong to it. Raises ValueError if it is empty or reaches below 0.
 
     >>> simplest_between(Fraction(31, 10), Fraction(32, 10))
     Fraction(19, 6)

@@ -31,9 +31,9 @@ _BITS, _LENGTH, _NEAREST = 256, 24, 40
 
 @frozen
 class NormalFunction:
-    """The function erfc(scale·eps), or e^{-scale·eps²} if it is `exponential`, with a positive scale.
+    """The function erfc(`scale`·eps), or e^{-`scale`·eps²} if it is `exponential`, with a positive scale.
 
-    If it is `fixed` it is the number erfc(scale).
+    If it is `fixed`, it is the number erfc(`scale`).
     """
 
     scale: Real
@@ -61,7 +61,7 @@ class NormalFunction:
         return (eps * scale).erfc()
 
     def majorant(self, center: Fraction, radius: Fraction) -> flint.arb:
-        """An upper bound of the absolute value on the disk around `center`.
+        """An upper bound of the absolute value on the disk of complex eps around `center` with this `radius`.
 
         It follows from |erfc(z)| <= 2 + |e^{-z²}| and -Re z² <= (Im z)² - (Re z)².
         """
@@ -92,14 +92,20 @@ Terms = Mapping[NormalFunction, ExpPoly]
 
 @frozen
 class NormalSum:
-    """The sum plain + Σ weight·function, over distinct functions with nonzero weights."""
+    """The sum `plain` + Σ weight·function, where `terms` maps distinct functions to their weights.
+
+    No weight is zero; `plain` and the weights are exponential polynomials.
+    """
 
     plain: ExpPoly
     terms: Terms
 
     @staticmethod
     def collect(plain: ExpPoly, terms: Iterable[tuple[NormalFunction, ExpPoly]]) -> NormalSum:
-        """The sum of the terms; equal functions are added up, and functions with the weight 0 are left out."""
+        """The sum of `plain` and of weight·function over the pairs (function, weight) of `terms`.
+
+        Equal functions are added up, and functions with the weight 0 are left out.
+        """
         total: dict[NormalFunction, ExpPoly] = {}
         for function, weight in terms:
             total[function] = total[function] + weight if function in total else weight
@@ -107,7 +113,7 @@ class NormalSum:
 
     @staticmethod
     def single(weight: ExpPoly, function: NormalFunction | None) -> NormalSum:
-        """The sum with one summand, weight·function, or `weight` if the function is None."""
+        """The sum with one summand, `weight`·`function`, or `weight` if `function` is None."""
         return (
             NormalSum.collect(weight, ()) if function is None else NormalSum.collect(ExpPoly.ZERO, [(function, weight)])
         )
@@ -116,7 +122,7 @@ class NormalSum:
         return NormalSum.collect(self.plain + other.plain, [*self.terms.items(), *other.terms.items()])
 
     def times(self, factor: ExpPoly) -> NormalSum:
-        """The product of this sum with `factor`."""
+        """The product of this sum and `factor`."""
         return NormalSum.collect(self.plain * factor, [(f, weight * factor) for f, weight in self.terms.items()])
 
     @property
@@ -152,14 +158,14 @@ class NormalSum:
         return total
 
     def majorant(self, center: Fraction, radius: Fraction) -> flint.arb:
-        """An upper bound of the absolute value of the sum on the disk around `center`."""
+        """An upper bound of |sum| on the disk of complex eps around `center` with this `radius`."""
         total = majorant_around(self.plain, center, radius)
         for function, weight in self.terms.items():
             total += majorant_around(weight, center, radius) * function.majorant(center, radius)
         return total.upper()
 
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-        """Rationals low <= value <= high for the value at `eps`, approximately 2^-bits apart."""
+        """Rationals low <= value <= high for the value at `eps`, approximately 2^-`bits` apart."""
         with flint.ctx.workprec(2 * bits + 64):
             cap, flint.ctx.cap = flint.ctx.cap, 1
             try:
@@ -171,8 +177,8 @@ class NormalSum:
     def lower_bound(self, *, near_zero: bool = False) -> ExpPoly | None:
         """A lower bound of the sum for every eps > 0, as an exponential polynomial; None if a weight changes its sign.
 
-        The bound uses 0 <= function <= 1, and with `near_zero` erfc(x) >= 1 - 8/7·x, which holds since 2/√π < 8/7, and
-        e^{-x} >= 1 - x.
+        The bound uses 0 <= function <= 1. With `near_zero`, it also uses erfc(x) >= 1 - 8/7·x, which holds since 2/√π
+        < 8/7, and e^{-x} >= 1 - x.
         """
         total = self.plain
         for function, weight in self.terms.items():
@@ -235,7 +241,7 @@ class NormalSum:
         return not self.is_number and not powers and positive + negative == len(weights)
 
     def positive_to_infinity(self, start: Fraction) -> bool:
-        """True if it is proved that the sum, which must have no plain part, is positive on [start, inf)."""
+        """True if the sum, which must have no plain part, is proved positive on [`start`, inf)."""
         weights: list[tuple[NormalFunction, Fraction]] = []
         for function, weight in self.terms.items():
             ((k, q, c), *more) = weight.terms()
@@ -287,7 +293,7 @@ def series_at(function: ExpPoly, eps: flint.arb_series) -> flint.arb_series:
 
 
 def majorant_around(function: ExpPoly, center: Fraction, radius: Fraction) -> flint.arb:
-    """An upper bound of the absolute value of `function` on the disk around `center`."""
+    """An upper bound of |`function`| on the disk of complex eps around `center` with this `radius`."""
     total, far = flint.arb(0), flint.arb(to_fmpq(center + radius))
     for k, q, c in function.terms():
         most = max(q * (center - radius), q * (center + radius))
@@ -358,9 +364,9 @@ def _product(weight: str, function: str) -> str:
 
 
 def normal_function(function: str, scale: Real, power: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
-    """The function named `function`, of scale·eps^power, as a sum of c·f over pairs (c, f).
+    """The function named `function`, of `scale`·eps^`power`, as a sum of c·f over pairs (c, f).
 
-    An f that is None is the number 1. Raises NoClosedForm.
+    An f that is None is the number 1. Raises NoClosedForm for a function or power that is not covered.
     """
     if function == "erfc" and power in (0, 1):
         if not scale.sign:

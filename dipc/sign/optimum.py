@@ -30,13 +30,16 @@ _SUSPICIOUS = Fraction(1, 1 << 64)
 
 
 def root_function(root: Root) -> ExpPoly:
-    """The function of eps that has `root` as a simple root."""
+    """The function of eps that has the number `root` as a simple root."""
     scale = root.scale
     return ExpPoly.from_terms((k, -j * scale, c * scale**k) for j, k, c in root.polynomial.terms)
 
 
 def vanishes_at(f: ExpPoly, point: Fraction | Root, limits: Limits | None = None) -> bool:
-    """True if f is 0 at `point`, a rational eps > 0 or a root. The result is exact; raises LimitReached."""
+    """True if `f` is 0 at `point`, a rational eps > 0 or a root; the answer is exact.
+
+    Raises LimitReached if the work exceeds `limits`.
+    """
     if f.is_zero():
         return True
     if isinstance(point, Fraction):
@@ -49,9 +52,9 @@ def vanishes_at(f: ExpPoly, point: Fraction | Root, limits: Limits | None = None
 
 
 def order(first: Root, second: Root, budget: DecisionBudget) -> int:
-    """The order of two roots: -1, 0 or 1 if the first is less than, equal to, or greater than the second.
+    """The order of two roots: -1, 0 or 1 if `first` is less than, equal to, or greater than `second`.
 
-    The result is exact; raises LimitReached.
+    The result is exact. Raises LimitReached if `budget` does not suffice.
     """
     tested = False
     while True:
@@ -77,9 +80,10 @@ _FIRST_BITS = 64
 
 
 class QuotientValue:
-    """The value of numerator/denominator at a rational eps or an isolated root; or a rational number.
+    """The value of a quotient at a rational eps or an isolated root, or a rational number.
 
-    The denominator is not 0 at this place. Invariant: `low` <= value <= `high`, and enclosures only become narrower.
+    The quotient's denominator is not 0 at this place. Invariant: `low` <= value <= `high`, and enclosures only become
+    narrower.
     """
 
     __slots__ = ("_at", "_bits", "_denominator", "_limits", "_numerator", "_unlike", "high", "low")
@@ -120,7 +124,10 @@ class QuotientValue:
     # --- narrower ---------------------------------------------------------------------------------
 
     def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
-        """Rationals low <= number <= high with high - low <= 10^-digits·max(|low|, |high|). Raises LimitReached."""
+        """Rationals low <= number <= high with high - low <= 10^-`digits`·max(|low|, |high|).
+
+        Raises LimitReached.
+        """
         share = Fraction(1, 10**digits)
         while self.high - self.low > share * max(abs(self.low), abs(self.high)):
             self.narrow()
@@ -137,7 +144,7 @@ class QuotientValue:
             self.is_exactly(Fraction(0))
 
     def _enclose(self) -> tuple[Fraction, Fraction] | None:
-        """An enclosure at the current precision, which is then doubled, or None if the precision was too low."""
+        """An enclosure at the current precision, which is then doubled; None if the precision was too low."""
         bits, self._bits = self._bits, 2 * self._bits
         if bits > 2 * self._limits.bits:
             raise LimitReached("bits", f"a value of the function could not be computed with numbers of {bits} bits")
@@ -171,7 +178,10 @@ class QuotientValue:
     # --- exact questions --------------------------------------------------------------------------
 
     def is_exactly(self, value: Fraction) -> bool:
-        """True if the number equals `value`, exactly: numerator - value·denominator is tested for 0 at the place."""
+        """True if the number equals `value`; the answer is exact.
+
+        The difference numerator - value·denominator is tested for 0 at the place.
+        """
         if not self.low <= value <= self.high:
             return False
         known = self.exact()
@@ -186,7 +196,7 @@ class QuotientValue:
         return False
 
     def compare_to(self, value: Fraction) -> int:
-        """The sign of number - value, exactly. Raises LimitReached."""
+        """The sign of number - `value`, exactly. Raises LimitReached."""
         while self.low <= value <= self.high:
             if self.is_exactly(value):
                 return 0
@@ -204,7 +214,7 @@ class QuotientValue:
 
 
 def compare(first: QuotientValue, second: QuotientValue, digits: int) -> tuple[int, bool]:
-    """The sign of first - second, and True if the sign is proved.
+    """The sign of `first` - `second`, and True if the sign is proved.
 
     (0, False) means that the numbers agree to more than `digits` significant digits but are not proved to be equal;
     this happens only if neither is known to be rational. Raises LimitReached.
@@ -231,7 +241,7 @@ def compare(first: QuotientValue, second: QuotientValue, digits: int) -> tuple[i
 
 
 def _ball(f: ExpPoly, eps: flint.arb) -> flint.arb:
-    """A ball that contains the values of f on the ball `eps`, at FLINT's current precision."""
+    """A ball that contains the values of `f` on the ball `eps`, at FLINT's current precision."""
     unit, terms = f.integer_terms()
     exponentials: dict[int, flint.arb] = {}
     total = flint.arb(0)
@@ -270,10 +280,10 @@ class ReducedQuotient:
 
     @classmethod
     def from_fraction(cls, numerator: ExpPoly, denominator: ExpPoly) -> ReducedQuotient:
-        """The quotient numerator/denominator in lowest terms.
+        """The quotient `numerator`/`denominator` in lowest terms.
 
-        Equal functions always have the same reduced numerator and denominator. Raises LimitReached, and ValueError for
-        a zero denominator.
+        Equal functions always have equal reduced numerators and denominators. Raises LimitReached, and ValueError for
+        a zero `denominator`.
         """
         if denominator.is_zero():
             raise ValueError("a quotient by the zero function has no values")
@@ -310,7 +320,10 @@ class ReducedQuotient:
         return self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
 
     def is_gap(self, point: Fraction | Root, limits: Limits | None = None) -> bool:
-        """True if the quotient, before the common divisor was removed, is 0/0 at `point`."""
+        """True if the quotient, before the common divisor was removed, is 0/0 at `point`.
+
+        Raises LimitReached if the work exceeds `limits`.
+        """
         return not self.common.is_unit() and vanishes_at(self.common, point, limits)
 
 
@@ -328,9 +341,9 @@ Limit = Fraction | Infinite
 
 
 def leading_at_zero(f: ExpPoly, limits: Limits | None = None) -> tuple[int, Fraction]:
-    """The leading term of f at 0: (n, c) with f(eps) = c·eps^n·(1 + o(1)) for eps -> 0 and c != 0.
+    """The leading term of `f` at 0: (n, c) with f(eps) = c·eps^n·(1 + o(1)) for eps -> 0 and c != 0.
 
-    f must not be zero. Raises LimitReached.
+    `f` must not be zero. Raises LimitReached if the work exceeds `limits`.
     """
     budget = DecisionBudget(limits or Limits())
     form = normal_form(f, budget)
@@ -343,16 +356,19 @@ def leading_at_zero(f: ExpPoly, limits: Limits | None = None) -> tuple[int, Frac
 
 
 def leading_at_infinity(f: ExpPoly) -> tuple[tuple[Fraction, int], Fraction]:
-    """The leading term of f at infinity: ((q, k), c) with f(eps) = c·eps^k·e^{q·eps}·(1 + o(1)) and c != 0.
+    """The leading term of `f` at infinity: ((q, k), c) with f(eps) = c·eps^k·e^{q·eps}·(1 + o(1)) and c != 0.
 
-    f must not be zero.
+    `f` must not be zero.
     """
     q, k, c = max((q, k, c) for k, q, c in f.terms())
     return (q, k), c
 
 
 def limit_at_zero(numerator: ExpPoly, denominator: ExpPoly, limits: Limits | None = None) -> Limit:
-    """The limit of numerator/denominator for eps -> 0 from above. The denominator must not be zero."""
+    """The limit of `numerator`/`denominator` for eps -> 0 from above; `denominator` must not be zero.
+
+    Raises LimitReached if the work exceeds `limits`.
+    """
     if numerator.is_zero():
         return Fraction(0)
     n, above = leading_at_zero(numerator, limits)
@@ -361,7 +377,7 @@ def limit_at_zero(numerator: ExpPoly, denominator: ExpPoly, limits: Limits | Non
 
 
 def limit_at_infinity(numerator: ExpPoly, denominator: ExpPoly) -> Limit:
-    """The limit of numerator/denominator for eps -> inf. The denominator must not be zero."""
+    """The limit of `numerator`/`denominator` for eps -> inf; `denominator` must not be zero."""
     if numerator.is_zero():
         return Fraction(0)
     n, above = leading_at_infinity(numerator)
@@ -394,10 +410,10 @@ PeakPlace = Fraction | Root | Far
 
 @frozen(eq=False)
 class Peak:
-    """A place where a quotient has the value `value` if `attained`, or else approaches it.
+    """A `place` where a quotient has the value `value` if `attained`, or else approaches it.
 
-    A `value` of None is infinity: the quotient exceeds every bound near the place or, if `attained`, its denominator is
-    0 at the place and its numerator positive.
+    A `value` of None is infinity: the quotient exceeds every bound near the place or, if `attained`, its denominator
+    is 0 at the place and its numerator positive.
     """
 
     place: PeakPlace
@@ -406,19 +422,19 @@ class Peak:
 
 
 def ends_of(interval: Interval) -> tuple[RegionEnd, RegionEnd]:
-    """The lower and the upper end of an interval."""
+    """The lower and the upper end of `interval`."""
     return RegionEnd(interval.lower, interval.lower_closed), RegionEnd(interval.upper, interval.upper_closed)
 
 
 def peaks(ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Limits | None = None) -> list[Peak]:
-    """Peaks of the quotient `ratio` between two ends, such that the greatest of their values is the supremum.
+    """Peaks of the quotient `ratio` from `lower` to `upper`, such that the greatest of their values is the supremum.
 
     Both ends are positive, except that the lower may be 0 and the upper infinity. The lower comes first, or both are
-    the same closed rational. The given denominator must be at least 0 between them; where it and the numerator are both
-    0, the quotient has no value, and the place is ignored.
+    one closed rational. The given denominator must be at least 0 between them; where it and the numerator are both 0,
+    the quotient has no value, and the place is ignored.
 
     If a peak is infinite, so is the supremum. The result is empty only if the quotient has no value anywhere, or is
-    minus infinity at the only point. Raises LimitReached.
+    minus infinity at the only point. Raises LimitReached if the work exceeds `limits`.
     """
     return _Search(ratio, lower, upper, limits or Limits()).peaks()
 
@@ -451,7 +467,7 @@ class _Search:
     def _peak(self, point: Fraction | Root, closed: bool) -> Peak:
         """The peak at `point`, where the reduced denominator is not 0.
 
-        It is attained if the end is `closed`, unless the quotient is 0/0 there.
+        It is attained if the point is inside or the end is `closed`, unless the quotient is 0/0 there.
         """
         attained = closed and not self.ratio.is_gap(point, self.limits)
         return Peak(point, attained, QuotientValue(self.ratio.numerator, self.ratio.denominator, point, self.limits))
@@ -489,9 +505,9 @@ class _Search:
         )
 
     def _places(self, f: ExpPoly) -> list[tuple[Root, int, tuple[int, int]]]:
-        """The roots of f from end to end, without rational ends, as (root, side, (sign of f before it, sign after it)).
+        """The roots of `f` from end to end, without rational ends, as (root, side, (sign before it, sign after it)).
 
-        `side` is -1 at the lower end, 1 at the upper end and 0 between them.
+        `side` is -1 at the lower end, 1 at the upper end and 0 between them. The signs are those of `f`.
         """
         if coefficient_sign(f):
             return []
@@ -525,7 +541,7 @@ class _Search:
         return number.compare_to(Fraction(0))
 
     def _maxima(self, slope: ExpPoly) -> Iterator[Peak]:
-        """Yield the maxima strictly between the ends, where `slope`, with the derivative's sign, changes to minus."""
+        """Yield the maxima strictly between the ends: places where `slope`, with the derivative's sign, turns negative."""
         for root, side, signs in self._places(slope):
             if side == 0 and signs == (1, -1):
                 point = root.lower if root.is_exact else root
@@ -554,7 +570,7 @@ DIGITS = 30
 
 @frozen(eq=False)
 class Highest:
-    """The peaks with the greatest value, in their given order; all other peaks are proved to have a lower one.
+    """The `peaks` with the greatest value, in their given order; all other peaks are proved to have a lower one.
 
     The values of these peaks are equal if `proved`; otherwise they agree at least to the requested digits.
     """
@@ -575,13 +591,13 @@ class Highest:
     def enclosure(self, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
         """Rationals low <= maximum <= high for a finite maximum. Raises LimitReached.
 
-        high - low is at most 10^-digits times the larger of |low|, |high| if `proved`, else approximately.
+        high - low is at most 10^-`digits` times the larger of |low|, |high| if `proved`, else approximately.
         """
         ends = [number.enclosure(digits) for number in self.numbers]
         return max(low for low, _ in ends), max(high for _, high in ends)
 
     def compare_to(self, value: Fraction) -> int:
-        """The sign of maximum - value, exactly, for a finite maximum. Raises LimitReached."""
+        """The sign of maximum - `value`, exactly, for a finite maximum. Raises LimitReached."""
         return max(number.compare_to(value) for number in self.numbers)
 
 
@@ -637,13 +653,13 @@ def supremum(
     digits: int = DIGITS,
     limits: Limits | None = None,
 ) -> QuotientSupremum:
-    """The supremum of numerator/denominator on the interval: the least f with f·denominator >= numerator everywhere.
+    """The supremum of `numerator`/`denominator` on `interval`: the least f with f·denominator >= numerator everywhere.
 
-    The denominator must not be the zero function, and must be at least 0 on the interval. Where it is 0, a positive
-    numerator makes the supremum infinite, and any other numerator is ignored. high - low <= 10^-digits·max(|low|,
-    |high|), unless the peaks are unproved ties. More digits only narrow the enclosure.
+    `denominator` must not be the zero function, and must be at least 0 on the interval. Where it is 0, a positive
+    numerator makes the supremum infinite, and any other numerator is ignored. The enclosure has high - low <=
+    10^-`digits`·max(|low|, |high|), unless the peaks are unproved ties. More digits only narrow the enclosure.
 
-    Raises LimitReached, and ValueError if the quotient has no value on the interval.
+    Raises LimitReached if the work exceeds `limits`, and ValueError if the quotient has no value on the interval.
     """
     maximum = highest(peaks(ReducedQuotient.from_fraction(numerator, denominator), *ends_of(interval), limits), digits)
     if maximum is None:
@@ -690,10 +706,10 @@ _RECOGNIZED = 40
 
 
 def number_cell(number: QuotientValue, digits: int) -> Cell:
-    """Decimals around a number >= 0: the number cut off after `digits` digits, and one unit of the last digit more.
+    """Decimals around `number` >= 0: the number cut off after `digits` digits, and one unit of the last digit more.
 
-    The computation ends: if an enclosure contains a decimal number on the boundary of two cells, it is decided exactly
-    whether the number is that decimal. Raises LimitReached.
+    The computation ends: if an enclosure contains a decimal number on the boundary of two cells, it is decided
+    exactly whether the number is that decimal. Raises LimitReached.
     """
     spare = _SPARE
     while True:
@@ -709,9 +725,10 @@ def number_cell(number: QuotientValue, digits: int) -> Cell:
 
 
 def root_cell(root: Root, digits: int, limits: Limits | None = None) -> Cell:
-    """Decimals around a root: the root cut off after `digits` digits, and one unit of the last digit more.
+    """Decimals around `root`: the root cut off after `digits` digits, and one unit of the last digit more.
 
-    The computation ends, because a root that is not exact is irrational. Raises LimitReached.
+    The computation ends, because a root that is not exact is irrational. Raises LimitReached if the work exceeds
+    `limits`.
     """
     spare = _SPARE
     while not root.is_exact:
@@ -729,11 +746,14 @@ def _cell(low: Fraction, digits: int) -> Cell:
 
 
 def decimal_hull(ends: Cell, digits: int) -> Cell:
-    """Decimals with `digits` digits around an interval of rationals >= 0, which is at most a unit of the last digit."""
+    """Decimals with `digits` digits around the interval `ends` of rationals >= 0.
+
+    The interval is at most as wide as a unit of the last digit.
+    """
     low, high = (decimal_cell(end, digits) if end else (end, end) for end in ends)
     return low[0], high[1]
 
 
 def decimal_cell(value: Fraction, digits: int) -> Cell:
-    """Decimals around a rational > 0: the number cut off after `digits` digits, and one unit of the last digit more."""
+    """Decimals around `value` > 0: `value` cut off after `digits` digits, and one unit of the last digit more."""
     return _cell(round_down(value, digits), digits)

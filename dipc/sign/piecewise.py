@@ -38,11 +38,12 @@ _PRECISION = Fraction(1, 10**9)
 
 @frozen
 class FormCell:
-    """A cell of an interval on which a function has the closed form numerator/denominator, with denominator > 0.
+    """A cell of an interval on which a function has the closed form `numerator`/`denominator`.
 
-    `lower` and `upper` are ends of the interval or, closed, roots of `conditions` of the function; by continuity the
-    closed form is valid at them too. `hull` is the smallest known subinterval with rational ends that contains the
-    cell; outside the cell, the closed form need not be the function's. `sample` is a rational of the cell.
+    The denominator is positive on the cell. `lower` and `upper` are ends of the interval or, closed, roots of
+    `conditions` of the function; by continuity the closed form is valid at them too. `hull` is the smallest known
+    subinterval with rational ends that contains the cell; outside the cell, the closed form need not be the
+    function's. `sample` is a rational of the cell.
     """
 
     lower: RegionEnd
@@ -69,7 +70,7 @@ class PiecewiseForm:
     has_cells = True
 
     def __init__(self, value: Closed | Selected) -> None:
-        """Create the function from a closed form, or from an expression with min, max and abs of closed forms."""
+        """Create the function from `value`, a closed form or an expression with min, max and abs of closed forms."""
         self.value = value
         self.closed = ClosedForm(value) if isinstance(value, ExpPoly | Quotient) else None
         self._text: str | None = None
@@ -140,9 +141,10 @@ class PiecewiseForm:
         return [] if isinstance(self.value, ExpPoly | Quotient) else conditions(self.value)
 
     def cells(self, interval: Interval, limits: Limits | None = None) -> tuple[FormCell, ...]:
-        """The cells of the interval from left to right, as few as possible; each begins where the one before ends.
+        """The cells of `interval` from left to right, as few as possible; each begins where the one before ends.
 
-        The interval must be inside those that the function was made for. Raises LimitReached.
+        `interval` must be inside those that the function was made for. Raises LimitReached if the work exceeds
+        `limits`.
         """
         known = self._cells.get(interval)
         if known is None:
@@ -233,9 +235,9 @@ def _sympy(value: Closed | Selected) -> Any:
 
 
 def proved_quotient(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequence[Interval] = ()) -> Closed | None:
-    """The quotient numerator/denominator; None unless the denominator is proved to have one sign.
+    """The quotient `numerator`/`denominator`; None unless the denominator is proved to have one sign.
 
-    The sign must be constant for every eps > 0, or on all of the intervals.
+    The sign must be constant for every eps > 0, or on all of `intervals`.
     """
     if denominator == 1:
         return numerator
@@ -251,9 +253,9 @@ def proved_quotient(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequenc
 
 
 def zero_of(value: Selected, intervals: Sequence[Interval]) -> Fraction | Root | None:
-    """An eps of the intervals at which `value` is 0; None if it is proved to be nonzero on all of them.
+    """An eps of `intervals` at which `value` is 0; None if it is proved to be nonzero on all of them.
 
-    The value must be continuous on each interval and must not depend on an unknown. Raises Undecided past a limit, and
+    `value` must be continuous on each interval and must not depend on an unknown. Raises Undecided past a limit, and
     TooLarge for a value with too many possible forms.
     """
     above = [form.numerator_flat() for form in candidates(value) if form.numerator]
@@ -277,7 +279,10 @@ def zero_of(value: Selected, intervals: Sequence[Interval]) -> Fraction | Root |
 
 
 def sign_throughout(intervals: Sequence[Interval]) -> Signs:
-    """A function that returns the sign its argument is proved to have on all the intervals, or 0 if none is proved."""
+    """A function that returns the sign that its argument is proved to have on all of `intervals`, or 0.
+
+    The result is 0 if no sign is proved.
+    """
 
     def sign(function: ExpPoly) -> int:
         if plain := coefficient_sign(function):

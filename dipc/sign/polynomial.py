@@ -46,17 +46,20 @@ EXP_ERROR = 2
 
 
 def decay_bits(numerator: int, denominator: int) -> int:
-    """An n >= 0 with e^{-x} <= 2^{-n}, for x = numerator/denominator >= 0; at most one less than the best."""
+    """An n >= 0 with e^{-x} <= 2^{-n}, for x = `numerator`/`denominator` >= 0.
+
+    It is at most one less than the best n.
+    """
     return LOG2E_LOW * numerator // (LOG2E_SCALE * denominator)
 
 
 def growth_bits(numerator: int, denominator: int) -> int:
-    """An n with e^x <= 2^n, for x = numerator/denominator >= 0."""
+    """An n with e^x <= 2^n, for x = `numerator`/`denominator` >= 0."""
     return LOG2E_HIGH * numerator // (LOG2E_SCALE * denominator) + 1
 
 
 def exp_minus(numerator: int, denominator: int, bits: int) -> int:
-    """An integer within EXP_ERROR of 2^bits·e^{-x}, for x = numerator/denominator >= 0 and bits >= 0."""
+    """An integer within EXP_ERROR of 2^`bits`·e^{-x}, for x = `numerator`/`denominator` >= 0 and `bits` >= 0."""
     if numerator == 0:
         return 1 << bits
     if decay_bits(numerator, denominator) >= bits:
@@ -86,10 +89,10 @@ def exp_minus(numerator: int, denominator: int, bits: int) -> int:
 
 @frozen
 class Polynomial:
-    """The nonzero polynomial Σ c·t^k·z^j as sorted triples (j, k, c), with c a nonzero integer and no (j, k) twice.
+    """The nonzero polynomial Σ c·t^k·z^j, where `terms` has the triples (j, k, c), sorted.
 
-    Neither t nor z nor an integer above 1 divides it: some j is 0 and some k is 0. As a function it is t -> Σ
-    c·t^k·e^{-j·t}.
+    Each c is a nonzero integer, and no (j, k) occurs twice. Neither t nor z nor an integer above 1 divides the
+    polynomial: some j is 0 and some k is 0. As a function it is t -> Σ c·t^k·e^{-j·t}.
     """
 
     terms: tuple[tuple[int, int, int], ...]
@@ -166,9 +169,9 @@ class Layout:
         return errors
 
     def powers(self, numerator: int, denominator: int, bits: int, count: int) -> list[int]:
-        """Integers Z_i, i < count, near 2^bits·e^{-exponents[i]·t} at t = numerator/denominator.
+        """Integers Z_i, i < `count`, near 2^`bits`·e^{-exponents[i]·t} at t = `numerator`/`denominator`.
 
-        Each differs from the exact number by at most power_errors[i]. Needs bits >= 64 and power errors below 2^31,
+        Each differs from the exact number by at most `power_errors[i]`. Needs bits >= 64 and power errors below 2^31,
         which hold below 10^7 terms.
         """
         steps: dict[int, int] = {}
@@ -183,7 +186,7 @@ class Layout:
         return result
 
     def size_bits(self, numerator: int, denominator: int) -> int:
-        """An n with Σ |c|·t^k <= 2^n at t = numerator/denominator > 0."""
+        """An n with Σ |c|·t^k <= 2^n at t = `numerator`/`denominator` > 0."""
         total = 0
         power = 1
         for norm in reversed(self.norms):
@@ -215,7 +218,10 @@ _FIRST_BITS = 24
 
 @frozen
 class PointValue:
-    """An enclosure of F(t) for a polynomial F: F(t)·scale is within `error` of `value`; `sign` is the exact sign."""
+    """An enclosure of F(t) for a polynomial F: F(t)·`scale` is within `error` of `value`.
+
+    `sign` is the exact sign of F(t).
+    """
 
     value: int
     error: int
@@ -224,10 +230,11 @@ class PointValue:
 
 
 def point_value(layout: Layout, t: Fraction, budget: DecisionBudget, precision: int = _FIRST_BITS) -> PointValue:
-    """The value of the polynomial F at a rational t > 0 to approximately `precision` significant bits, with its sign.
+    """The value of a polynomial F at a rational `t` > 0, to approximately `precision` significant bits, with its sign.
 
-    The sign is 0 only if F(t) = 0 exactly. e^{-t} is transcendental (Lindemann), so F(t, e^{-t}) = 0 only if F(t, z) is
-    the zero polynomial in z; otherwise enough precision separates the value from 0.
+    `layout` is F arranged for evaluation; the work is spent from `budget`. The sign is 0 only if F(t) = 0 exactly.
+    e^{-t} is transcendental (Lindemann), so F(t, e^{-t}) = 0 only if F(t, z) is the zero polynomial in z; otherwise
+    enough precision separates the value from 0.
     """
     numerator, denominator = t.numerator, t.denominator
     coefficients = _coefficients_of_z(layout, numerator, denominator)
@@ -255,12 +262,15 @@ def point_value(layout: Layout, t: Fraction, budget: DecisionBudget, precision: 
 
 
 def sign_at_point(layout: Layout, t: Fraction, budget: DecisionBudget) -> int:
-    """The sign of the polynomial F at a rational t > 0; 0 only if F(t) = 0 exactly."""
+    """The sign of the polynomial of `layout` at a rational `t` > 0, exactly; the work is spent from `budget`."""
     return point_value(layout, t, budget).sign
 
 
 def magnitude_at(layout: Layout, t: Fraction, budget: DecisionBudget) -> int:
-    """An approximate log2 |F(t)| at a rational t > 0 with F(t) != 0, with an error of at most 2."""
+    """An approximate log2 |F(t)| at a rational `t` > 0 with F(t) != 0, with an error of at most 2.
+
+    F is the polynomial of `layout`; the work is spent from `budget`.
+    """
     value = point_value(layout, t, budget)
     scale = value.scale
     return abs(value.value).bit_length() - scale.numerator.bit_length() + scale.denominator.bit_length()
@@ -281,11 +291,11 @@ def _coefficients_of_z(layout: Layout, numerator: int, denominator: int) -> list
 
 @frozen
 class NormalForm:
-    """A function f as a positive function times an integer polynomial F of t = scale·eps and e^{-t}.
+    """A function f as a positive function times an integer polynomial F, the field `polynomial`.
 
-    f(eps) = factor · eps^power · e^{exponent·eps} · F(t, e^{-t}) for all eps, with factor > 0 and scale > 0. So f and F
-    have the same sign at every eps > 0. F's coefficients have no common divisor, and neither have its exponents: equal
-    F on equal intervals of t are the same sign problem.
+    f(eps) = `factor` · eps^`power` · e^{`exponent`·eps} · F(t, e^{-t}) for all eps and t = `scale`·eps, with factor >
+    0 and scale > 0. So f and F have the same sign at every eps > 0. F's coefficients have no common divisor, and
+    neither have its exponents: equal F on equal intervals of t are one sign problem.
     """
 
     polynomial: Polynomial
@@ -296,7 +306,7 @@ class NormalForm:
 
 
 def normal_form(f: ExpPoly, budget: DecisionBudget) -> NormalForm:
-    """The normal form of f, which must not be zero. Raises LimitReached for too high powers of eps."""
+    """The normal form of `f`, which must not be zero. Raises LimitReached for powers of eps beyond `budget`."""
     unit, terms = f.integer_terms()
     assert terms
     powers_of_eps, exponents, coefficients = zip(*terms, strict=True)
@@ -328,7 +338,7 @@ _VALUES_OF_T = (3, 5, 8)
 
 @frozen
 class Factor:
-    """A factor of a polynomial, with its exact multiplicity."""
+    """A factor of a polynomial: `polynomial`, with its exact `multiplicity`."""
 
     polynomial: Polynomial
     multiplicity: int
@@ -336,9 +346,10 @@ class Factor:
 
 @frozen
 class Content:
-    """A factorization F = sign · Π factors^multiplicity · primitive, for F whose coefficients have no common divisor.
+    """A factorization F = `sign` · Π factor^multiplicity · `primitive`, over `factors`.
 
-    The factors are in t alone and irreducible over Q. `primitive` has no factor in t alone; None if it is 1.
+    The coefficients of F have no common divisor. The factors are in t alone and irreducible over Q. `primitive` has
+    no factor in t alone; None if it is 1.
     """
 
     sign: int
@@ -347,7 +358,10 @@ class Content:
 
 
 def split_content(polynomial: Polynomial, budget: DecisionBudget) -> Content:
-    """Return `polynomial` as a product of factors in the variable t alone and of the rest, which has none."""
+    """Return `polynomial` as a product of factors in the variable t alone and of the rest, which has none.
+
+    Raises LimitReached if a degree exceeds `budget`.
+    """
     columns: dict[int, dict[int, int]] = {}
     for j, k, c in polynomial.terms:
         columns.setdefault(j, {})[k] = c
@@ -377,7 +391,7 @@ def split_content(polynomial: Polynomial, budget: DecisionBudget) -> Content:
 
 
 def rational_root(polynomial: Polynomial) -> Fraction | None:
-    """The root of a linear polynomial in t alone; None for all other polynomials."""
+    """The root of `polynomial` if it is linear and in t alone; None for all other polynomials."""
     if polynomial.degree_z or polynomial.degree_t != 1:
         return None
     (_, _, c), (_, _, d) = polynomial.terms
@@ -385,10 +399,10 @@ def rational_root(polynomial: Polynomial) -> Fraction | None:
 
 
 def is_surely_square_free(polynomial: Polynomial) -> bool:
-    """True only if F, which must have no factor in t alone, is square-free. False proves nothing.
+    """True only if `polynomial`, which must have no factor in t alone, is square-free. False proves nothing.
 
-    If F(t0, z) mod p has the degree in z of F and is coprime to its derivative, then the discriminant of F with respect
-    to z is not 0, so F has no square factor of positive degree in z.
+    Let F be the polynomial. If F(t0, z) mod p has the degree in z of F and is coprime to its derivative, then the
+    discriminant of F with respect to z is not 0, so F has no square factor of positive degree in z.
     """
     import flint
 
@@ -404,9 +418,9 @@ def is_surely_square_free(polynomial: Polynomial) -> bool:
 
 
 def square_free_parts(polynomial: Polynomial, budget: DecisionBudget) -> tuple[int, list[Factor]]:
-    """A sign and square-free, pairwise coprime factors with F = sign · Π factors^multiplicity, for F = `polynomial`.
+    """Return a sign and square-free, pairwise coprime factors with `polynomial` = sign · Π factor^multiplicity.
 
-    The identity is checked by multiplying out.
+    The identity is checked by multiplying out. Raises LimitReached if a degree exceeds `budget`.
     """
     import flint
 
@@ -452,7 +466,7 @@ _MOST_COEFFICIENTS = 20_000
 
 
 def nowhere_negative(terms: Mapping[tuple[int, int], Fraction], low: Fraction, high: Fraction) -> bool:
-    """True only if Σ c·X^i·W^j >= 0 is proved for all low < X < high and 0 < W < 1; False proves nothing.
+    """True only if Σ c·X^i·W^j >= 0 is proved for all `low` < X < `high` and 0 < W < 1; False proves nothing.
 
     `terms` gives c by (i, j). Requires 0 <= low < high <= 1.
     """
@@ -488,7 +502,7 @@ def _transpose(rows: _Rows) -> _Rows:
 
 
 def _restrict(rows: _Rows, low: Fraction, high: Fraction) -> _Rows:
-    """A positive multiple of the polynomial `rows` as a polynomial in s, where X = low + (high - low)·s."""
+    """A positive multiple of the polynomial `rows` as a polynomial in s, where X = `low` + (`high` - `low`)·s."""
     if low == 0 and high == 1:
         return rows
     unit = lcm(low.denominator, high.denominator)
@@ -526,7 +540,7 @@ def _is_nonnegative(rows: _Rows) -> bool:
 
 
 def _bernstein(rows: _Rows) -> _Rows:
-    """The Bernstein coefficients over the unit square, each times its (positive) binomial coefficients."""
+    """The Bernstein coefficients of `rows` over the unit square, each times its (positive) binomial coefficients."""
     return _transpose(_by_rows(_transpose(_by_rows(rows))))
 
 
@@ -545,7 +559,7 @@ def _shifted(rows: _Rows) -> _Rows:
 
 
 def _halves(rows: _Rows) -> list[_Rows]:
-    """Positive multiples of the polynomial `rows` on X in [0, 1/2], and on X in [1/2, 1], both rescaled to [0, 1]."""
+    """Positive multiples of the polynomial `rows` on X in [0, 1/2] and on X in [1/2, 1], each rescaled to [0, 1]."""
     degree = len(rows) - 1
     lower = [[c << (degree - i) for c in row] for i, row in enumerate(rows)]
     return [lower, _shifted(lower)]
@@ -576,7 +590,7 @@ _MOST_DEGREE = 400
 
 
 def never_negative(value: Parametric, start: int, intervals: Iterable[Interval]) -> bool:
-    """True only if `value` is proved to be >= 0 for every integer k >= `start` and every eps of the intervals.
+    """True only if `value` is proved to be >= 0 for every integer k >= `start` and every eps of `intervals`.
 
     The only unknown of `value` is k, and its denominator is 1. `start` must be >= 0.
     """
@@ -646,7 +660,10 @@ def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high:
 
 
 def _by_sign(group: _Polynomial, low: Fraction, high: Fraction) -> list[tuple[_Polynomial, int]]:
-    """Return parts whose sum is the polynomial `group`, each with its sign: nowhere negative (1), or positive (-1)."""
+    """Return parts whose sum is the polynomial `group`, each with its sign: nowhere negative (1) or positive (-1).
+
+    The signs hold for `low` < X < `high` and 0 < W < 1.
+    """
     if nowhere_negative(group, low, high):
         return [(group, 1)]
     if nowhere_negative({key: -c for key, c in group.items()}, low, high):
@@ -658,7 +675,7 @@ def _by_sign(group: _Polynomial, low: Fraction, high: Fraction) -> list[tuple[_P
 
 
 def _one_less(power: int, variable: int) -> _Polynomial:
-    """The polynomial (1 - X)^power, or (1 - W)^power if `variable` is 1."""
+    """The polynomial (1 - X)^`power`, or (1 - W)^`power` if `variable` is 1."""
     return {((n, 0) if variable == 0 else (0, n)): Fraction((-1) ** n * comb(power, n)) for n in range(power + 1)}
 
 

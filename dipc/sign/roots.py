@@ -43,11 +43,11 @@ _LEAST_SHIFT = -8
 
 @frozen
 class NearZero:
-    """The proof that a function F has the strict sign `sign` on (0, radius].
+    """The proof that a function F has the strict sign `sign` on (0, `radius`].
 
     Let a_n be the Taylor coefficients of F at 0.
 
-    1. a_n = 0 for n < order.
+    1. a_n = 0 for n < `order`.
     2. Let S_k be the sum of a_n·radius^(n - order) over n <= k. Up to some k, all of these sums have the sign `sign`.
     3. Each |S_k| is larger than a bound of the rest of the series.
     4. On (0, radius], F(t)/t^order is a mean of the S_k plus such a rest, so it has the sign too.
@@ -59,9 +59,10 @@ class NearZero:
 
 
 def near_zero(layout: Layout, budget: DecisionBudget) -> NearZero:
-    """The sign of the factor F on some interval (0, radius], with the proof.
+    """The sign of the factor F of `layout` on some interval (0, radius], with the proof.
 
     F is not zero, so some Taylor coefficient below the number of (k, j) with k <= degree in t of e^{-j·t} is not 0.
+    The work is spent from `budget`.
     """
     coefficients = TaylorCoefficients(layout)
     order = 0
@@ -119,9 +120,10 @@ class TaylorCoefficients:
 
 
 def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int) -> NearZero | None:
-    """The proof of F's sign on (0, 2^-shift], or None if this radius is too large.
+    """The proof of the sign of a factor F on (0, 2^-`shift`], or None if this radius is too large.
 
-    `numbers` are the integers n!·a_n for n = `order` to `last`, where a_n is the n-th Taylor coefficient of F at 0.
+    F is the factor of `layout`. `numbers` are the integers n!·a_n for n = `order` to `last`, where a_n is the n-th
+    Taylor coefficient of F at 0.
     """
     bits = max(0, _GUARD_BITS + factorial(order).bit_length() - abs(numbers[0]).bit_length())
     tail = _tail(layout, order, last, shift, bits)
@@ -146,10 +148,11 @@ def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int
 
 
 def _tail(layout: Layout, order: int, last: int, shift: int, bits: int) -> int | None:
-    """An upper bound of 2^bits·Σ_{n > last} |a_n|·r^{n - order} with r = 2^-shift, or None if r is too large.
+    """An upper bound of 2^`bits`·Σ_{n > `last`} |a_n|·r^{n - `order`} with r = 2^-`shift`, or None if r is too large.
 
-    a_n are the Taylor coefficients at 0. A term c·t^k·e^{-jt} contributes at most |c|·r^k·Σ_{i >= last+1-k} (j·r)^i/i!.
-    This sum is at most twice its first term if j·r is at most half of last + 2 - k.
+    a_n are the Taylor coefficients at 0 of the factor of `layout`. A term c·t^k·e^{-jt} contributes at most
+    |c|·r^k·Σ_{i >= last+1-k} (j·r)^i/i!. This sum is at most twice its first term if j·r is at most half of last + 2
+    - k.
     """
     top = layout.exponents[-1]
     if not top:
@@ -178,10 +181,10 @@ _LEAST_EXPONENT = -40
 
 @frozen
 class AtInfinity:
-    """The proof that a function F has the strict sign `sign` on [bound, inf).
+    """The proof that a function F has the strict sign `sign` on [`bound`, inf).
 
-    The leading term is c·t^degree, the one with e^{-0·t} and the highest power. On [bound, inf) each other term divided
-    by t^degree decreases in absolute value, and at t = bound these quotients add up to less than |c|.
+    The leading term is c·t^`degree`, the one with e^{-0·t} and the highest power. On [bound, inf) each other term
+    divided by t^degree decreases in absolute value, and at t = bound these quotients add up to less than |c|.
     """
 
     degree: int
@@ -190,7 +193,10 @@ class AtInfinity:
 
 
 def at_infinity(layout: Layout, budget: DecisionBudget) -> AtInfinity:
-    """The sign of the factor on some interval [B, inf), where B is a power of 2, with the proof."""
+    """The sign of the factor of `layout` on some interval [B, inf), where B is a power of 2, with the proof.
+
+    The work is spent from `budget`.
+    """
     degree = max(k for j, k, _ in layout.polynomial.terms if j == 0)
     leading = next(c for j, k, c in layout.polynomial.terms if j == 0 and k == degree)
     others = [(j, k - degree, abs(c)) for j, k, c in layout.polynomial.terms if j or k != degree]
@@ -211,7 +217,7 @@ def at_infinity(layout: Layout, budget: DecisionBudget) -> AtInfinity:
 
 
 def _dominates(leading: int, others: list[tuple[int, int, int]], exponent: int) -> bool:
-    """True only if |leading| > Σ size·B^power·e^{-j·B} for B = 2^exponent, over the (j, power, size) in `others`.
+    """True only if |`leading`| > Σ size·B^power·e^{-j·B} for B = 2^`exponent`, over the (j, power, size) in `others`.
 
     Every term must also decrease from B on.
     """
@@ -244,10 +250,10 @@ _SUSPICIOUS_BITS = 80
 
 @frozen
 class CoverPiece:
-    """An interval [lower, upper] on which F has the strict sign `sign`, proved by a Taylor model with unit 2^-bits.
+    """An interval [`lower`, `upper`] of t on which a factor F has the strict sign `sign`.
 
-    If `slope` is not 0, the model proves that F' has the strict sign `slope` on the interval, and F has the sign `sign`
-    at both ends.
+    The proof is a Taylor model with unit 2^-`bits`. If `slope` is not 0, the model proves that F' has the strict sign
+    `slope` on the interval, and F has the sign `sign` at both ends.
     """
 
     lower: Fraction
@@ -264,9 +270,10 @@ class CoverPiece:
 
 @frozen
 class RootPiece:
-    """An interval [lower, upper] in which F has exactly one root, simple and inside.
+    """An interval [`lower`, `upper`] of t in which a factor F has exactly one root, simple and inside.
 
-    F' has the strict sign `slope` on [lower, upper], and F has the signs -slope and slope at its ends.
+    F' has the strict sign `slope` on the interval, and F has the signs -`slope` and `slope` at its ends. The proof is
+    a Taylor model with unit 2^-`bits`.
     """
 
     lower: Fraction
@@ -283,11 +290,11 @@ class RootPiece:
 def cover(
     layout: Layout, lower: Fraction, upper: Fraction, budget: DecisionBudget, on_suspicion: Callable[[], None]
 ) -> list[CoverPiece | RootPiece]:
-    """Pieces that cover the interval from `lower` to `upper`, each with one sign or one root of the factor F.
+    """Pieces that cover the interval from `lower` to `upper`, each with one sign or one root of a factor F.
 
-    Each begins where the one before ends. Needs 0 < lower < upper and an F that is 0 at no rational point. The search
-    ends if F has simple roots only. When a multiple root is suspected, `on_suspicion` is called once; an exception from
-    it ends the search.
+    F is the factor of `layout`. Each piece begins where the one before ends. Needs 0 < lower < upper and an F that is
+    0 at no rational point. The search ends if F has simple roots only. When a multiple root is suspected,
+    `on_suspicion` is called once; an exception from it ends the search. The work is spent from `budget`.
     """
     worker = _Worker(layout, budget, on_suspicion)
     worker.solve(lower, upper, _FIRST_BITS)
@@ -296,7 +303,7 @@ def cover(
 
 
 def _check_joined(pieces: list[CoverPiece | RootPiece], lower: Fraction, upper: Fraction) -> None:
-    """Assert that the pieces cover the interval and agree in sign wherever they meet."""
+    """Assert that `pieces` cover the interval from `lower` to `upper`, and agree in sign wherever they meet."""
     position, sign = lower, 0
     for piece in pieces:
         left, right = piece.end_signs
@@ -332,7 +339,10 @@ class _Worker:
             lower = end
 
     def _reach(self, lower: Fraction, upper: Fraction, bits: int) -> tuple[Fraction, int, int]:
-        """The end of a Taylor model that starts at `lower`, the bits that the model needs, and its order."""
+        """The end of a Taylor model that starts at `lower` with the unit 2^-`bits`, the bits it needs, and its order.
+
+        The end is at most `upper`.
+        """
         exponent = lower.numerator.bit_length() - lower.denominator.bit_length() + 3
         while True:
             step = Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
@@ -373,7 +383,10 @@ class _Worker:
         return RootPiece(lower, upper, cell.sign, model.bits)
 
     def _sharpen(self, lower: Fraction, upper: Fraction, precision: int) -> None:
-        """Append the cover of a part for which a Taylor model was too coarse, by a model with more precision."""
+        """Append the cover from `lower` to `upper`, where a model with `precision` bits was too coarse.
+
+        The new model has twice the precision.
+        """
         if precision >= _SUSPICIOUS_BITS and self.on_suspicion is not None:
             self.on_suspicion()
             self.on_suspicion = None
@@ -385,10 +398,10 @@ class _Worker:
 
 @frozen
 class Root:
-    """The only root of a factor of f in [lower, upper], as eps; lower == upper means that the root is this rational.
+    """The only root of a factor of f in [`lower`, `upper`], as eps; equal ends mean that the root is this rational.
 
-    `multiplicity` is the root's exact multiplicity in f. The factor is t -> polynomial(t, e^{-t}) at t = scale·eps. The
-    root of the factor is simple, and the factor is nonzero at the ends unless the root is rational.
+    `multiplicity` is the root's exact multiplicity in f. The factor is t -> `polynomial`(t, e^{-t}) at t =
+    `scale`·eps. The root of the factor is simple, and the factor is nonzero at the ends unless the root is rational.
     """
 
     lower: Fraction
@@ -409,12 +422,12 @@ class Root:
 
 
 def refine(root: Root, width: Fraction, limits: Limits | None = None) -> Root:
-    """`root` in an interval with upper - lower <= `width`. Raises LimitReached."""
+    """The `root` in an isolating interval with upper - lower <= `width`. Raises LimitReached beyond `limits`."""
     return refine_within(root, width, DecisionBudget(limits or Limits()))
 
 
 def refine_within(root: Root, width: Fraction, budget: DecisionBudget) -> Root:
-    """`root` in an interval with upper - lower <= `width`; the work is spent from `budget`."""
+    """The `root` in an isolating interval with upper - lower <= `width`; the work is spent from `budget`."""
     if root.width <= width or root.is_exact:
         return root
     layout = Layout(root.polynomial)
@@ -425,10 +438,11 @@ def refine_within(root: Root, width: Fraction, budget: DecisionBudget) -> Root:
 def _narrow(
     layout: Layout, lower: Fraction, upper: Fraction, width: Fraction, budget: DecisionBudget
 ) -> tuple[Fraction, Fraction]:
-    """Refine an isolating interval quadratically (Abbott 2014), to at most the given `width`.
+    """Narrow the isolating interval from `lower` to `upper` quadratically (Abbott 2014), to at most the given `width`.
 
-    The interval is divided into 2^k parts, and the part that contains the secant's zero is tested. If the root is in
-    this part, k doubles, else k is halved. Invariant: the signs at the interval's ends differ.
+    The root is one of the factor of `layout`, and the work is spent from `budget`. The interval is divided into 2^k
+    parts, and the part that contains the secant's zero is tested. If the root is in this part, k doubles, else k is
+    halved. Invariant: the signs at the interval's ends differ.
     """
     left, right = point_value(layout, lower, budget), point_value(layout, upper, budget)
     assert left.sign == -right.sign != 0
@@ -478,9 +492,9 @@ def _secant(left: PointValue, right: PointValue) -> Fraction:
 
 
 def separate(roots: list[Root], budget: DecisionBudget) -> list[Root]:
-    """`roots`, sorted and refined until their intervals have at most end points in common.
+    """The `roots`, sorted and refined until their intervals have at most end points in common.
 
-    The roots must be different numbers.
+    The roots must be different numbers. The work is spent from `budget`.
     """
     roots = sorted(roots, key=_isolating_ends)
     position = 0
@@ -515,9 +529,10 @@ _NEAR = Fraction(1, 64)
 class FactorSign:
     """The sign of the factor t -> G(t, e^{-t}) between two positive t, the second of which may be infinity.
 
-    G is `polynomial`, and `multiplicity` that of the factor. `zero` is the sign next to 0, `infinity` the sign from
-    some bound on, and `pieces` cover the part between them, each beginning where the one before ends. A linear G in t
-    alone has only a `rational_root`. `first_sign` is the sign right after the first of the two t.
+    G is `polynomial`, and `multiplicity` that of the factor. `zero` is the proof of the sign next to 0, `infinity`
+    that of the sign from some bound on, and `pieces` cover the part between them, each beginning where the one before
+    ends. A linear G in t alone has only a `rational_root`. `first_sign` is the sign right after the first of the two
+    t.
     """
 
     polynomial: Polynomial
@@ -544,8 +559,9 @@ def factor_sign(
 ) -> FactorSign:
     """Return the sign of the factor t -> G(t, e^{-t}), G = `polynomial`, from `lower` to `upper`, in pieces.
 
-    A piece has one sign or one isolated root. The polynomial must be linear in t alone, or vanish at no rational point.
-    When a multiple root is suspected, `on_suspicion` is called once.
+    A piece has one sign or one isolated root. `polynomial` must be linear in t alone, or vanish at no rational point.
+    `multiplicity` is that of the factor. When a multiple root is suspected, `on_suspicion` is called once. The work
+    is spent from `budget`.
     """
     root = rational_root(polynomial)
     if root is not None:

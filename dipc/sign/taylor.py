@@ -38,11 +38,11 @@ _NOTHING = (0, -1)
 
 @frozen
 class TaylorModel:
-    """A polynomial p(u) = Σ coefficients[n]·u^n that approximates F on [lower, upper], in units of 2^-bits.
+    """A polynomial p(u) = Σ `coefficients`[n]·u^n that approximates a factor F on [`lower`, `upper`].
 
-    Let m be the middle of the interval, r half its width, and unit = 2^-bits. Then |F(m + r·u) - unit·p(u)| <=
-    unit·value_error for -1 <= u <= 1, and the derivative of this difference by u is at most unit·slope_error in
-    absolute value.
+    Let m be the middle of the interval, r half its width, and unit = 2^-`bits`. Then |F(m + r·u) - unit·p(u)| <=
+    unit·`value_error` for -1 <= u <= 1, and the derivative of this difference by u is at most unit·`slope_error` in
+    absolute value. Exponentials were cut off after the power `order` - 1 of u.
     """
 
     lower: Fraction
@@ -55,9 +55,10 @@ class TaylorModel:
 
 
 def least_order(layout: Layout, lower: Fraction, upper: Fraction, need: int, most: int) -> int | None:
-    """Nearly the least n <= `most` for which (r/lower)^n <= 2^-need or (J·r)^n/n! <= 2^-need is proved.
+    """Nearly the least n <= `most` for which (r/lower)^n <= 2^-`need` or (J·r)^n/n! <= 2^-`need` is proved.
 
-    None if none is found. J is the greatest exponent, and r half the width of the interval. Needs 0 < lower <= upper.
+    None if none is found. J is the greatest exponent of `layout`, and r half the width of [`lower`, `upper`]. Needs 0
+    < lower <= upper.
     """
     if lower == upper or not layout.exponents[-1]:
         return 1
@@ -80,7 +81,7 @@ def least_order(layout: Layout, lower: Fraction, upper: Fraction, need: int, mos
 
 
 def _guess_order(log_reach: float, need: int, most: int) -> int:
-    """An approximation, without proof, of the least n <= `most` with x^n/n! <= 2^-need, for log2(x) = `log_reach`."""
+    """An approximation, unproved, of the least n <= `most` with x^n/n! <= 2^-`need`, for log2(x) = `log_reach`."""
     low = high = 1 if log_reach < 0 else int(2.0 ** min(log_reach, 40.0)) + 1
     while high < most and high * log_reach - lgamma(high + 1) / _LOG2 > -need:
         low, high = high, 2 * high
@@ -94,12 +95,15 @@ def _guess_order(log_reach: float, need: int, most: int) -> int:
 
 
 def needed_bits(layout: Layout, upper: Fraction, bits: int) -> int:
-    """The bits that `least_order` needs for a model up to `upper`, with unit 2^-bits and a remainder below a unit."""
+    """The bits that `least_order` needs for a model of `layout` up to `upper`, with unit 2^-`bits`.
+
+    The remainder of the model is then below a unit.
+    """
     return max(1, layout.size_bits(upper.numerator, upper.denominator) + bits + 2)
 
 
 def taylor_model(layout: Layout, lower: Fraction, upper: Fraction, bits: int, need: int, order: int) -> TaylorModel:
-    """The Taylor model of the function described by `layout` on [lower, upper], with a unit of approximately 2^-bits.
+    """The Taylor model of the factor of `layout` on [`lower`, `upper`], with a unit of approximately 2^-`bits`.
 
     `need` and `order` come from `needed_bits` and `least_order`.
     """
@@ -160,12 +164,13 @@ def _series(
     shift: int,
     radius: Fraction,
 ) -> list[int]:
-    """The coefficients of u^n, n < order, of Σ_j c_j·e^{-jm}·e^{-jr·u} for r = `radius`, in units 2^-(work - shift).
+    """The coefficients of u^n, n < `order`, of Σ_j c_j·e^{-jm}·e^{-jr·u} for r = `radius`.
 
-    The exponents j are those at `positions`, with the `coefficients` c_j, and e^{-jm} is given by `powers` in units of
-    2^-work.
+    They are in units 2^-(work - `shift`). The exponents j are those of `layout` at `positions`, of which those below
+    `kept` count, with the `coefficients` c_j. `powers` has the e^{-jm} in units of 2^-work.
 
     Errors: a product c·Z is off by
+
     1. at most |c| times the error of the power, which is less than 2^(coefficient bits) <= 2^shift times that error,
     2. one unit for rounding,
     3. one unit for the last bits of c, which are left out where they contribute less: no Z is twice as large as the
@@ -173,9 +178,9 @@ def _series(
 
     The factors (jr)^n/n! add up to at most e^{jr} <= 2^growth. Rounding the results adds one unit each.
 
-    Products would grow with each power, so they are rounded after some powers, by at most 1; what rounds to 0 or -1 is
-    left out from there on. A rounding at the power m contributes at most (jr)^(n - m)/(n - m)! at the power n, so all
-    roundings together at most `order` times as much.
+    Products would grow with each power, so they are rounded after some powers, by at most 1; what rounds to 0 or -1
+    is left out from there on. A rounding at the power m contributes at most (jr)^(n - m)/(n - m)! at the power n, so
+    all roundings together at most `order` times as much.
     """
     exponents, rn, rd = layout.exponents, radius.numerator, radius.denominator
     if positions[-1] >= kept:
@@ -211,9 +216,10 @@ def _rounded(
     dropped_slope: int,
     degree: int,
 ) -> TaylorModel:
-    """The model whose coefficients are those of `fine`, rounded to a few bits below 2^-bits, without negligible ones.
+    """The model with the coefficients `fine`, rounded to a few bits below 2^-`bits`, without negligible ones.
 
-    The units of `fine` are 2^-(bits + extra).
+    The units of `fine` are 2^-(bits + `extra`). The interval is [`lower`, `upper`]; `order`, `degree` (in t) and
+    `dropped_slope`, the slope of the terms left out, bound the errors.
     """
     keep = len(fine).bit_length() + 2
     if extra > keep:
@@ -255,10 +261,10 @@ class Shape(Enum):
 
 @frozen
 class Subinterval:
-    """The part [index, index + 1]·2^-depth of the model's interval, which is rescaled to the length 1.
+    """The part [`index`, `index` + 1]·2^-`depth` of the interval of a Taylor model, which is rescaled to the length 1.
 
-    `sign` is the sign of F or of F', or 0, depending on `shape`. `left` and `right` are the signs of F at the two ends,
-    or 0 if they are unknown.
+    `sign` is the sign of F or of F', or 0, depending on `shape`. `left` and `right` are the signs of F at the two
+    ends, or 0 if they are unknown.
     """
 
     index: int
@@ -270,7 +276,7 @@ class Subinterval:
 
 
 def sign_by_partial_sums(model: TaylorModel) -> int:
-    """The strict sign of F on the model's interval, or 0 if this test does not decide it.
+    """The strict sign of a factor on the interval of its `model`, or 0 if this test does not decide it.
 
     For 0 <= u <= 1 the powers of u decrease, so Σ c_n·u^n is a mean of the partial sums of the c_n.
     """
@@ -286,7 +292,10 @@ def sign_by_partial_sums(model: TaylorModel) -> int:
 
 
 def subintervals(model: TaylorModel, budget: DecisionBudget) -> Iterator[Subinterval]:
-    """Yield subintervals of the model's interval from left to right, each with the sign of F or F' it shows."""
+    """Yield parts of the interval of `model` from left to right, each with the sign of F or F' that it shows.
+
+    F is the factor that the model approximates. The work is spent from `budget`.
+    """
     coefficients = _to_bernstein(model.coefficients)
     degree = len(coefficients) - 1
     # Near a root the values shrink with every halving until the error exceeds them; this bound only ensures
@@ -322,8 +331,8 @@ def _monotone(values: list[int], degree: int, slope_error: int, depth: int, roun
     """The strict sign of F' on the part whose Bernstein coefficients are `values`, or 0 if it is not decided.
 
     The derivative of the polynomial over the part, rescaled to [0, 1], has the Bernstein coefficients
-    degree·(differences). F' differs from it by at most slope_error·2^-depth for the model and 2·degree·rounding for
-    later roundings.
+    `degree`·(differences). F' differs from it by at most `slope_error`·2^-`depth` for the model and
+    2·degree·`rounding` for later roundings.
     """
     bound = (slope_error >> depth) + 1 + 2 * degree * rounding
     rises = values[-1] > values[0]
@@ -340,7 +349,10 @@ def _monotone(values: list[int], degree: int, slope_error: int, depth: int, roun
 
 
 def _to_bernstein(coefficients: list[int]) -> list[int]:
-    """The Bernstein coefficients over x in [0, 1] of Σ c_n·(2x - 1)^n, each with an error of at most 2."""
+    """The Bernstein coefficients over x in [0, 1] of Σ c_n·(2x - 1)^n, where `coefficients` has the c_n.
+
+    Each has an error of at most 2.
+    """
     degree = len(coefficients) - 1
     if not degree:
         return coefficients
@@ -361,7 +373,7 @@ def _to_bernstein(coefficients: list[int]) -> list[int]:
 
 
 def _halves(values: list[int]) -> tuple[list[int], list[int]]:
-    """Return the Bernstein coefficients on the lower and on the upper half of an interval, from its own (`values`).
+    """Return the Bernstein coefficients on the lower and on the upper half of an interval, from its own `values`.
 
     Errors of the results exceed those of `values` by at most len(values) - 1.
     """
