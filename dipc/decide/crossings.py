@@ -58,9 +58,10 @@ _FEW, _MOST_DIGITS = 16, 640
 
 @frozen(eq=False)
 class EnclosedRoot:
-    """The only eps in [lower, upper] at which the slack Pr - 1 + beta of an obligation is 0.
+    """The only eps in [`lower`, `upper`] at which the slack Pr - 1 + beta of an obligation is 0.
 
-    At this eps the slack increases if it `rises`, and decreases otherwise.
+    At this eps the slack increases if it `rises`, and decreases otherwise. `signs` computes signs of the slack around
+    it. `exact` is the eps if it is known to be rational, else None.
     """
 
     lower: Fraction
@@ -71,7 +72,7 @@ class EnclosedRoot:
 
     @property
     def place(self) -> Fraction | EnclosedRoot:
-        """The zero as a number where it is known to be rational, else this object."""
+        """The zero as a number if it is known to be rational, else this object."""
         return self if self.exact is None else self.exact
 
     def cell(self, digits: int) -> tuple[Fraction, Fraction]:
@@ -97,7 +98,7 @@ Place = Fraction | Root | EnclosedRoot | None
 
 @frozen
 class EpsCut:
-    """A cut of the line of eps right before a place, or right after it."""
+    """A cut of the line of eps right before `place`, or right after it if `after`; a place of None is infinity."""
 
     place: Place
     after: bool
@@ -115,16 +116,19 @@ def cuts(interval: Interval) -> Stretch:
 def failing_stretches(
     obligation: Obligation, interval: Interval, bounds: BoundMeasurer, limits: Limits
 ) -> list[Stretch]:
-    """The stretches of `interval` where the obligation fails (bound < 1 - beta), increasing.
+    """The stretches of `interval` where `obligation` fails (bound < 1 - beta), increasing.
 
-    At each end that is inside the interval, bound and 1 - beta are equal. Raises Undecided where the ends are not
-    found.
+    At each end that is inside the interval, bound and 1 - beta are equal. `bounds` measures, and `limits` bound the
+    work. Raises Undecided if the ends are not found.
     """
     return _Question(obligation, bounds, limits).failing(interval)
 
 
 def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -> tuple[FailureInterval, ...]:
-    """The failing stretches as intervals, whose ends are known to `digits` digits. Raises LimitReached."""
+    """The failing `stretches` as intervals, whose ends are known to `digits` digits.
+
+    Raises LimitReached if the work exceeds `limits`.
+    """
     return tuple(
         FailureInterval(
             replace(end_of(start, digits, limits), included=not start.after),
@@ -135,7 +139,10 @@ def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -
 
 
 def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> bool:
-    """True if `obligation`, on an interval (0, r), is proved to fail for all its eps and in the limit at 0."""
+    """True if `obligation`, on an interval (0, r), is proved to fail for all its eps and in the limit at 0.
+
+    `bounds` measures, and `limits` bound the work; past a limit the result is False.
+    """
     (interval,) = obligation.intervals
     try:
         return _Question(obligation, bounds, limits).fails(interval, _STRICT[:1]).verdict is Verdict.ACCURATE
@@ -144,7 +151,7 @@ def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Li
 
 
 def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
-    """The place of `cut` as an end of an interval, enclosed to `digits` digits. Raises LimitReached."""
+    """The place of `cut` as an end of an interval, to `digits` digits. Raises LimitReached beyond `limits`."""
     match cut.place:
         case None:
             return EndPoint(Fraction(0), None, False)
@@ -158,7 +165,10 @@ def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
 
 
 def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
-    """Yield the stretches of all regions; a puncture, a single eps where the claim holds, divides its region in two."""
+    """Yield the stretches of all `regions`.
+
+    A puncture, a single eps where the claim holds, divides its region in two.
+    """
     for region in regions:
         inner = [RegionEnd(root, closed=False) for root in region.punctures]
         for lower, upper in zip([region.lower, *inner], [*inner, region.upper], strict=True):
@@ -166,7 +176,10 @@ def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
 
 
 class _Signs:
-    """The signs of the slack Pr - 1 + beta at single eps, on a cell where beta is one quotient."""
+    """The signs of the slack Pr - 1 + beta at single eps, on a `cell` where beta is one quotient.
+
+    `search` expands the slack as a series.
+    """
 
     def __init__(self, search: SeriesDecision, cell: FormCell, exact: NormalSum | None) -> None:
         self.search = search
@@ -358,7 +371,7 @@ class _Question:
         return EnclosedRoot(low, high, rises, signs, simplest if signs.is_zero(simplest) else None)
 
     def confirm_sign(self, interval: Interval, sign: int, known: Sequence[Fraction]) -> list[Decision]:
-        """Return decisions that are all ACCURATE only if the slack has the sign `sign` on the whole interval.
+        """Return decisions that are all ACCURATE only if the slack has the sign `sign` on the whole `interval`.
 
         At the eps in `known` the slack is known to have this sign.
         """
@@ -395,10 +408,10 @@ class _Question:
 
 
 def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
-    """Replace `cut` by the cut at the cell's `end` if it is at the end of the hull that encloses `end`.
+    """Replace `cut` by the cut at `end`, an end of a cell, if it is at the end of the hull that encloses `end`.
 
-    Any other cut is returned unchanged. Raises OutsideFragment for a place between the hull's end and the cell's. `low`
-    tells whether `end` is the lower end of the cell.
+    Any other cut is returned unchanged. Raises OutsideFragment for a place between the hull's end and the cell's.
+    `low` tells whether `end` is the lower end of the cell.
     """
     root = end.value
     if not isinstance(root, Root) or root.is_exact or cut.place is None:

@@ -61,14 +61,14 @@ def _is_too_long(undecided: Undecided) -> bool:
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """A question and its `decision`, None until it is known; the functions `waiting` are called when it is."""
+    """A `question` and its `decision`, None until it is known; the functions `waiting` are called when it is."""
 
     question: Question
     decision: Decision | None = None
     waiting: list[Callable[[], None]] = field(default_factory=list)
 
     def settle(self, decision: Decision) -> None:
-        """Set the decision, and call the waiting functions."""
+        """Set `decision`, and call the waiting functions."""
         self.decision = decision
         waiting, self.waiting = self.waiting, []
         for call in waiting:
@@ -77,7 +77,10 @@ class Pending:
 
 @frozen
 class Spent:
-    """The work done: the numbers of events measured and of obligations decided, with the seconds."""
+    """The work done: the numbers of events measured and of obligations decided, with the seconds.
+
+    `measures` are counted with `measure_seconds`, and `obligations` with `sign_seconds`.
+    """
 
     measures: int = 0
     obligations: int = 0
@@ -98,8 +101,8 @@ class Engine:
     `Pending`.
 
     With `digits` the ends of failing intervals are known to this many digits, each interval with its worst eps. With
-    `keep_proofs` decisions come with their proofs. If `forms` is False, a decision ACCURATE may come without the closed
-    form of its bound.
+    `keep_proofs` decisions come with their proofs. If `forms` is False, a decision ACCURATE may come without the
+    closed form of its bound. `bounds` measures, and `limits` bound the work of a decision about a sign.
     """
 
     #: The most cases in progress at a time; one, where questions are decided at once.
@@ -128,21 +131,24 @@ class Engine:
         self._ledger: dict[Question, Pending] = {}
 
     def decide(self, question: Question) -> Decision:
-        """Decide `question` now. The decision on an obligation is never wrong; past a limit it is UNDECIDED."""
+        """Decide `question` now: ACCURATE and INACCURATE are proved, and past a limit it is UNDECIDED."""
         pending = self.ask(question)
         while pending.decision is None:
             self.wait()
         return pending.decision
 
     def bound(self, question: Bound) -> ClosedForm:
-        """The closed form of the bound, measured at once. Raises Undecided."""
+        """The closed form of the bound `question`, measured at once. Raises Undecided."""
         decision = self.decide(question)
         if decision.bound is None:
             raise Undecided(decision.reason or "")
         return decision.bound
 
     def probability(self, question: Bound) -> Probability:
-        """The closed form of the bound, or an enclosure if it has none, measured at once. Raises Undecided."""
+        """The closed form of the bound `question`, or an enclosure if it has none, measured at once.
+
+        Raises Undecided.
+        """
         decision = self.decide(question)
         if decision.bound is not None:
             return decision.bound
@@ -279,9 +285,9 @@ class Engine:
         return known
 
     def _holds_in_scope(self, measured: ClosedForm, obligation: Obligation) -> bool:
-        """Return True only if `obligation` holds, by its sign where beta < 1; this is tried for long closed forms.
+        """Return True only if `obligation` holds, proved by its sign where beta < 1.
 
-        `measured` is the closed form of the probability.
+        `measured` is the closed form of the probability. Short forms are not tried, and get False.
         """
         bound = obligation.bound
         nonnegative = bound.has_probabilities and bound.constant >= 0
@@ -294,7 +300,7 @@ class Engine:
 
     @property
     def executor(self) -> Executor:
-        """The executor that performs other tasks than questions, such as chunks of a table; none may be under way."""
+        """The executor for other tasks than questions, such as chunks of a table, while no question is pending."""
         return InTurn()
 
     @property
@@ -331,7 +337,10 @@ def _has_costly_sign(form: ClosedForm) -> bool:
 
 
 class Underway(Generic[R]):
-    """A case in progress: its generator, and in the end its result. Several rows may share one object."""
+    """A case in progress: its generator, which yields questions and receives decisions, and in the end its `result`.
+
+    `done` is True once the case has its result or an exception. Several rows may share one object.
+    """
 
     __slots__ = ("_asked", "_error", "_settling", "done", "result")
 
@@ -343,7 +352,7 @@ class Underway(Generic[R]):
         self.result: R
 
     def advance(self, engine: Engine) -> None:
-        """Run the case until it needs a missing decision, or is done."""
+        """Run the case until it needs a decision that `engine` does not have yet, or is done."""
         while not self.done:
             decision = None
             if self._asked is not None:
@@ -372,7 +381,10 @@ class Underway(Generic[R]):
 
 
 def results_in_order(underway: Iterable[Underway[R]], engine: Engine) -> Iterator[R]:
-    """Yield the results of the cases `underway` in their order; the same object may occur several times."""
+    """Yield the results of the cases `underway` in their order, decided by `engine`.
+
+    One object may occur several times.
+    """
     coming = iter(underway)
     ahead: deque[Underway[R]] = deque()
     while True:
@@ -420,7 +432,7 @@ class Performer(Protocol):
     """The part of a worker that performs tasks with one setup, one after the other."""
 
     def perform(self, questions: bytes) -> Done:
-        """Answer the questions of a task."""
+        """Answer `questions`, those of a task, pickled."""
 
 
 class PickledSetup(Protocol):
@@ -434,7 +446,10 @@ class PickledSetup(Protocol):
 
 @frozen
 class Setup:
-    """The settings of an engine, for a worker that builds an equal engine."""
+    """The settings of an engine, for a worker that builds an equal engine.
+
+    `measure` has the limits of measuring, `sign` those of deciding a sign; the other fields are as in `Engine`.
+    """
 
     measure: Limits
     sign: Limits
@@ -471,16 +486,17 @@ class Task:
 
     @staticmethod
     def create(setup: bytes, questions: Sequence[Question]) -> Task:
-        """A task with these questions, for engines with this process's fingerprint."""
+        """A task with `questions` and the pickled `setup`, for engines with this process's fingerprint."""
         return Task(fingerprint(), setup, pickle.dumps(tuple(questions)))
 
 
 @frozen
 class Done:
-    """The decisions on a task's questions, in order, with the fingerprint of the engine that made them, and the work.
+    """The answer to a task: `decisions` on its questions, in order, with the fingerprint `engine` that made them.
 
-    None stands for a question that ended in an exception; the sender asks it again, and the exception is raised there.
-    The answer of a task about a part of a table is a `text`, without decisions.
+    A decision of None means that the question ended in an exception; the sender asks it again, and the exception is
+    raised there. The answer of a task about a part of a table is a `text`, without decisions. `spent` is the work
+    done, and `seconds` the time for all of it.
     """
 
     engine: str
@@ -542,7 +558,10 @@ def _decision(engine: Engine, question: Question) -> Decision | None:
 
 @frozen
 class Finished:
-    """A task that came back: done, or lost with its worker, for the reason in `lost`."""
+    """The end of the task number `ticket`: `done` is its answer, or None if it was lost with its worker.
+
+    `lost` is the reason why it was lost.
+    """
 
     ticket: int
     done: Done | None
@@ -556,14 +575,14 @@ class ChunkCache(Protocol):
         """The answers that the file has for `keys`."""
 
     def put(self, answers: Mapping[bytes, str]) -> None:
-        """Store all of these answers."""
+        """Store all of `answers`, by key."""
 
 
 class Executor(Protocol):
     """A performer of tasks in any order. Each submitted task comes back exactly once, unless `close` is called first.
 
-    `slots` is the number of tasks that can be performed at the same time. A task whose worker is lost is tried again,
-    up to `attempts` times; only tries in which it was the worker's only task count.
+    `slots` is the number of tasks that can be performed at one time. A task whose worker is lost is tried again, up
+    to `attempts` times; only tries in which it was the worker's only task count.
     """
 
     attempts: int

@@ -52,9 +52,10 @@ class Verdict(StrEnum):
 
 @frozen
 class EndPoint(Record):
-    """An end of an interval of eps, exact (`low == high`) or isolated: low <= end <= high.
+    """An end of an interval of eps, exact (`low` == `high`) or isolated: `low` <= end <= `high`.
 
-    `high` None is infinity; then `low` has no meaning. `text` is the end as the user typed it, if it is irrational.
+    A `high` of None is infinity; then `low` has no meaning. `included` tells whether the end belongs to the interval.
+    `text` is the end as the user typed it, if it is irrational.
     """
 
     FIELDS = "eps=enclosure:shortened included"
@@ -82,9 +83,9 @@ class EndPoint(Record):
 class Worst(Record):
     """The eps of a failing interval where the shortfall 1 - beta - Pr is largest, and the shortfall at this eps.
 
-    Both are enclosures (low, high), exact if low and high are equal. Unless `attained`, the shortfall only approaches
-    its enclosed value as eps approaches an end that is not included, 0, or, if `eps` is None, infinity. If `shortfall`
-    is None, it is infinite (a beta that is negative without bound).
+    `eps` and `shortfall` are enclosures (low, high), exact if low and high are equal. Unless `attained`, the
+    shortfall only approaches its enclosed value as eps approaches an end that is not included, 0, or, if `eps` is
+    None, infinity. If `shortfall` is None, it is infinite (a beta that is negative without bound).
     """
 
     FIELDS = "eps:shortened shortfall:shortened attained"
@@ -96,9 +97,9 @@ class Worst(Record):
 
 @frozen
 class FailureInterval(Record):
-    """A maximal interval of eps, within an interval of the claim, on which the claim fails.
+    """A maximal interval of eps from `start` to `end`, within an interval of the claim, on which the claim fails.
 
-    `worst` is not None where a number of digits was requested.
+    `worst` is not None if a number of digits was requested.
     """
 
     FIELDS = "start end worst?"
@@ -134,9 +135,10 @@ def with_typed_ends(intervals: Sequence[FailureInterval], ends: TypedEnds) -> tu
 
 @frozen
 class Counterexample(Record):
-    """An eps at which the claim fails, with rigorous enclosures (lo, hi) of Pr and of the required 1 - beta.
+    """An `eps` at which the claim fails, with rigorous enclosures (lo, hi) of Pr and of the required 1 - beta.
 
-    Guarantees probability[1] < required[0]: the enclosures are disjoint.
+    `probability` encloses Pr, and `required` 1 - beta. Guarantees probability[1] < required[0]: the enclosures are
+    disjoint.
     """
 
     FIELDS = "eps probability required"
@@ -183,7 +185,7 @@ PRECISION = Fraction(1, 10**15)
 
 
 def slack(bound: Closed, beta: PiecewiseForm, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:
-    """The numerator and the denominator of the slack bound - 1 + beta, in closed form.
+    """Return the numerator and the denominator of the slack `bound` - 1 + `beta`, in closed form.
 
     They are valid at `eps` and on beta's whole cell around it; the denominator is positive at `eps`.
     """
@@ -196,7 +198,10 @@ def slack(bound: Closed, beta: PiecewiseForm, eps: Fraction) -> tuple[ExpPoly, E
 
 @frozen
 class Stretch:
-    """A part of a failing interval on which the slack is one quotient; `sample` is a rational inside this part."""
+    """A part of a failing interval, from `lower` to `upper`, on which the slack is `numerator`/`denominator`.
+
+    `sample` is a rational inside this part.
+    """
 
     lower: RegionEnd
     upper: RegionEnd
@@ -220,10 +225,11 @@ class Failure:
 def failures(
     bound: Closed, beta: PiecewiseForm, arrangement: Arrangement, functions: Sequence[ExpPoly], limits: Limits
 ) -> list[Failure]:
-    """The maximal intervals on which bound < 1 - beta, increasing.
+    """The maximal intervals on which `bound` < 1 - `beta`, increasing.
 
-    `functions` are the slacks bound - 1 + b for all closed forms b of beta, except those that are 0, and the functions
-    at whose roots beta changes its closed form. `arrangement` is the arrangement of these functions.
+    `functions` are the slacks bound - 1 + b for all closed forms b of beta, except those that are 0, and the
+    functions at whose roots beta changes its closed form. `arrangement` is the arrangement of these functions. Raises
+    LimitReached if the work exceeds `limits`.
     """
     failures: list[Failure] = []
     for gap, sample in enumerate(arrangement.samples):
@@ -265,7 +271,7 @@ def _extended(failure: Failure, stretch: Stretch) -> Failure:
 
 
 def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[FailureInterval]:
-    """The maximal intervals of failure that `regions` give, increasing.
+    """The maximal intervals of failure that `regions` give, increasing, with ends refined within `limits`.
 
     A single point between two intervals where the claim holds with equality is an end of both and belongs to neither.
     """
@@ -286,7 +292,7 @@ def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[
 
 
 def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction]]) -> EndPoint:
-    """The end of an interval of failure; `enclose` gives the enclosure of an end that is a root."""
+    """Return `end`, an end of an interval of failure; `enclose` gives the enclosure of an end that is a root."""
     match end.value:
         case None:
             return EndPoint(Fraction(0), None, False)
@@ -312,7 +318,7 @@ class CellDecision:
 
 @frozen
 class HoldsInCells:
-    """A proof of Pr >= 1 - beta on the whole interval, by the decisions on beta's cells.
+    """A proof of Pr >= 1 - beta on the whole interval, by the decisions on beta's `cells`.
 
     Each cell's decision is Holds, unless its obligation is negative only outside the cell. In that case the
     arrangement of the conditions of beta and of all obligations has no gap at whose sample Pr < 1 - beta.
@@ -323,11 +329,11 @@ class HoldsInCells:
 
 @frozen
 class FailsInCells:
-    """A proof of Pr < 1 - beta at `witness`, and exactly on the union of `regions`.
+    """A proof of Pr < 1 - beta on `interval`, at `witness`, and exactly on the union of `regions`.
 
-    The witness is the simplest rational that was found. `regions` is None past a limit. `arrangement` has the roots
-    of all functions of the decision in order. It is None past a limit, and also if beta is one closed form: the
-    decision in `cells` is then the whole proof.
+    The witness is the simplest rational that was found. `regions` is None past a limit. `cells` has the decisions on
+    beta's cells. `arrangement` has the roots of all functions of the decision in order. It is None past a limit, and
+    also if beta is one closed form: the decision in `cells` is then the whole proof.
     """
 
     interval: Interval
@@ -341,12 +347,14 @@ DecisionInCells = HoldsInCells | FailsInCells
 
 
 def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> DecisionInCells:
-    """Decide Pr >= 1 - beta for all eps of `interval`. The result is never wrong; raises LimitReached.
+    """Decide `probability` >= 1 - `beta` for all eps of `interval`; the result is proved.
 
-    Theorem. Let beta be continuous on the interval. Let P be the functions on whose signs beta's cells depend, together
-    with the obligations of all cells. Between neighboring roots of P the claim holds everywhere or nowhere. If it fails
-    at a root or at an end of the interval, then by continuity it also fails next to it. So one sample between any two
-    roots decides all.
+    Raises LimitReached if the work exceeds `limits`.
+
+    Theorem. Let beta be continuous on the interval. Let P be the functions on whose signs beta's cells depend,
+    together with the obligations of all cells. Between neighboring roots of P the claim holds everywhere or nowhere.
+    If it fails at a root or at an end of the interval, then by continuity it also fails next to it. So one sample
+    between any two roots decides all.
     """
     cells = tuple([_decided(probability, beta, cell, limits) for cell in beta.cells(interval, limits)])
     if all(isinstance(decision.decision, Holds) for decision in cells):
@@ -373,7 +381,10 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
 def failing_regions(
     probability: ClosedForm, beta: PiecewiseForm, interval: Interval, limits: Limits
 ) -> tuple[FailureRegion, ...]:
-    """The regions of `interval` on which Pr < 1 - beta. Raises LimitReached."""
+    """The regions of `interval` on which `probability` < 1 - `beta`.
+
+    Raises LimitReached if the work exceeds `limits`.
+    """
     decision = decide_cells(probability.value, beta, interval, limits)
     if not isinstance(decision, FailsInCells):
         return ()
@@ -383,7 +394,10 @@ def failing_regions(
 
 
 def holds_in_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> bool:
-    """True if Pr >= 1 - beta for all eps of `interval`; unlike `decide_cells`, no failures are computed."""
+    """True if `probability` >= 1 - `beta` for all eps of `interval`; no failures are computed.
+
+    Raises LimitReached if the work exceeds `limits`.
+    """
     cells = beta.cells(interval, limits)
     for cell in cells:
         decision = _decided(probability, beta, cell, limits).decision
@@ -435,9 +449,10 @@ def _simplest_witness(
 class Decision:
     """A decision: ACCURATE is proved for every value in the intervals, INACCURATE refuted by `counterexample`.
 
-    UNDECIDED has a `reason`. `bound` is the obligation's bound in closed form; None if a limit was reached on the way,
-    or the form was not needed. `long` is True if the decision took more than a moment, or may have. `proof` has the
-    decision on each interval, None for an undecided interval; proofs are kept on request.
+    UNDECIDED has a `reason`. `failing` has the maximal intervals where the claim fails; empty if they are not known.
+    `bound` is the obligation's bound in closed form; None if a limit was reached on the way, or the form was not
+    needed. `long` is True if the decision took more than a moment, or may have. `proof` has the decision on each
+    interval, None for an undecided interval; proofs are kept on request.
     """
 
     verdict: Verdict
@@ -453,7 +468,7 @@ class Decision:
 
     @classmethod
     def undecided(cls, reason: str, bound: ClosedForm | None = None) -> Decision:
-        """The decision UNDECIDED with this reason."""
+        """The decision UNDECIDED with this `reason`, and the closed form `bound` if it is known."""
         return cls(Verdict.UNDECIDED, bound, reason=reason)
 
 
@@ -469,11 +484,12 @@ MEASURED = "it was only measured: no claim was made about it"
 def failing_intervals(
     bound: ClosedForm, beta: BetaForm, result: Iterable[DecisionInCells], digits: int, limits: Limits
 ) -> tuple[FailureInterval, ...]:
-    """The exact set of eps with bound < 1 - beta, as its maximal intervals, increasing. Raises LimitReached.
+    """The exact set of eps with `bound` < 1 - `beta`, as its maximal intervals, increasing.
 
     `result` has the decision on each interval of the obligation, whose regions must be known. Irrational ends are cut
-    off after `digits` significant digits, with `high` one unit of the last digit more. Each interval has its worst eps
-    and the shortfall at this eps, enclosed to `digits` digits too.
+    off after `digits` significant digits, with `high` one unit of the last digit more. Each interval has its worst
+    eps and the shortfall at this eps, enclosed to `digits` digits too. Raises LimitReached if the work exceeds
+    `limits`.
     """
     return tuple(
         FailureInterval(
@@ -544,12 +560,12 @@ MOST_MAGNITUDE = 200_000
 def decide(
     bound: ClosedForm, beta: BetaForm, intervals: Sequence[Interval], limits: Limits, digits: int | None = None
 ) -> Decision:
-    """Decide `bound` >= 1 - `beta` on the intervals, with the proof.
+    """Decide `bound` >= 1 - `beta` on `intervals`, with the proof.
 
     ACCURATE comes only with a proof for every eps of the intervals, INACCURATE only with an eps in them that refutes
-    the inequality; otherwise the decision is UNDECIDED with the reason. With `digits` the failing intervals are known
-    to this many digits, each with its worst eps. Raises LimitReached if the claim fails, but the numbers that show it
-    are too long to be written out.
+    the inequality; otherwise, past one of `limits`, the decision is UNDECIDED with the reason. With `digits` the
+    failing intervals are known to this many digits, each with its worst eps. Raises LimitReached if the claim fails,
+    but the numbers that show it are too long to be written out.
     """
     if not intervals:
         raise ValueError("an obligation needs an interval: without one it would hold trivially")
@@ -583,7 +599,10 @@ def decide(
 
 
 def _required(beta: BetaForm, eps: Fraction) -> Closed | tuple[ExpPoly, ExpPoly]:
-    """The closed form of 1 - beta around `eps`, or its numerator and its denominator, which is positive at `eps`."""
+    """The closed form of 1 - `beta` around `eps`, or its numerator and its denominator.
+
+    The denominator is positive at `eps`.
+    """
     if beta.closed is not None:
         return 1 - beta.closed.value
     above, below = beta.fraction_at(eps)
@@ -626,7 +645,7 @@ class _Evaluated:
             raise _unwritable(eps)
 
     def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
-        """Rationals lo <= value <= hi with hi - lo at most 10^-digits times the larger of |lo| and |hi|."""
+        """Rationals lo <= value <= hi; hi - lo is at most 10^-`digits` times the larger of |lo| and |hi|."""
         (low, high), *rest = [poly.enclosure(self._eps, digits + 1) for poly in self._parts]
         corners = [low / over for below in rest for over in below] + [high / over for below in rest for over in below]
         return (min(corners), max(corners)) if corners else (low, high)
@@ -669,7 +688,7 @@ class ClaimScope(Record):
 
 
 def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
-    """The scope of a claim with this `beta` in the intervals: where beta < 1.
+    """The scope of a claim with this `beta` in `intervals`: where beta < 1; undecided past one of `limits`.
 
     If the intervals are all eps > 0, betas that are one function of scale·eps share one computation, such as the
     betas of a claim in alpha·eps at the distances of its rows.
@@ -685,7 +704,7 @@ def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits)
 
 
 def _stretched(failing: FailureInterval, scale: Fraction) -> FailureInterval:
-    """The interval of eps for which scale·eps is in `failing`."""
+    """The interval of eps for which `scale`·eps is in `failing`."""
     start, end = (
         EndPoint(each.low / scale, None if each.high is None else each.high / scale, each.included)
         for each in (failing.start, failing.end)
@@ -732,7 +751,10 @@ _ROOT_BITS = 110
 
 
 def _scope_of_falling(beta: normals.NormalSum, intervals: tuple[Interval, ...]) -> ClaimScope | None:
-    """The scope of a claim whose `beta` is shown to fall as eps grows; None if it is not, or if an end is not found."""
+    """The scope in `intervals` of a claim whose `beta` is shown to fall as eps grows.
+
+    None if it is not shown to fall, or if an end is not found.
+    """
     if not beta.falls or any(function.fixed for function in beta.terms):
         return None
     last = sum((c for k, q, c in beta.plain.terms() if not k and not q), _ZERO)
@@ -781,10 +803,11 @@ def _where_one(beta: normals.NormalSum, low: Fraction, end: Fraction | None) -> 
 
 
 def holds_in_scope(bound: ClosedForm, beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> bool:
-    """Return True only if `bound` >= 1 - `beta` on the intervals, for a bound that is nowhere negative.
+    """Return True only if `bound` >= 1 - `beta` on `intervals`, for a bound that is nowhere negative.
 
     The inequality holds where beta >= 1, so that it is only decided on the scope of the claim, or a little more. The
-    sign of a long closed form takes longest near 0, where beta usually exceeds 1. Raises LimitReached.
+    sign of a long closed form takes longest near 0, where beta usually exceeds 1. Raises LimitReached if the work
+    exceeds `limits`.
     """
     if not beta.has_cells:
         return False

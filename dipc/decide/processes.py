@@ -198,9 +198,10 @@ WORTH = 0.5
 
 
 class LateProcesses:
-    """An executor that performs tasks in this process for `worth` seconds, and then starts up to `most` others.
+    """An executor that performs tasks in this process for some seconds, and then starts up to `most` others.
 
-    The processes start on time even while this process performs a longer task, which it finishes.
+    `worth` is the number of these seconds; None is `WORTH`. The processes start on time even while this process
+    performs a longer task, which it finishes.
     """
 
     attempts = Processes.attempts
@@ -250,7 +251,10 @@ class LateProcesses:
 
     @contextlib.contextmanager
     def _others_begin_in(self, seconds: float) -> Iterator[None]:
-        """Start the other processes after `seconds` while the block runs; the block must not touch this executor."""
+        """Start the other processes after `seconds` while the block runs.
+
+        The block must not use this executor.
+        """
         timer = threading.Timer(seconds, self._begin_or_tell)
         timer.daemon = True
         timer.start()
@@ -291,7 +295,7 @@ class Cluster:
     attempts = 1
 
     def __init__(self, address: str, *, connect: float = CONNECT, patience: float = PATIENCE) -> None:
-        """Connect to the scheduler within `connect` seconds.
+        """Connect to the scheduler at `address` within `connect` seconds.
 
         Without workers, the executor waits `patience` seconds for one. Raises DiagnosticError if Dask is not
         installed, or the scheduler is not reached.
@@ -370,9 +374,10 @@ class Cluster:
 
 
 def _client(distributed: Any, address: str, connect: float) -> Any:
-    """Return a client connected to the scheduler at `address`, whose connection is closed by `close` alone.
+    """Return a client connected to the scheduler at `address` within `connect` seconds.
 
-    The garbage collector never closes it, because it may run while another client holds the lock that closing needs.
+    Only `close` ends the connection. The garbage collector never does, because it may run while another client holds
+    the lock that closing needs. `distributed` is the module of Dask.
     """
 
     class Closed(distributed.Client):  # type: ignore[misc]

@@ -82,7 +82,7 @@ def _scaled_event(event: Event, scale: Fraction, least: bool) -> Event:
 
 
 def constants_of(bound: Bound) -> Iterator[Fraction]:
-    """Yield the constants of all half-spaces, in order; every event must be a conjunction."""
+    """Yield the constants of all half-spaces of `bound`, in order; every event must be a conjunction."""
     for share in bound.shares:
         for event in share.conjunctions:
             yield from [item.constant for item in event.constraints]

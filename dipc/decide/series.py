@@ -75,11 +75,11 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> Decision:
-    """Decide whether the bound is at least 1 - beta on the intervals, without its closed form.
+    """Decide whether the bound of `obligation` is at least 1 - beta on its intervals, without its closed form.
 
     ACCURATE comes only with a proof for every eps of the intervals, INACCURATE only with an eps in them that refutes
     the inequality. Otherwise the decision is UNDECIDED: its reason says near which eps the sign is not known, and is
-    empty if the method does not apply.
+    empty if the method does not apply. `bounds` measures events, and `limits` bound the work.
     """
     try:
         return SeriesDecision(
@@ -93,7 +93,7 @@ def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limi
 def too_long(undecided: Undecided, tried: Decision) -> Decision:
     """The decision UNDECIDED for a closed form past a limit, with the reasons of `undecided` and `tried`.
 
-    `tried` is the decision of an attempt without the closed form.
+    `undecided` stopped the closed form, and `tried` is the decision of an attempt without it.
     """
     return Decision.undecided(f"{undecided.reason}, and {tried.reason}" if tried.reason else undecided.reason)
 
@@ -115,7 +115,10 @@ class SignNotFound(Exception):
 
 @dataclass
 class SeriesDecision:
-    """A decision about an obligation by Taylor series of the slack bound - 1 + beta on cells of eps."""
+    """A decision about an `obligation` by Taylor series of the slack bound - 1 + beta on cells of eps.
+
+    `unexpanded` is the obligation's bound, from which the series come. `cells` counts the cells so far.
+    """
 
     obligation: Obligation
     unexpanded: UnexpandedBound
@@ -387,7 +390,7 @@ class SeriesDecision:
         return ClosedForm(total(least))
 
     def _number(self, share: Share, weight: Fraction) -> Closed:
-        """A lower bound of `weight` times the probability of the share's events, which must not depend on eps."""
+        """A lower bound of `weight` times the probability of the events of `share`, which is one for all eps."""
         bound = Bound((Share(None, share.events),))
         ends = UnexpandedBound.from_bound(bound, self.bounds.measurer, self.limits).enclosure(_ONE, _BITS_AT_ZERO)
         return ExpPoly.constant(weight * (max(_ZERO, ends[0]) if weight > 0 else min(_ONE, ends[1])))
@@ -451,7 +454,7 @@ class SeriesDecision:
         return ClosedForm(total(least) - ExpPoly.term(slope, 1, _ZERO))
 
     def _symmetric(self, share: Share, *, least: bool) -> Closed | None:
-        """A lower (`least`) or upper bound of Pr[N >= m], where `share` is this event of one symmetric integer noise N.
+        """A lower (`least`) or upper bound of Pr[N >= m], if `share` is this event of one symmetric integer noise N.
 
         Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1 - Pr[|N| <= m - 1])/2 for m >= 1. The result is None
         for other events, and if the law states no bounds of Pr[|N| <= k].
@@ -511,9 +514,10 @@ class SeriesDecision:
             left = right
 
     def _cell(self, left: Fraction, right: Fraction, beta: FormCell, halvings: int) -> None:
-        """Prove that the slack is positive from `left` to `right`. Raises _Refuted, SignNotFound.
+        """Prove that the slack is positive from `left` to `right`, where beta is the quotient of `beta`.
 
-        If the sign remains open, both halves are tried, at most `halvings` times in succession.
+        If the sign remains open, both halves are tried, at most `halvings` times in succession. Raises _Refuted,
+        SignNotFound.
         """
         self.cells += 1
         center = (left + right) / 2
@@ -539,9 +543,10 @@ class SeriesDecision:
         self._cell(center, right, beta, halvings - 1)
 
     def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell, remainder: int) -> list[_Part]:
-        """The parts of a cell on which a Taylor polynomial does not show that the slack is positive.
+        """The parts of a cell of eps on which a Taylor polynomial does not show that the slack is positive.
 
-        Their places are relative to `center` and `radius`. The polynomial has a remainder of 2^-`remainder`.
+        The cell is [`center` - `radius`, `center` + `radius`], beta is the quotient of `beta` on it, and places of
+        the parts are relative to it. The polynomial has a remainder of 2^-`remainder`.
         """
         share = max(radius / (DISK * center), Fraction(1, 2**16))
         # Integrals have errors of half of the bits.
@@ -563,13 +568,16 @@ class SeriesDecision:
         raise SignNotFound(center)
 
     def slack_series(self, center: Fraction, beta: FormCell) -> flint.arb_series:
-        """The Taylor series around `center` of the slack times beta's denominator; it has the sign of the slack."""
+        """The Taylor series around `center` of the slack times the denominator of `beta`.
+
+        It has the sign of the slack.
+        """
         below = series_of(beta.denominator, center)
         slack = (self.unexpanded.series(center) - 1) * below + series_of(beta.numerator, center)
         return slack if self.normal is None else slack + self.normal.series(center) * below
 
     def majorant(self, center: Fraction, beta: FormCell) -> flint.arb:
-        """An upper bound of the absolute value of `slack_series` on the disk around `center`."""
+        """An upper bound of |`slack_series`| for `beta` on the disk of complex eps around `center`."""
         bound = self.unexpanded.majorant(center) + 1
         if self.normal is not None:
             bound += self.normal.majorant(center, DISK * center)
@@ -577,9 +585,10 @@ class SeriesDecision:
 
 
 def samples(intervals: Sequence[Interval]) -> list[Fraction]:
-    """Values of all sizes in the intervals, simple ones first.
+    """Values of all sizes in `intervals`, simple ones first.
 
-    An interval that is short, or contains none of the values, is divided; each of its parts adds its simplest value.
+    An interval that is short, or contains none of the usual values, is divided; each of its parts adds its simplest
+    value.
     """
     points: set[Fraction] = set()
     for interval in intervals:
@@ -620,7 +629,7 @@ def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
 
 @frozen
 class _Part:
-    """The part of a cell of eps from place - reach to place + reach, where the whole cell is -1 to 1.
+    """The part of a cell of eps from `place` - `reach` to `place` + `reach`, where the whole cell is -1 to 1.
 
     The part is `negative` if Pr - 1 + beta is proved to be negative at `place`.
     """
@@ -633,7 +642,8 @@ class _Part:
 def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, halvings: int) -> Iterator[_Part]:
     """Yield the parts of `piece` on which `polynomial` was not shown to exceed `rest`.
 
-    The polynomial is a function of the position in the piece, from -1 to 1. Parts are halved at most `halvings` times.
+    The polynomial is a function of the position in the piece, from -1 to 1. Parts are halved at most `halvings`
+    times.
     """
     first, *others = polynomial.coeffs() or [flint.arb(0)]
     if first - sum((abs(c) for c in others), flint.arb(0)) > rest:
@@ -653,7 +663,7 @@ def _slack_at_means(event: Event, item: Halfspace) -> Fraction:
 
 
 def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
-    """A key for the law of c·(N - mean) for the noise N; equal keys have equal laws."""
+    """A key for the law of `c`·(N - mean) for the noise N given by `noise`; equal keys have equal laws."""
     return noise.law.identity, abs(c) if noise.law.symmetric else c, noise.rate
 
 
@@ -722,7 +732,7 @@ def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | 
 
 
 def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, Fraction]:
-    """(q, w) such that from `start` on the half-space `item` of `event` fails with probability at most w·e^{-q·eps}.
+    """(q, w) such that `item` of `event` fails with probability at most w·e^{-q·eps} for every eps >= `start`.
 
     q is 0 if no bound is known, and w is 0 if the half-space never fails.
     """

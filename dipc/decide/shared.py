@@ -104,7 +104,7 @@ class Cache:
         return result
 
     def put(self, answers: Mapping[bytes, str]) -> None:
-        """Store all of these answers, or none if storing fails."""
+        """Store all of `answers`, by key, or none if storing fails."""
         rows = [
             (key, text, _checksum(key, text))
             for key, text in ((key, text.encode("utf-8")) for key, text in answers.items())
@@ -256,12 +256,12 @@ class Unreadable(ValueError):
 
 
 def rational_text(value: Fraction) -> str:
-    """The text of a rational in hexadecimal, such as `-1f/3` for -31/3."""
+    """The text of `value` in hexadecimal, such as `-1f/3` for -31/3."""
     return f"{value.numerator:x}" if value.denominator == 1 else f"{value.numerator:x}/{value.denominator:x}"
 
 
 def read_rational(text: str) -> Fraction:
-    """The rational that `rational_text` wrote. Raises Unreadable."""
+    """The rational for which `rational_text` wrote `text`. Raises Unreadable."""
     numerator, _, denominator = text.partition("/")
     try:
         return Fraction(int(numerator, 16), int(denominator, 16) if denominator else 1)
@@ -270,14 +270,14 @@ def read_rational(text: str) -> Fraction:
 
 
 def closed_text(value: Closed) -> str:
-    """The text of a closed form; equal functions have equal texts."""
+    """The text of the closed form `value`; equal functions have equal texts."""
     if isinstance(value, Quotient):
         return f"{_terms_text(value.numerator)}|{_terms_text(value.denominator)}"
     return _terms_text(value)
 
 
 def read_closed(text: str) -> Closed:
-    """The closed form that `closed_text` wrote. Raises Unreadable.
+    """The closed form for which `closed_text` wrote `text`. Raises Unreadable.
 
     The denominator is assumed to be positive, as it was when it was written.
     """
@@ -308,7 +308,7 @@ def form_text(form: Closed | None, reason: str | None) -> str:
 
 
 def read_form(text: str) -> Closed | str:
-    """The closed form, or the reason, that `form_text` wrote. Raises Unreadable."""
+    """The closed form, or the reason, for which `form_text` wrote `text`. Raises Unreadable."""
     try:
         form, reason = json.loads(text)
         result = read_closed(form) if reason is None else reason
@@ -344,7 +344,7 @@ def _read_terms(text: str) -> ExpPoly:
 
 
 def bound_text(bound: Bound) -> str:
-    """A text that identifies the bound: different bounds have different texts."""
+    """A text that identifies `bound`: different bounds have different texts."""
     return ";".join([rational_text(bound.constant), *map(_share_text, bound.shares)])
 
 
@@ -368,7 +368,7 @@ def _halfspace_text(item: Halfspace) -> str:
 
 
 def beta_text(beta: BetaForm) -> str:
-    """A text that identifies the beta: different betas have different texts."""
+    """A text that identifies `beta`: different betas have different texts."""
     return f"~{beta}" if beta.closed is None else closed_text(beta.closed.value)
 
 
@@ -376,13 +376,13 @@ def beta_text(beta: BetaForm) -> str:
 
 
 def decision_text(decision: Decision) -> str:
-    """The text of a decision: verdict, counterexample, failing intervals and reason, without the bound."""
+    """The text of `decision`: verdict, counterexample, failing intervals and reason, without the bound."""
     fields = decision.verdict, decision.counterexample, decision.failing, decision.reason
     return json.dumps(_plain(fields), separators=(",", ":"))
 
 
 def read_decision(text: str, bound: ClosedForm | None) -> Decision:
-    """The decision that `decision_text` wrote for an obligation with this bound. Raises Unreadable."""
+    """The decision for which `decision_text` wrote `text`, with the closed form `bound`. Raises Unreadable."""
     try:
         verdict, example, failing, reason = _read(_SAID, json.loads(text))
         decision = Decision(verdict, bound, example, failing, reason)
@@ -402,12 +402,12 @@ def read_decision(text: str, bound: ClosedForm | None) -> Decision:
 
 
 def scope_json(scope: ClaimScope) -> Json:
-    """The scope of a claim in the types of JSON."""
+    """The scope of a claim, `scope`, in the types of JSON."""
     return [_plain(scope.where), scope.reason]
 
 
 def read_scope(data: Any) -> ClaimScope:
-    """The scope that `scope_json` wrote. Raises Unreadable."""
+    """The scope for which `scope_json` wrote `data`. Raises Unreadable."""
     try:
         where, reason = _read(tuple[tuple[FailureInterval, ...], str | None], data)
     except _MALFORMED as error:
@@ -490,7 +490,7 @@ class Memory:
         self._proved = _digest("proved", repr(measure), repr(sign))
 
     def bound(self, bound: Bound, *, long: bool) -> Closed | str | None:
-        """The bound in closed form, the reason why it has none, or None if the cache has neither.
+        """Return `bound` in closed form, the reason why it has none, or None if the cache has neither.
 
         A form that took more than a moment to measure is returned only with `long`.
         """
@@ -498,14 +498,11 @@ class Memory:
         return self._read(self._bound_key(bound, long=True), read_form) if result is None and long else result
 
     def unexpanded(self, obligation: Obligation) -> Decision | None:
-        """The decision on an obligation that was decided without its bound's closed form.
-
-        None if the cache has none.
-        """
+        """The decision on `obligation` that was made without its bound's closed form; None if the cache has none."""
         return self._read(self._unexpanded_key(obligation), lambda text: read_decision(text, None))
 
     def proved(self, obligation: Obligation) -> Decision | None:
-        """The decision ACCURATE from the cache, without the closed form of the bound.
+        """The decision ACCURATE on `obligation` from the cache, without the closed form of the bound.
 
         None if the cache has no such decision.
         """
@@ -513,7 +510,7 @@ class Memory:
         return result if result is not None and result.verdict is Verdict.ACCURATE else None
 
     def decision(self, form: ClosedForm, obligation: Obligation) -> Decision | None:
-        """The decision on an obligation whose bound is `form`, or None if the cache has none."""
+        """The decision on `obligation`, whose bound is `form`, or None if the cache has none."""
         return self._read(self._obligation_key(form, obligation), lambda text: read_decision(text, form))
 
     def _read(self, key: bytes, read: Callable[[str], _T]) -> _T | None:
@@ -540,7 +537,7 @@ class Memory:
             warnings.warn(DipcWarning(message), stacklevel=1)
 
     def keep(self, answers: Sequence[tuple[Question, Decision]]) -> None:
-        """Store each question's decision in the cache."""
+        """Store the decision on each question of `answers` in the cache."""
         kept: dict[bytes, str] = {}
         for question, decision in answers:
             form = decision.bound
@@ -586,9 +583,10 @@ _LEAST_SECONDS, _SECONDS = 0.05, 1.0
 
 
 class SharedEngine(Engine):
-    """An engine that decides with an executor, and with a cache if it is given one.
+    """An engine that decides with an `executor`, and with the cache of `memory` if it is given one.
 
-    The cache has no proofs, so with `keep_proofs` it only saves the time of measuring.
+    At most `window` cases are in progress at a time. The cache has no proofs, so with `keep_proofs` it only saves the
+    time of measuring.
     """
 
     def __init__(
@@ -695,14 +693,14 @@ class SharedEngine(Engine):
         return batch
 
     def _shortened(self, question: Question) -> Question:
-        """The question with its bound replaced by the bound's closed form, if the form is known."""
+        """Return `question` with its bound replaced by the bound's closed form, if the form is known."""
         if isinstance(question, Bound):
             return question
         form = self._known_form(question)
         return question if form is None else replace(question, bound=Bound((Share(form.value, ()),)))
 
     def _is_answered(self, pending: Pending) -> bool:
-        """Whether the answer to the question `pending` is known or cached, or will come with an equivalent question."""
+        """Whether the question of `pending` is answered: now, by the cache, or later with an equivalent question."""
         question = pending.question
         if isinstance(question, Obligation) and self._memory is not None and not (self.forms or self.keep_proofs):
             proved = self._memory.proved(question)

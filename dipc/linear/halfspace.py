@@ -26,7 +26,7 @@ _ZERO = Fraction(0)
 
 @frozen
 class Halfspace:
-    """The half-space Σ coefficient · x[key] + constant >= 0, or > 0 if `strict`.
+    """The half-space Σ c·x[key] + `constant` >= 0, or > 0 if `strict`, over the pairs (key, c) of `coefficients`.
 
     Keys increase, and no coefficient is zero. The caller decides what a key means: a noise, an input, a distance, a
     multiplier. A half-space without coefficients is the whole space or empty.
@@ -40,7 +40,7 @@ class Halfspace:
         return next((c for k, c in self.coefficients if k == key), _ZERO)
 
     def value(self, point: Mapping[int, Fraction]) -> Fraction:
-        """The value of Σ coefficient · x[key] + constant at `point`, which must have a value for every key."""
+        """The value of Σ c·x[key] + constant at `point`, which must have a value for every key."""
         total = self.constant
         for key, c in self.coefficients:
             total += c * point[key]
@@ -59,20 +59,20 @@ class Halfspace:
         return Halfspace(self.coefficients, self.constant) if self.strict else self
 
     def with_values(self, point: Mapping[int, Fraction]) -> Halfspace:
-        """The half-space in the remaining unknowns when the unknowns in `point` have their values there."""
+        """The half-space in the unknowns that are left when those in `point` have their values there."""
         constant = sum((c * point[key] for key, c in self.coefficients if key in point), self.constant)
         return Halfspace(tuple([(key, c) for key, c in self.coefficients if key not in point]), constant, self.strict)
 
     def solved_for(self, key: int) -> tuple[dict[int, Fraction], Fraction]:
-        """Solve Σ coefficient · x + constant = 0 for x[key].
+        """Solve Σ c·x + constant = 0 for x[`key`].
 
-        Return ({other unknown: its slope}, constant), whose sum Σ slope · x + constant is x[key].
+        Return ({other unknown: its slope}, constant), whose sum Σ slope·x + constant is x[key].
         """
         here = self.coefficient(key)
         return {k: -c / here for k, c in self.coefficients if k != key}, -self.constant / here
 
     def substituted(self, key: int, slopes: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
-        """The half-space after x[key] is replaced by Σ slopes·x + constant."""
+        """The half-space after x[`key`] is replaced by Σ slope·x[k] + `constant` for k: slope in `slopes`."""
         here = self.coefficient(key)
         if not here:
             return self
@@ -83,14 +83,15 @@ class Halfspace:
 
 
 def sorted_terms(coefficients: Mapping[int, Fraction]) -> Terms:
-    """The terms of a half-space with these coefficients by key, zeros left out."""
+    """The pairs (key, coefficient) of `coefficients`, sorted, without zeros: the terms of a half-space."""
     return tuple(sorted([(key, c) for key, c in coefficients.items() if c]))
 
 
 def weighted_sum(system: Sequence[Halfspace], weights: Weights) -> Halfspace:
-    """The sum Σ weight · inequality, which holds wherever the weighted inequalities of `system` hold.
+    """The sum Σ weight·inequality, which holds wherever the inequalities of `system` with a weight hold.
 
-    The sum is strict if an inequality in it is. Raises ValueError for a negative weight.
+    `weights` has the weights by the index of the inequality. The sum is strict if an inequality in it is. Raises
+    ValueError for a negative weight.
     """
     total: dict[int, Fraction] = {}
     constant, strict = _ZERO, False
@@ -123,7 +124,8 @@ def refutes(system: Sequence[Halfspace], weights: Weights) -> bool:
 def proved_bound(form: Halfspace, system: Sequence[Halfspace], weights: Weights) -> Fraction | None:
     """The b for which `weights` prove that `form` is at least b wherever `system` holds.
 
-    None if they prove no bound: the weighted sum has other coefficients than the form, or a weight is negative.
+    None if they prove no bound: the weighted sum of the inequalities has other coefficients than `form`, or a weight
+    is negative.
     """
     if any(weight < 0 for weight in weights.values()):
         return None
@@ -132,7 +134,10 @@ def proved_bound(form: Halfspace, system: Sequence[Halfspace], weights: Weights)
 
 
 def equation(coefficients: Iterable[tuple[int, Fraction]], constant: Fraction) -> tuple[Halfspace, Halfspace]:
-    """The equation Σ coefficient · x[key] + constant = 0 as two half-spaces; a key may occur several times."""
+    """The equation Σ c·x[key] + `constant` = 0 over the pairs (key, c) of `coefficients`, as two half-spaces.
+
+    A key may occur several times.
+    """
     total: dict[int, Fraction] = {}
     for key, c in coefficients:
         total[key] = total.get(key, _ZERO) + c
@@ -209,7 +214,7 @@ def difference_ends(terms: Terms | list[tuple[int, Fraction]]) -> tuple[int | No
 
 
 def difference_graph(differences: Iterable[Difference]) -> Graph:
-    """The graph with an edge from y to x for each difference x - y >= weight.
+    """The graph with an edge from y to x for each item (x, y, weight) of `differences`, which means x - y >= weight.
 
     Only variables with an edge out are keys.
     """
@@ -222,7 +227,7 @@ def difference_graph(differences: Iterable[Difference]) -> Graph:
 def greatest_bounds(
     graph: Graph, start: int, goal: int | None = None, enough: Weight | None = None
 ) -> dict[int, Weight] | None:
-    """For each variable x, the greatest w for which `graph` implies x - start >= w; None if the graph is contradictory.
+    """For each variable x, the greatest w for which `graph` implies x - `start` >= w; None if it is contradictory.
 
     If `goal` and `enough` are given, the search ends once the bound for `goal` is at least `enough`; other bounds may
     then be too small. A contradiction that cannot be reached from `start` is not noticed.

@@ -167,11 +167,11 @@ class Simplex:
     # --- optimization -----------------------------------------------------------------------------------------------
 
     def minimize(self, goal: Mapping[int, Fraction]) -> Weights | None:
-        """Minimize Σ goal·x over the inequalities of the last call of `contradiction`, which must have a solution.
+        """Minimize Σ c·x[key] over the items key: c of `goal`, on the inequalities of the last call of `contradiction`.
 
-        Return None if the minimum is -infinity, otherwise weights of inequalities whose sum is Σ goal·x up to a
-        constant. A later call minimizes among the points where all earlier goals are least; only the weights of the
-        first call are meaningful.
+        The inequalities must have a solution. Return None if the minimum is -infinity, otherwise weights of
+        inequalities whose sum is the form up to a constant. A later call minimizes among the points where all earlier
+        goals are least; only the weights of the first call are meaningful.
         """
         self._goals -= 1
         number = self._goals
@@ -203,7 +203,7 @@ class Simplex:
         )
 
     def _maximize(self, number: int) -> bool:
-        """Maximize the basic variable `number`. Return False if it is unbounded."""
+        """Maximize the basic variable with the column `number`. Return False if it is unbounded."""
         while True:
             entering, up = -1, True
             for column, c in self._rows[number].items():
@@ -314,7 +314,7 @@ class NotConfirmed(Undecided):
 
 @frozen
 class Infeasible:
-    """The result for a system that no point satisfies; `weights` prove this (see `refutes`)."""
+    """The result for a system that no point satisfies; `weights` prove it (see `refutes`)."""
 
     weights: Weights
 
@@ -332,10 +332,10 @@ class Unbounded:
 
 @frozen
 class Least:
-    """The infimum of the form over the points of the system.
+    """The infimum `value` of a linear form over the points of a system.
 
-    form >= value holds on the system and `weights` prove it (see `proved_bound`); `point` is in the closure of the
-    system, where the form is equal to `value`.
+    form >= value holds on the system, and `weights` prove it (see `proved_bound`). `point` is in the closure of the
+    system, and the form is equal to `value` there.
     """
 
     value: Fraction
@@ -344,9 +344,10 @@ class Least:
 
 
 def solution(system: Sequence[Halfspace], keys: Iterable[int] = ()) -> Point | Infeasible:
-    """A point that satisfies `system`, or the proof that there is none. Strict inequalities hold strictly at the point.
+    """A point that satisfies `system`, or the proof that no point does.
 
-    The point has a value for every key of the system and every key in `keys`. Raises NotConfirmed.
+    Strict inequalities hold strictly at the point. It has a value for every key of the system and every key in
+    `keys`. Raises NotConfirmed.
     """
     return _solution(Simplex(system), system, keys)
 
@@ -358,17 +359,18 @@ def contradiction(system: Sequence[Halfspace]) -> Weights | None:
 
 
 def implies(system: Sequence[Halfspace], question: Halfspace) -> bool:
-    """Whether every point of `system` is in the half-space `question`. Both answers are proved. Raises NotConfirmed."""
+    """Whether every point of `system` is in the half-space `question`; proved either way. Raises NotConfirmed."""
     return contradiction([*system, question.complement()]) is not None
 
 
 def minimum(
     form: Halfspace, system: Sequence[Halfspace], keys: Iterable[int] = (), then: Sequence[Halfspace] = ()
 ) -> Least | Unbounded | Infeasible:
-    """The infimum of the linear `form` over the points of `system`.
+    """The infimum of the linear `form` over the points of `system`, or the proof that there is none.
 
-    The forms of `then` are minimized in turn among the points where all earlier forms are least. They only select the
-    point; the first of them without a minimum ends the selection. Raises NotConfirmed.
+    The point has a value for every key in `keys` as well. The forms of `then` are minimized in turn among the points
+    where all earlier forms are least. They only select the point; the first of them without a minimum ends the
+    selection. Raises NotConfirmed.
     """
     simplex = Simplex(system)
     start = _solution(simplex, system, keys)
@@ -390,9 +392,9 @@ def minimum(
 
 
 def _unbounded(form: Halfspace, system: Sequence[Halfspace], start: Point) -> Unbounded:
-    """The proof that `form` has no lower bound: a checked direction of the recession cone in which it falls by 1.
+    """The proof that `form` has no lower bound on `system`: a checked direction in which it falls by 1.
 
-    `start` is a point of the system.
+    The direction is one of the recession cone of `system`, and `start` is a point of `system`.
     """
     cone = [Halfspace(item.coefficients, _ZERO) for item in system if item.coefficients]
     fall = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -_ONE)
@@ -416,7 +418,7 @@ def _solution(simplex: Simplex, system: Sequence[Halfspace], keys: Iterable[int]
 
 
 def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, Fraction]:
-    """The tableau's point with a rational number in place of the infinitesimal δ, small enough for `system` to hold."""
+    """The point of `simplex` with a rational number for the infinitesimal δ, so small that `system` holds."""
     point, direction = simplex.point()
     if not any(direction.values()):
         return point
@@ -431,25 +433,25 @@ def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, 
 
 
 class Interiors:
-    """A test for interior points of systems, with a limit on the total number of linear programs."""
+    """A test for interior points of systems; raises LimitReached after a total number of linear programs."""
 
     def __init__(self, max_questions: int) -> None:
         self._limit = max_questions
         self.asked = 0
 
     def has_interior(self, system: Sequence[Halfspace]) -> bool:
-        """Whether some point satisfies all the inequalities strictly.
+        """Whether some point satisfies all the inequalities of `system` strictly.
 
-        Raises LimitReached past the limit and NotConfirmed.
+        Raises LimitReached past the limit, and NotConfirmed.
         """
         system = [_opened(item) for item in system]
         self._count()
         return not isinstance(solution(system), Infeasible)
 
     def facets(self, system: Sequence[Halfspace], key: int) -> tuple[Halfspace, ...]:
-        """A system with the same interior in which no inequality that contains x[key] is implied by the others.
+        """Return `system` without the inequalities that contain x[`key`] and are implied by the others.
 
-        Raises LimitReached past the limit and NotConfirmed.
+        The interior stays as it is. Raises LimitReached past the limit, and NotConfirmed.
         """
         opened = [_opened(item) for item in system]
         both = [*opened, *(_opened(item.complement()) for item in opened)]
@@ -490,7 +492,7 @@ _Replaced = list[tuple[int, dict[int, Fraction], Fraction]]
 
 
 def integer_solution(system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
-    """A point of `system` with integers for the unknowns in `whole`, or None if it is proved that there is none.
+    """A point of `system` with integers for the unknowns in `whole`, or None if it is proved that no such point exists.
 
     Raises LimitReached past `most` cases, and NotConfirmed.
     """
@@ -525,9 +527,9 @@ def integer_minimum(
 ) -> tuple[Fraction, Point] | None:
     """The least value of `form` on the points of `system` with integers for the unknowns in `whole`, and such a point.
 
-    None if the system has no such point, but then the search may not end: call `integer_solution` first. The form must
-    be bounded below, and strict inequalities must contain integers only. Raises LimitReached past `most` cases, and
-    NotConfirmed.
+    None if the system has no such point, but then the search may not end: call `integer_solution` first. The form
+    must be bounded below, and strict inequalities must contain integers only. Raises LimitReached past `most` cases,
+    and NotConfirmed.
     """
     closed = [_tightened(item, whole) for item in system]
     assert not any(item.strict and item.coefficients for item in closed), "the least value need not be attained"
@@ -590,7 +592,10 @@ def _at_least(key: int, value: int) -> Halfspace:
 
 
 def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
-    """The strongest inequality equivalent to `item` on integers: coprime coefficients, least integer constant."""
+    """The strongest inequality equivalent to `item` on integers; `item` itself if an unknown is not in `whole`.
+
+    It has coprime coefficients and the least integer constant.
+    """
     if not item.coefficients or not all(key in whole for key, _ in item.coefficients):
         return item
     below = lcm(*[c.denominator for _, c in item.coefficients])
@@ -604,9 +609,10 @@ def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
 def _without_equations(
     system: Sequence[Halfspace], whole: frozenset[int]
 ) -> tuple[list[Halfspace], frozenset[int], _Replaced] | None:
-    """Return (the system without the equations between integers that it implies, remaining integers, replacements).
+    """Return `system` without the equations between integers that it implies, the integers left, and replacements.
 
-    The replacements give the eliminated unknowns in terms of the remaining ones. None if the system has no solution.
+    `whole` has the unknowns that are integers. The replacements give the eliminated unknowns in terms of the
+    remaining ones. None if the system has no solution.
     """
     rest = [_tightened(item, whole) for item in system]
     fresh = 1 + max((key for item in rest for key, _ in item.coefficients), default=0)
@@ -633,7 +639,7 @@ def _without_equations(
 
 
 def _is_equation(item: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) -> bool:
-    """True if `item` is an equality at every point of `system`, and all its unknowns are integers (in `whole`)."""
+    """True if `item` is an equality at every point of `system`, and all its unknowns are integers, in `whole`."""
     if not all(key in whole for key, _ in item.coefficients):
         return False
     return implies(system, Halfspace(tuple([(key, -c) for key, c in item.coefficients]), -item.constant))

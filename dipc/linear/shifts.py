@@ -25,7 +25,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class MoveNorm(Enum):
-    """The norm that a move of the inputs keeps within a radius: LINF is the greatest |d_i|, L1 the sum of all |d_i|."""
+    """The norm of a move d of the inputs that stays within a radius: LINF is max |d_i|, L1 is the sum of all |d_i|."""
 
     LINF = "linf"
     L1 = "l1"
@@ -33,7 +33,11 @@ class MoveNorm(Enum):
 
 @frozen
 class Shift:
-    """The least cost Σ rate·|t|, a `shift` t with this cost, and the multipliers that prove that no t costs less."""
+    """The least `cost` Σ rate·|t|, a `shift` t with this cost, and multipliers that prove that no t costs less.
+
+    `inequality_multipliers` and `equation_multipliers` have one number for each inequality and each equation: y and z
+    of the module's docstring.
+    """
 
     cost: Fraction
     shift: Point
@@ -44,7 +48,7 @@ class Shift:
 def least_shift(
     rates: Mapping[int, Fraction], inequalities: Sequence[Halfspace], equations: Sequence[Halfspace] = ()
 ) -> Shift | None:
-    """The shift t with the least cost Σ rates[i]·|t[i]| for which all `inequalities` (with >=) and `equations` hold.
+    """The shift t with the least cost Σ `rates`[i]·|t[i]| for which all `inequalities` (with >=) and `equations` hold.
 
     None if it is proved that no t satisfies them. Rates must not be negative, and every unknown must have one. The
     shift and the proof that no shift costs less are both checked. Raises NotConfirmed.
@@ -82,9 +86,10 @@ def proved_cost(
     y: Sequence[Fraction],
     z: Sequence[Fraction],
 ) -> Fraction | None:
-    """A lower bound of Σ rates[i]·|t[i]| over all shifts t that satisfy `inequalities` and `equations`, or None.
+    """A lower bound of Σ `rates`[i]·|t[i]| over all shifts t that satisfy `inequalities` and `equations`, or None.
 
-    The bound is computed from multipliers `y` of the inequalities and `z` of the equations; None if they prove nothing.
+    The bound is computed from multipliers `y` of the inequalities and `z` of the equations; None if they prove
+    nothing.
     """
     if len(y) != len(inequalities) or len(z) != len(equations) or any(weight < 0 for weight in y):
         return None
@@ -108,10 +113,12 @@ def worst_shift(
 ) -> tuple[Point, Shift | None]:
     """The move d of inputs, with norm `ball` at most `radius`, whose least shift t costs most; and that least shift.
 
-    The half-spaces are in t and in d, whose keys are `moved`. If some move has no shift, return that move and None.
+    The cost of a shift t is Σ `rates`[i]·|t[i]|. `inequalities` and `equations` are in t and in d, whose keys are
+    `moved`. If some move has no shift, return that move and None.
 
-    Only vertices d of the ball are tried, as the cost is convex in d. In a box, a coordinate that is in no equation and
-    has one sign in all inequalities takes one end alone. Raises LimitReached past `most` vertices, and NotConfirmed.
+    Only vertices d of the ball are tried, as the cost is convex in d. In a box, a coordinate that is in no equation
+    and has one sign in all inequalities takes one end alone. Raises LimitReached past `most` vertices, and
+    NotConfirmed.
     """
     shifts: list[tuple[Point, Shift]] = []
     for move in _vertices(inequalities, equations, moved, ball, radius, most):

@@ -11,7 +11,7 @@ _ONE = Fraction(1)
 
 
 class Bounded(Law):
-    """A law with the support [low, high].
+    """A law with the support [`low`, `high`].
 
     A shift of the whole support has no finite cost, since the density is 0 outside of [low, high]. The cost that a
     bounded law states holds where x and x + t are in the support. factor·N has another support, so the law does not

@@ -28,10 +28,10 @@ class DiscreteLaplace(Law):
         return SideRates(rate, rate)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """(q, w) with Pr[N > reach] <= w·e^{-q·eps} if `upward`, else Pr[N < -reach] <= w·e^{-q·eps}.
+        """(q, w) with Pr[N > `reach`] <= w·e^{-q·eps} if `upward`, else Pr[N < -`reach`] <= w·e^{-q·eps}.
 
-        With `strict` the bound holds for Pr[N >= reach], or Pr[N <= -reach], as well. Proof: with z = e^{-rate·eps},
-        the masses of all k >= n add up to z^n/(1 + z) for n >= 1, and to 1/(1 + z) for n = 0.
+        With `strict` the bound holds for Pr[N >= reach], or Pr[N <= -reach], as well. Proof: with z =
+        e^{-`rate`·eps}, the masses of all k >= n add up to z^n/(1 + z) for n >= 1, and to 1/(1 + z) for n = 0.
         """
         return rate * (ceil(reach) if strict else floor(reach) + 1), _ONE
 
@@ -58,7 +58,7 @@ class DiscreteLaplace(Law):
         return rate
 
     def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
-        """Draw `size` integers, each the difference of two geometric draws.
+        """Draw `size` integers with this `rate`, each the difference of two geometric draws from `draws`.
 
         The integer part X of an exponential draw is geometric: Pr[X >= k] = e^{-rate·k}.
         """

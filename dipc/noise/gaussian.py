@@ -18,7 +18,7 @@ _ROOT_LOW, _ROOT_HIGH = Fraction(25066, 10000), Fraction(25067, 10000)
 
 
 class Deviating(Law):
-    """A law with the standard deviation unit/(rate·eps), or unit/rate for every eps if the law is `fixed`."""
+    """A law with the standard deviation `unit`/(rate·eps), or `unit`/rate for every eps if the law is `fixed`."""
 
     by_deviation = True
     #: For the discrete law E[e^{t·N}] = e^{t²s²/2}·Σ e^{-(k - t·s²)²/(2s²)} / Σ e^{-k²/(2s²)}, and such a sum over all
@@ -77,12 +77,15 @@ class Deviating(Law):
         return rate if self.fixed else rate * eps
 
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
-        """A lower and an upper bound of the standard deviation, in multiples of 1/eps unless the law is fixed."""
+        """A lower and an upper bound of the standard deviation for this `rate`, in multiples of 1/eps.
+
+        If the law is fixed, they bound the deviation itself.
+        """
         low, high = self.unit.enclosure()
         return low / rate, high / rate
 
     def greatest_density(self, rate: Fraction) -> Fraction:
-        """An upper bound of the density of eps·N, from 1/√(2π) < 2/5."""
+        """An upper bound of the density of eps·N for this `rate`, from 1/√(2π) < 2/5."""
         if self.fixed:
             self._lacks("a density that scales with eps")
         return Fraction(2, 5) / self.deviation(rate)[0]
@@ -151,10 +154,10 @@ class DiscreteGaussian(Deviating):
         return Gaussian(self.unit, fixed=self.fixed), Fraction(3, 2)
 
     def central_mass(self, rate: Fraction, reach: int) -> tuple[Quotient, Quotient] | None:
-        """A lower and an upper bound of Pr[|N| <= reach], as functions of eps; None where the law is fixed.
+        """A lower and an upper bound of Pr[|N| <= `reach`] for this `rate`, as functions of eps.
 
-        Let s be the deviation and g(k) = e^{-k²/(2s²)}. Pr[N = 0] is between 1/(1 + √(2π)·s) and 1/(√(2π)·s), and Pr[N
-        = k] is Pr[N = 0]·g(k), where 1 - k²/(2s²) <= g(k) <= 1.
+        None if the law is fixed. Let s be the deviation and g(k) = e^{-k²/(2s²)}. Pr[N = 0] is between 1/(1 +
+        √(2π)·s) and 1/(√(2π)·s), and Pr[N = k] is Pr[N = 0]·g(k), where 1 - k²/(2s²) <= g(k) <= 1.
         """
         if self.fixed:
             return None

@@ -36,7 +36,7 @@ class Missing(OutsideFragment):
 
 @frozen
 class DensityPiece:
-    """A piece of the density of X = eps·N, on the interval eps·[lower, upper].
+    """A piece of the density of X = eps·N, on the interval from eps·`lower` to eps·`upper`.
 
     On this interval the density is the sum of c·X^n·e^{s·X} over the (c, n, s) in `terms`. An end that is None is
     infinite; each term vanishes towards an infinite end.
@@ -51,8 +51,8 @@ class DensityPiece:
 class SideRates:
     """Rates of a law whose density (or mass) decays exponentially on each side of 0.
 
-    The density of N, or its mass at integers, is proportional to e^{left·eps·x} for x < 0 and to e^{-right·eps·x} for x
-    > 0. The density is continuous at 0 if neither rate is None. A side without mass has the rate None.
+    The density of N, or its mass at integers, is proportional to e^{`left`·eps·x} for x < 0 and to e^{-`right`·eps·x}
+    for x > 0. The density is continuous at 0 if neither rate is None. A side without mass has the rate None.
     """
 
     left: Fraction | None
@@ -62,8 +62,8 @@ class SideRates:
 class Measure(Enum):
     """The method that computes probabilities for a law's noise: closed forms, integrals, or sums over integers.
 
-    Integrals (over normal densities) and sums give enclosures. An event over noises of several laws is measured by that
-    of their methods which comes last in this list.
+    Integrals (over normal densities) and sums give enclosures. An event over noises of several laws is measured by
+    the one of their methods that comes last in this list.
     """
 
     CLOSED_FORM = 0
@@ -72,28 +72,28 @@ class Measure(Enum):
 
 
 class Draws(Protocol):
-    """Independent draws, as arrays of `size` floats."""
+    """A source of independent draws, which each method returns as an array of `size` floats."""
 
     def uniform(self, size: int) -> Any:
-        """Uniform draws on [0, 1)."""
+        """Return `size` uniform draws on [0, 1)."""
 
     def exponential(self, size: int) -> Any:
-        """Draws with density e^{-x} on [0, inf)."""
+        """Return `size` draws with density e^{-x} on [0, inf)."""
 
     def exponential_pairs(self, size: int) -> Any:
-        """Two rows of exponential draws."""
+        """Return two rows of `size` exponential draws each."""
 
     def laplace(self, size: int) -> Any:
-        """Draws with density e^{-|x|}/2."""
+        """Return `size` draws with density e^{-|x|}/2."""
 
     def truncated_laplace(self, low: float, high: float, size: int) -> Any:
-        """Draws with density proportional to e^{-|x|} on [low, high]."""
+        """Return `size` draws with density proportional to e^{-|x|} on [`low`, `high`]."""
 
     def normal(self, size: int) -> Any:
-        """Draws with density e^{-x²/2}/√(2π)."""
+        """Return `size` draws with density e^{-x²/2}/√(2π)."""
 
     def discrete_normal(self, deviation: float, size: int) -> Any:
-        """Draws of integers i with mass proportional to e^{-i²/(2·deviation²)}."""
+        """Return `size` draws of integers i with mass proportional to e^{-i²/(2·`deviation`²)}."""
 
 
 class Law(ABC):
@@ -196,7 +196,7 @@ class Law(ABC):
         self._lacks("a standard deviation as its parameter")
 
     def with_ends(self, low: Fraction, high: Fraction) -> Law:
-        """The law with the support [low, high], where low < high."""
+        """The law with the support [`low`, `high`], where `low` < `high`."""
         self._lacks("ends as its parameters")
 
     def times(self, factor: Fraction) -> Law:
@@ -208,11 +208,14 @@ class Law(ABC):
     # --- measures -------------------------------------------------------------------------------------
 
     def pieces(self, rate: Fraction) -> tuple[DensityPiece, ...]:
-        """The pieces of a function that is `normalizer` times the density of X = eps·N, and 0 outside of them."""
+        """The pieces of a function that is `normalizer` times the density of X = eps·N for this `rate`.
+
+        The function is 0 outside of the pieces.
+        """
         self._lacks("a density made of powers and exponentials")
 
     def normalizer(self, rate: Fraction) -> Normalizer:
-        """The integral of `pieces` over the line, as a function of eps that is positive for every eps > 0."""
+        """The integral of `pieces` over the line for this `rate`: a function of eps, positive for every eps > 0."""
         return ONE_TERM
 
     def sides(self, rate: Fraction) -> SideRates:
@@ -233,26 +236,32 @@ class Law(ABC):
         self._lacks("a density or a mass like that of a normal law")
 
     def laplace_rate(self, rate: Fraction) -> Fraction | None:
-        """The number a if the density is that of Laplace noise, (a·eps/2)·e^{-a·eps·|x|}; None for other laws."""
+        """The number a if the density for this `rate` is that of Laplace noise, (a·eps/2)·e^{-a·eps·|x|}.
+
+        None for other laws.
+        """
         del rate
         return None
 
     def central_mass(self, rate: Fraction, reach: int) -> tuple[Quotient, Quotient] | None:
-        """A lower and an upper bound of Pr[|N| <= reach] for an integer N, or None if the law states no such bounds.
+        """A lower and an upper bound of Pr[|N| <= `reach`] for an integer N with this `rate`.
 
-        The bounds are functions of eps that are close to each other for small eps.
+        None if the law states no such bounds. They are functions of eps that are close to each other for small eps.
         """
         del rate, reach
         return None
 
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
-        """A lower and an upper bound of the standard deviation, in multiples of 1/eps unless the law is fixed."""
+        """A lower and an upper bound of the standard deviation for this `rate`, in multiples of 1/eps.
+
+        If the law is fixed, they bound the deviation itself.
+        """
         self._lacks("a known standard deviation")
 
     # --- bounds ---------------------------------------------------------------------------------------
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """(q, w) with Pr[N > reach] <= w·e^{-q·eps} for every eps > 0, where `reach` >= 0.
+        """(q, w) with Pr[N > `reach`] <= w·e^{-q·eps} for every eps > 0, for this `rate` and `reach` >= 0.
 
         Unless `upward`, the bound is one of Pr[N < -reach]. With `strict` it holds for Pr[N >= reach], or Pr[N <=
         -reach].
@@ -260,14 +269,14 @@ class Law(ABC):
         self._lacks("a bound of its tails by an exponential in eps")
 
     def greatest_density(self, rate: Fraction) -> Fraction:
-        """An upper bound of the density of eps·N.
+        """An upper bound of the density of eps·N for this `rate`.
 
         If N is an integer, the bound is one of the density of eps·N' for its `continuous_neighbour` N'.
         """
         self._lacks("a bound of its density")
 
     def continuous_neighbour(self) -> tuple[Law, Fraction]:
-        """(a law with a density, a distance d): noise N' of this law can be coupled with N so that |N - N'| < d.
+        """Return a law with a density and a distance d: its noise N' can be coupled with N so that |N - N'| < d.
 
         N' has the rate of N. A law with a density is its own neighbour, at the distance 0.
         """
@@ -285,15 +294,16 @@ class Law(ABC):
     def shift_cost(self, rate: Fraction) -> Fraction:
         """A number c such that the density (mass) at x is at most e^{c·eps·|t|} times the density at x + t.
 
-        The inequality holds for every eps > 0, all x of the support, and all t for which x + t is not below `least` and
-        not above `greatest`. Where both limits are known, no t but 0 satisfies this condition for all x.
+        The inequality holds for this `rate`, for every eps > 0, all x of the support, and all t for which x + t is
+        not below `least` and not above `greatest`. Where both limits are known, no t but 0 satisfies this condition
+        for all x.
         """
         self._lacks("a finite cost of shifts: the ratio of its densities at two places has no bound")
 
     # --- drawing and writing --------------------------------------------------------------------------
 
     def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
-        """Draw N `size` times: floats, or integers of 64 bits if the law is `whole`.
+        """Draw N `size` times from `draws`: floats, or integers of 64 bits if the law is `whole`.
 
         `rate` is the rate at one eps.
         """
@@ -304,15 +314,19 @@ class Law(ABC):
         return rate * eps
 
     def draw_exactly(self, bits: RandomBits, rate: Fraction) -> int | LazyReal:
-        """Draw once, exactly: N if the law is `whole`, else rate·N. `rate` is the rate at one eps."""
+        """Draw once, exactly, with `bits`: N if the law is `whole`, else rate·N. `rate` is the rate at one eps."""
         self._lacks("an exact sampler")
 
     def draw_text(self, scale: str, mean: str, low: str = "", high: str = "") -> str:
-        """The program text of a draw, from the texts of its rate (or standard deviation), its mean and its ends."""
+        """The program text of a draw, from the texts of its parameters.
+
+        `scale` is the text of the rate or standard deviation, `mean` that of the mean, `low` and `high` those of the
+        ends.
+        """
         return f"{self.keyword}({scale}, {mean})" if self.takes_mean else f"{self.keyword}({scale})"
 
     def shown(self, rate: Fraction, mean: str) -> str:
-        """The program text of a draw with the rate rate·eps and the mean `mean`."""
+        """The program text of a draw with the rate `rate`·eps and the mean `mean`."""
         return self.draw_text(self.scale_text(rate), mean)
 
     @property
@@ -321,7 +335,7 @@ class Law(ABC):
         return "deviation" if self.by_deviation else "rate"
 
     def scale_text(self, rate: Fraction) -> str:
-        """The text of the rate rate·eps, such as `4*eps/9`, or of the standard deviation, such as `9/(4*eps)`."""
+        """The text of the rate `rate`·eps, such as `4*eps/9`, or of the standard deviation, such as `9/(4*eps)`."""
         if self.by_deviation:
             below = "eps" if rate.numerator == 1 else f"({rate.numerator}*eps)"
             return f"{rate.denominator}/{below}"
@@ -340,10 +354,10 @@ class Law(ABC):
 
 
 class Weighted(Law):
-    """The measure whose density is eps^power·x^power times the density of `law` at x; not a probability.
+    """The measure whose density is eps^`power`·x^`power` times the density of `law` at x; not a probability.
 
-    The measure of an event is the expected value of (eps·N)^power where the event holds. It has pieces wherever the law
-    has, and no other property.
+    The measure of an event is the expected value of (eps·N)^power where the event holds. It has pieces wherever the
+    law has, and no other property.
     """
 
     is_probability = False

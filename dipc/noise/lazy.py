@@ -58,7 +58,7 @@ class RandomBits:
         return value
 
     def uniform_below(self, bound: int) -> int:
-        """A uniform integer from 0 to bound - 1, for bound >= 1."""
+        """A uniform integer from 0 to `bound` - 1, for `bound` >= 1."""
         length = (bound - 1).bit_length()
         while True:
             value = self.take(length)
@@ -66,7 +66,10 @@ class RandomBits:
                 return value
 
     def bernoulli_exp(self, above: int, below: int) -> bool:
-        """Return True with probability e^{-above/below}, for above >= 0 and below > 0 (Canonne et al., Algorithm 1)."""
+        """Return True with probability e^{-`above`/`below`}, for `above` >= 0 and `below` > 0.
+
+        The method is Algorithm 1 of Canonne et al.
+        """
         while above > below:
             if not self._bernoulli_exp_small(1, 1):
                 return False
@@ -74,7 +77,7 @@ class RandomBits:
         return self._bernoulli_exp_small(above, below)
 
     def _bernoulli_exp_small(self, above: int, below: int) -> bool:
-        """Return True with probability e^{-x}, for x = above/below <= 1.
+        """Return True with probability e^{-x}, for x = `above`/`below` <= 1.
 
         Coins with the probabilities x, x/2, x/3, … of success are drawn until one fails. The number of successes is
         even with probability Σ (-x)^k/k! = e^{-x}.
@@ -85,7 +88,7 @@ class RandomBits:
         return trials % 2 == 1
 
     def geometric(self, above: int, below: int) -> int:
-        """Draw an integer N >= 0 with Pr[N >= k] = e^{-k·above/below}, for above, below > 0.
+        """Draw an integer N >= 0 with Pr[N >= k] = e^{-k·`above`/`below`}, for `above`, `below` > 0.
 
         It is a part of Algorithm 2 of Canonne et al.
         """
@@ -99,7 +102,7 @@ class RandomBits:
         return (remainder + below * quotient) // above
 
     def two_sided(self, above: int, below: int) -> int:
-        """Draw an integer N with Pr[N = k] proportional to e^{-|k|·above/below} (Canonne et al., Algorithm 2)."""
+        """Draw an integer N with Pr[N = k] proportional to e^{-|k|·`above`/`below`} (Canonne et al., Algorithm 2)."""
         while True:
             size = self.geometric(above, below)
             negative = self.take(1)
@@ -107,7 +110,7 @@ class RandomBits:
                 return -size if negative else size
 
     def discrete_normal(self, variance: Fraction) -> int:
-        """Draw an integer N with Pr[N = k] proportional to e^{-k²/(2·variance)} (Canonne et al., Algorithm 3)."""
+        """Draw an integer N with Pr[N = k] proportional to e^{-k²/(2·`variance`)} (Canonne et al., Algorithm 3)."""
         scale = isqrt(variance.numerator // variance.denominator) + 1
         while True:
             value = self.two_sided(1, scale)
@@ -132,13 +135,13 @@ class RandomBits:
         return _normal(self)
 
     def uniform(self, low: Fraction, high: Fraction) -> LazyReal:
-        """Draw a real number with a uniform density on [low, high], for low < high."""
+        """Draw a real number with a uniform density on [`low`, `high`], for `low` < `high`."""
         sides = _sides(low, high)
         sign, near, length = sides[self._place([length for _, _, length in sides])]
         return LazyLine(sign, near, length, LazyUniform(1))
 
     def truncated_laplace(self, low: Fraction, high: Fraction) -> LazyReal:
-        """Draw a real number with density proportional to e^{-|x|} on [low, high], for low < high.
+        """Draw a real number with density proportional to e^{-|x|} on [`low`, `high`], for `low` < `high`.
 
         The sides of 0 are [0, c] for one or two c. Where no c is above 1, a uniform number is accepted with the
         probability e^{-x}, else an exponential number on a fair side is accepted if it is below c. Each proposal is
@@ -187,7 +190,7 @@ class Inversion:
     """A draw of an index 0..n: index i has probability t(i+1) - t(i), where 0 = t(0) <= t(1) <= ... <= t(n+1) = 1."""
 
     def __init__(self, thresholds: Sequence[Threshold]) -> None:
-        """Prepare the draw of an index, whose distribution function has the values t(1), ..., t(n) (`thresholds`)."""
+        """Prepare the draw of an index; `thresholds` enclose the values t(1), ..., t(n) of its distribution."""
         self._thresholds = thresholds
         self._bits = len(thresholds).bit_length() + _SPARE
         ends = [(0, 0), *[threshold(self._bits) for threshold in thresholds], (1 << self._bits, 1 << self._bits)]
@@ -197,7 +200,7 @@ class Inversion:
                 self._first[slot] = value
 
     def draw(self, bits: RandomBits) -> int:
-        """Draw an index; the first few bits almost always suffice."""
+        """Draw an index with `bits`, the first few of which almost always suffice."""
         uniform = bits.take(self._bits)
         value = self._first[uniform]
         return value if value >= 0 else self._refine(uniform, bits)
@@ -224,7 +227,7 @@ class Inversion:
 
 
 class LazyReal(ABC):
-    """A random real number sign·x with x >= 0, for which the first binary digits are known: `whole`/2^`length`.
+    """A random real number `sign`·x with x >= 0, for which the first binary digits are known: `whole`/2^`length`.
 
     x is at least `whole`/2^`length`, and less than one unit of the last digit more. To compare the number, digits are
     drawn until the comparison is decided; it is never rounded to a float.
@@ -240,10 +243,13 @@ class LazyReal(ABC):
 
     @abstractmethod
     def refine(self, bits: RandomBits) -> None:
-        """Draw more digits of the number."""
+        """Draw more digits of the number from `bits`."""
 
     def is_below_number(self, number: Fraction, bits: RandomBits) -> bool:
-        """True if the absolute value is below `number`; almost surely, the two are not equal."""
+        """True if the absolute value is below `number`, decided with digits from `bits`.
+
+        Almost surely, the two are not equal.
+        """
         while True:
             if self.length >= 0:
                 if Fraction(self.whole, 1 << self.length) >= number:
@@ -298,7 +304,10 @@ class LazyUniform(LazyReal):
         self.length += _NEXT_DIGITS
 
     def is_below(self, other: LazyUniform, bits: RandomBits) -> bool:
-        """True if this number is below `other`; the two must be different numbers between 0 and 1."""
+        """True if this number is below `other`, decided with digits from `bits`.
+
+        The two must be different numbers between 0 and 1.
+        """
         while True:
             length = max(self.length, other.length)
             one, two = self.whole << length - self.length, other.whole << length - other.length
@@ -333,7 +342,7 @@ class LazyLine(LazyReal):
 
 
 def _normal(bits: RandomBits) -> LazyReal:
-    """Draw a normal number by Algorithm N of Karney (2016)."""
+    """Draw a normal number from `bits` by Algorithm N of Karney (2016)."""
     while True:
         whole = 0
         while bits.bernoulli_exp(1, 2):
@@ -347,10 +356,10 @@ def _normal(bits: RandomBits) -> LazyReal:
 
 
 def _bernoulli_exp_of(x: LazyUniform, bits: RandomBits) -> bool:
-    """Return True with probability e^{-x} for x in [0, 1] (von Neumann).
+    """Return True with probability e^{-x} for `x` in [0, 1] (von Neumann), with digits from `bits`.
 
-    In a sequence of uniform numbers that starts with `x`, this is the probability that the first decreasing run has an
-    even length.
+    In a sequence of uniform numbers that starts with `x`, this is the probability that the first decreasing run has
+    an even length.
     """
     length, last = 0, x
     while (following := LazyUniform(1)).is_below(last, bits):
@@ -359,7 +368,10 @@ def _bernoulli_exp_of(x: LazyUniform, bits: RandomBits) -> bool:
 
 
 def _bernoulli_exp_of_multiple(x: LazyUniform, factor: Fraction, bits: RandomBits) -> bool:
-    """Return True with probability e^{-p} for p = factor·x and 0 < factor <= 1, by coins of probability p/k."""
+    """Return True with probability e^{-p} for p = `factor`·`x` and 0 < `factor` <= 1, with digits from `bits`.
+
+    Coins of the probability p/k are drawn for k = 1, 2, … until one fails.
+    """
     trials = 1
     while bits.uniform_below(factor.denominator * trials) < factor.numerator and LazyUniform(1).is_below(x, bits):
         trials += 1
@@ -367,7 +379,10 @@ def _bernoulli_exp_of_multiple(x: LazyUniform, factor: Fraction, bits: RandomBit
 
 
 def _bernoulli_exp_half_square(x: LazyUniform, bits: RandomBits) -> bool:
-    """Return True with probability e^{-p} for p = x²/2, by coins of probability p/k."""
+    """Return True with probability e^{-p} for p = `x`²/2, with digits from `bits`.
+
+    Coins of the probability p/k are drawn for k = 1, 2, … until one fails.
+    """
     trials = 1
     while bits.uniform_below(2 * trials) == 0 and LazyUniform(1).is_below(x, bits) and LazyUniform(1).is_below(x, bits):
         trials += 1
@@ -389,13 +404,16 @@ def _leading_digits() -> Inversion:
 
 @cache
 def _digits_until(length: int) -> Inversion:
-    """The joint draw of the next `_NEXT_DIGITS` binary digits of an exponential number, down to that of 2^-length."""
+    """The joint draw of `_NEXT_DIGITS` more binary digits of an exponential number, down to that of 2^-`length`."""
     size = 1 << _NEXT_DIGITS
     return Inversion([_distribution_threshold(value, length, size) for value in range(1, size)])
 
 
 def _distribution_threshold(value: int, length: int, most: int | None) -> Threshold:
-    """The enclosures of Pr[X < value/2^length] for an exponential X, given X < most/2^length unless `most` is None."""
+    """The enclosures of Pr[X < `value`/2^`length`] for an exponential X, as a function of their bits.
+
+    X is given to be less than `most`/2^`length`, unless `most` is None.
+    """
 
     @cache
     def enclosed(bits: int) -> tuple[int, int]:

@@ -46,10 +46,10 @@ class TruncatedLaplace(Bounded):
         return tuple(terms)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """(q, w) with Pr[N > reach] <= w·e^{-q·eps} if `upward`, else Pr[N < -reach] <= w·e^{-q·eps}.
+        """(q, w) with Pr[N > `reach`] <= w·e^{-q·eps} if `upward`, else Pr[N < -`reach`] <= w·e^{-q·eps}.
 
-        Both are 0 if `reach` is outside of the support. Otherwise, for x >= n = max(0, low), Pr[N > x] <= Pr[N > x | N
-        >= n] <= e^{-rate·eps·(x - n)}.
+        Both are 0 if `reach` is outside of the support. Otherwise, for x >= n = max(0, low), Pr[N > x] <= Pr[N > x |
+        N >= n] <= e^{-`rate`·eps·(x - n)}. `strict` does not matter, as N has a density.
         """
         low, high = (self.low, self.high) if upward else (-self.high, -self.low)
         if reach >= high:
@@ -60,11 +60,12 @@ class TruncatedLaplace(Bounded):
         return rate
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """An upper bound of the square of the total variation at complex eps, which is at most |eps|/Re eps.
+        """An upper bound of the squared total variation for complex eps with |eps - e| <= `disk`·e, for any e > 0.
 
-        The density is e^{-a·eps·|x|} over ∫ e^{-a·eps·|x|}. For z = a·eps that integral is a sum of one or two
-        (e^{-z·near} - e^{-z·far})/z, and |Σ(e^{-z·near} - e^{-z·far})| >= Σ(e^{-near·Re z} - e^{-far·Re z}): with one
-        summand as |1 - e^{-w}| >= 1 - e^{-Re w}, and with two, where near = 0, as |2 - v - w| >= 2 - |v| - |w|.
+        The total variation is at most |eps|/Re eps. The density is e^{-a·eps·|x|} over ∫ e^{-a·eps·|x|}. For z =
+        a·eps that integral is a sum of one or two (e^{-z·near} - e^{-z·far})/z, and |Σ(e^{-z·near} - e^{-z·far})| >=
+        Σ(e^{-near·Re z} - e^{-far·Re z}): with one summand as |1 - e^{-w}| >= 1 - e^{-Re w}, and with two, where near
+        = 0, as |2 - v - w| >= 2 - |v| - |w|.
         """
         return 1 / (1 - disk**2)
 

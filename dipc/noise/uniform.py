@@ -27,11 +27,14 @@ class Uniform(Bounded):
         return (DensityPiece(self.low, self.high, ((_ONE, 0, _ZERO),)),)
 
     def normalizer(self, rate: Fraction) -> Normalizer:
-        """The length (high - low)·eps of the support of X = eps·N."""
+        """The length (high - low)·eps of the support of X = eps·N; the law has no `rate`."""
         return ((1, _ZERO, self.high - self.low),)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """The pair (0, p) with p = Pr[N > reach] if `upward`, else Pr[N < -reach]; neither depends on eps."""
+        """The pair (0, p) with p = Pr[N > `reach`] if `upward`, else Pr[N < -`reach`].
+
+        Neither depends on eps, on `rate` or on `strict`, as N has a density and no rate.
+        """
         low, high = (self.low, self.high) if upward else (-self.high, -self.low)
         return _ZERO, max(_ZERO, high - max(reach, low)) / (high - low)
 
@@ -39,7 +42,7 @@ class Uniform(Bounded):
         return _ZERO
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """Return 1, the total variation, as the law does not depend on eps."""
+        """Return 1, the total variation on any `disk`, as the law does not depend on eps."""
         return _ONE
 
     def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:

@@ -541,7 +541,7 @@ class _Search:
         return number.compare_to(Fraction(0))
 
     def _maxima(self, slope: ExpPoly) -> Iterator[Peak]:
-        """Yield the maxima strictly between the ends: places where `slope`, with the derivative's sign, turns negative."""
+        """Yield the maxima strictly between the ends: where `slope`, with the derivative's sign, turns negative."""
         for root, side, signs in self._places(slope):
             if side == 0 and signs == (1, -1):
                 point = root.lower if root.is_exact else root
