@@ -408,7 +408,7 @@ class SumOfIncrements:
             return ExpPoly.ZERO
         if right.halves is not None and (left.halves is None or len(right.values) > len(left.values)):
             left, right = right, left
-        assert left.halves is not None, "one pair is on one side"
+        assert left.halves is not None, "a half with several values has halves"
         one, other = left.halves
         return self._upper_tail(one, right, least) + self._upper_tail(other, right, least)
 

@@ -118,7 +118,9 @@ class Solved(Answers):
 
         `key` names the question: each key is solved once.
         """
-        assert isinstance(question, Question | Divided | Followed), "nothing else is asked"
+        assert isinstance(question, Question | Divided | Followed), (
+            "a question is about a linear program, a cut or a shift"
+        )
         asked = key, not isinstance(question, Question) or question.exact
         if key not in self.stated and asked not in self._unanswered:
             try:

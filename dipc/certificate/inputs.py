@@ -152,7 +152,7 @@ class _Writer:
             case Refuted() as refuted:
                 return {"witness": self._witness(refuted, reader)}
             case ProvedClass(unverified=str(unverified)) as proved:
-                assert row.evidence is not None, "it has this in it"
+                assert row.evidence is not None, "a decided row has evidence"
                 counted = (
                     self._claim_at_distance_one(proved, reader, row.evidence.halfspaces) if proved.counted else None
                 )
@@ -310,7 +310,7 @@ class _Writer:
 
 def _half(event: Event, side: Halfspace) -> dict[str, Any]:
     noises = [(event.noises[i], c) for i, c in side.coefficients]
-    assert not any(noise.mean for noise, _ in noises), "they are centered"
+    assert not any(noise.mean for noise, _ in noises), "means of centered noises are 0"
     return {
         "noises": [[noise.law.checker_name, rational(noise.rate), rational(c)] for noise, c in noises],
         "constant": rational(side.constant),

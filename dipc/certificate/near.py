@@ -193,7 +193,7 @@ def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEviden
     room = _room(known, guard, width, direction)
     if room is not None:
         further = plus(plus(_FURTHEST, scaled(depth, -_ONE)), -room)
-        assert isinstance(further, Affine), "alpha is in it"
+        assert isinstance(further, Affine), "a form with alpha stays a form"
         yield Cut(Guard(further.terms, further.constant, strict=True), _steps(here, back, plus(depth, room)), middle)
 
 

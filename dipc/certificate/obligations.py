@@ -274,7 +274,7 @@ def _exact(terms: Ring) -> ExpPoly:
 def closed_form(value: ReadClosed) -> ClosedForm:
     """Convert a closed form of the checker, whose denominator must be 1, to one of dipc."""
     above, below = value
-    assert below == ONE, "it was made so"
+    assert below == ONE, "the denominator is 1"
     return ClosedForm(_exact(above))
 
 

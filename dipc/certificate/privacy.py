@@ -67,8 +67,8 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
             raise Uncertified("the checker does not follow `requires` for every number of queries")
         if report.verdict is PrivacyVerdict.PRIVATE:
             return sealed(with_answers(_for_every_number(question, report, tool)))
-        assert report.numbers is not None, "it is about every number"
-        assert report.numbers.at is not None, "it is refuted at one"
+        assert report.numbers is not None, "the question is about every number of queries"
+        assert report.numbers.at is not None, "the claim is refuted at one number of queries"
         return certify_privacy(question.question_for(report.numbers.at), replace(report, numbers=None), tool)
     if question.runs > 1:
         raise Uncertified("the checker follows one run: write several runs as one program")
@@ -142,7 +142,7 @@ def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounte
         "the checker follows a refutation by real outputs only if they are one interval of the only output"
     )
     counterexample, claim = report.counterexample, report.claim
-    assert counterexample is not None, "it is refuted"
+    assert counterexample is not None, "a refuted claim has a counterexample"
     places = counterexample.input, counterexample.adjacent
     pairs = _refuting(question, report)
     try:

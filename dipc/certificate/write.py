@@ -289,7 +289,7 @@ def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
     if question.table is not None and "beta" in question.table.columns:
         raise Uncertified("rows have their own beta, and the factor is about the beta of the claim")
     expression = claim_expression(question.program.core, "beta", question.options.beta)
-    assert expression is not None, "it was claimed"
+    assert expression is not None, "the claim has this part"
     beta = print_expression(expression.tree)
     if has_closed_forms(question.program.core):
         low, high = _bracket_ends(tightest.factor, tightest.digits)
@@ -348,11 +348,11 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
     proved, refuted = decided(question, high, PrivacyVerdict.PRIVATE), None
     one = question
     if isinstance(question, EveryNumber):
-        assert isinstance(constant, Constant), "it is about every eps"
-        assert constant.numbers is not None, "it is about every number"
-        assert constant.numbers.at is not None, "one of them is the worst that was looked at"
+        assert isinstance(constant, Constant), "a constant is about every eps"
+        assert constant.numbers is not None, "the constant is about every number of queries"
+        assert constant.numbers.at is not None, "the constant is attained at one of the numbers tried"
         one = question.question_for(constant.numbers.at)
-    assert isinstance(one, PrivacyQuestion), "it is about one number"
+    assert isinstance(one, PrivacyQuestion), "the question is about one number of queries"
     if low > 0:
         # A refutation by real outputs is sought again, and may not be found next to the constant.
         with suppress(*() if one.finite_outputs else (Uncertified,)):

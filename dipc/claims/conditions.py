@@ -221,7 +221,7 @@ def _growth(value: Parametric, name: str) -> bool | GrowthWitness:
         point = {other: Fraction(1) for other in others} | dict(zip([name, *others], values, strict=False))
         numbers = {other: Parametric.number(number) for other, number in point.items()}
         slope = value.derivative(name).substituted(numbers)
-        assert slope is not None, "a number may always stand for an unknown"
+        assert slope is not None, "an unknown can be replaced by a number"
         with suppress(Undecided):
             decision = decide_nonnegative(-slope.numerator_flat(), Interval.POSITIVE)
             if isinstance(decision, Fails):

@@ -162,7 +162,7 @@ def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fr
         ]
         pieces.append((f"{name}_zero", start))
     far, last = (None, end) if end is not None else _far(value, start)
-    assert last is not None, "either the range or the search for a bound ends it"
+    assert last is not None, "the range of eps or the search for a bound gives an end"
     if start < last:
         for place, (low, high) in enumerate(pairwise(_cuts(start, last))):
             lines += [

@@ -642,7 +642,7 @@ class SharedEngine(Engine):
         """Wait for an answer. Raises DiagnosticError if the executor or the cache cannot continue."""
         if self._send():
             return
-        assert self._out, "something waits for nothing"
+        assert self._out, "an obligation that waits has a task"
         for finished in self._executor.wait():
             self._receive(finished)
 

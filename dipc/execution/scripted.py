@@ -87,5 +87,5 @@ class ScriptedRun(DeterministicRun):
 
     @property
     def _chosen(self) -> ScriptedDraws:
-        assert self._draws is not None, "it runs"
+        assert self._draws is not None, "draws are read during a run"
         return self._draws

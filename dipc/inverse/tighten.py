@@ -713,7 +713,7 @@ class _Peaks:
         if result is None:
             only_zero = None
             if isinstance(claimed.bound, EnclosedForm):
-                assert claimed.stated is not None, "it has no closed form"
+                assert claimed.stated is not None, "an inequality without a closed form has its terms"
                 about = claimed.stated, claimed.beta, claimed.intervals
                 peaks: list[Peak] = [enclosed_peak(claimed.bound, *about, self.engine, self.digits)]
             else:

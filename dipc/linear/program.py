@@ -532,7 +532,7 @@ def integer_minimum(
     and NotConfirmed.
     """
     closed = [_tightened(item, whole) for item in system]
-    assert not any(item.strict and item.coefficients for item in closed), "the least value need not be attained"
+    assert not any(item.strict and item.coefficients for item in closed), "an open half-space may have no least value"
     point = _search_integers(form, closed, whole, most)
     return None if point is None else (form.value(point), point)
 

@@ -607,7 +607,7 @@ def _product(factors: list[tuple[_Function, int]], meter: Meter) -> _Function:
     for factor, count in factors:
         power = factor.to_power(count, meter)
         total = power if total is None else total.times(power, meter)
-    assert total is not None, "there are factors"
+    assert total is not None, "the product has factors"
     return total
 
 
@@ -726,7 +726,7 @@ def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
             cost = 2 * len(above) * len(below) or len(above) + len(below)
             if best is None or cost < best[0]:
                 best = (cost, noise, above, below)
-    assert best is not None, "a connected system that is no tree has a cycle"
+    assert best is not None, "a connected system that is not a tree has a cycle"
     return best[1:]
 
 

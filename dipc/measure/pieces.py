@@ -655,7 +655,7 @@ def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) 
         for power in powers:
             product = power if product is None else product.times(power, meter)
             meter.size(product.size())
-        assert product is not None, "there are factors"
+        assert product is not None, "the product has factors"
         grown = product.antiderivative(meter)
         for place, sign in ((i, 1), (i - 1, -1)):
             if not 0 <= place < len(breaks):

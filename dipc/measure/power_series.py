@@ -188,7 +188,7 @@ class SeriesPiecewise:
         An end that is None is infinite. `meter` is not used.
         """
         if low is None:
-            assert high is not None, "a noise is tied to its parent by something"
+            assert high is not None, "a noise that is compared with its parent has a bound"
             return self._integral(above=False).shifted(high)
         if high is None:
             return self._integral(above=True).shifted(low)

@@ -112,7 +112,7 @@ def _sides(event: Event, i: int) -> _Sides:
     if left is not None and right is not None:
         return _Sides(to_fmpq(noise.mean), left * right / (left + right), left, right)
     scale = left if left is not None else right
-    assert scale is not None, "a noise has a side"
+    assert scale is not None, "a noise has a density on one side at least"
     return _Sides(to_fmpq(noise.mean), scale, left, right)
 
 

@@ -958,7 +958,7 @@ class _Final:
             match statement:
                 case ast.Assign(target, ast.Call(function, (value, divisor)), span) if function in (FLOOR, REMAINDER):
                     by = bound_of(divisor, {})
-                    assert by is not None, "it is written out"
+                    assert by is not None, "the loop is written out"
                     yield from self._floored(target, function, value, by.value, span)
                 case ast.Assign(target, value, span):
                     yield from self._assigned(target, self._conditions(value), span)

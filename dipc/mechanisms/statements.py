@@ -843,7 +843,7 @@ class Statements(Expressions):
                 )
         if direct:
             first = bound_of(_plain(many.item(number(0, span))), self.constants)
-            assert first is not None, "its ends must be sums of constants"
+            assert first is not None, "the ends of the loop are sums of constants"
             low = first
             self.ordinals[id(statement)] = _minus(offset, low, span)
         else:
@@ -1003,7 +1003,7 @@ class Statements(Expressions):
                     related=[(node, "called here")],
                 )
             self.block(body, tail=True)
-            assert frame.result is not None, "it is called"
+            assert frame.result is not None, "a function that is called has a result"
             return frame.result
         finally:
             self.frames.pop()

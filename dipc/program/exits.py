@@ -648,7 +648,7 @@ class ManyRuns:
         return self._united(limits) if self._ends else limits
 
     def _united(self, limits: Limits) -> Limits:
-        assert self._runs is not None, "there are many runs"
+        assert self._runs is not None, "a program with too many exits has a graph of runs"
         return replace(limits, states=min(limits.states, 3 * len(self._runs.before) + 100))
 
     def are_many(self, wanted: Mapping[int, object]) -> bool:

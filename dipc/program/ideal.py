@@ -516,7 +516,7 @@ class Ideal:
         return replace(item, form=own(item.form), difference=own(item.difference))
 
     def _translate(self, form: Affine) -> Affine:
-        assert not form.noises, "an ideal draws nothing"
+        assert not form.noises, "an ideal draws no noise"
         terms = sorted((self._to_program[slot], coefficient) for slot, coefficient in form.inputs)
         return Affine((), tuple(terms), form.constant)
 

@@ -80,7 +80,7 @@ def nothing_selected(program: Program) -> DiagnosticError:
     """Return the error that no input satisfies the `requires` of `program` and the selection of the question."""
     requires, selection = program.core.requires, program.core.selection
     if requires is None:
-        assert selection is not None, "something is not satisfied"
+        assert selection is not None, "a condition is not satisfied"
         message, notes = f"no input satisfies `{selection.text}`", ("give another condition",)
         return bad_input("E1116", message, *notes)
     message = f"none of the inputs satisfies `requires`: `{requires.shown}`"
@@ -111,7 +111,7 @@ def with_selection(program: Program, given: InputSpec | None) -> tuple[Program, 
     kept = tuple(each for each in tree.declarations if not isinstance(each, RequiresDecl))
     anew = lower(replace(tree, declarations=(*kept, condition)), source, core.overrides, core.only_at)
     chosen = Program(replace(core, selection=anew.requires), program.limits)
-    assert anew.requires is not None, "it was read"
+    assert anew.requires is not None, "the program has `requires`"
     both = anew.requires if core.requires is None else core.requires.conjunction(anew.requires)
     try:
         _ = AllowedInputs(core, both, program.limits).point

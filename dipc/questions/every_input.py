@@ -1194,7 +1194,7 @@ def _system(convex: ConvexClass, alpha: Fraction) -> list[Halfspace]:
 
 
 def _vacuous(result: ClassResult, method: Method) -> ClassResult:
-    assert result.verdict is not Verdict.INACCURATE, "what says nothing cannot be refuted"
+    assert result.verdict is not Verdict.INACCURATE, "a vacuous claim cannot be refuted"
     assert result.note is not None
     note = replace(result.note, hardest=None, method=method)
     if method is Method.EMPTY:

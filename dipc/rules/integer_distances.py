@@ -181,7 +181,7 @@ class FarAway:
             return None
         own = Parametric(beta.numerator, ExpPoly.ONE)
         numerator = own.substituted({name: Parametric.unknown(NUMBER) for name in beta.unknowns()})
-        assert numerator is not None, "one unknown may stand for another"
+        assert numerator is not None, "an unknown can be replaced by another"
         return _Ratio(numerator, Counter()) * _Ratio.from_closed(over)
 
     def _ratio(self, bound: Bound, start: int) -> _Ratio:
@@ -415,7 +415,7 @@ def _one_by_one(
         step = step or proved
     if step is None:
         least = wanted(_ONE)
-        assert least.beta is not None, "at a number"
+        assert least.beta is not None, "beta is known at a number"
         obligation = Obligation(Bound(()), least.beta, goal.setting.claim.intervals)
         step = ProofStep(obligation, least.variable, Farkas(goal.convex.facets, least.distances, ()))
     return ByIntegers(step)

@@ -137,6 +137,6 @@ def _events(
             events.append(component.event([end]))
         else:
             turned = _complement(component)
-            assert turned is not None, "it has an opposite"
+            assert turned is not None, "the half-space has an opposite"
             events.append(turned.event([(-end[0] - is_whole(component), -end[1])]))
     return tuple(events)

@@ -605,7 +605,7 @@ def never_negative(value: Parametric, start: int, intervals: Iterable[Interval])
 def started_at(value: Parametric, start: int) -> Parametric:
     """The function `value` of k with `start` + k in place of k."""
     moved = value.substituted({NUMBER: Parametric.number(start) + Parametric.unknown(NUMBER)})
-    assert moved is not None, "a sum may stand for k"
+    assert moved is not None, "k can be replaced by a sum"
     return moved
 
 

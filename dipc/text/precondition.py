@@ -100,7 +100,7 @@ class Precondition:
 
     def conjunction(self, other: Precondition) -> Precondition:
         """Return the conjunction with another condition about the same program."""
-        assert self.inputs == other.inputs, "both read all inputs in their order"
+        assert self.inputs == other.inputs, "both conditions read all inputs in one order"
         condition = junction(DomOp.AND, self.condition, other.condition, self.span)
         text, shown = (f"({one}) and ({two})" for one, two in ((self.text, other.text), (self.shown, other.shown)))
         return replace(self, condition=condition, text=text, shown=shown)

@@ -100,7 +100,7 @@ class Comparison:
             return SlackBound(base, self.radius * wanted.gamma[1])
         form = {slot: side * c for slot, c in self.inputs}
         keyed = slack_key(form, side * self.constant, self.radius)
-        assert keyed is not None, "an input is in it"
+        assert keyed is not None, "the form reads an input"
         stated = shown.slacks.get(keyed[0])
         return None if stated is None else SlackBound(stated.base * keyed[1], stated.slope * keyed[1])
 

@@ -196,7 +196,7 @@ def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], F
     best = Form.number(choose(numbers)) if numbers else None
     for form in given:
         if form.constant() is not None:
-            assert best is not None, "it is a number"
+            assert best is not None, "the function is constant"
             form = best
         if form not in distinct:
             distinct.append(form)
@@ -683,7 +683,7 @@ class Claim:
         alpha = own.get("alpha", self.alpha)
         fixed = alpha is not None and alpha != "dd" and not mentions(alpha, "gamma")
         beta = own.get("beta", self.beta)
-        assert beta is not None, "its value was compared"
+        assert beta is not None, "beta was compared"
         if (beta, fixed) not in self._falling:
             distances = ["gamma"] if fixed else ["alpha", "gamma"]
             self._falling[beta, fixed] = never_grows(beta, distances, self.constants, budget)

@@ -199,7 +199,7 @@ def compare_table(document: Document, path: Path) -> dict[str, str]:
 
 def _cells(document: Document, row: dict[str, object]) -> dict[str, object]:
     result: dict[str, object] = {}
-    assert document.table is not None, "it is compared"
+    assert document.table is not None, "the table is compared"
     for names, values in ((document.table.inputs, row.get("input")), (document.table.outputs, row.get("output"))):
         if not isinstance(values, list) or len(names) != len(values):
             raise Rejected("it does not have one value for each input and output")

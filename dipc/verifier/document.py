@@ -113,7 +113,7 @@ class Accepted:
 
         Raises UnusableArgument if a part of the claim is unreadable.
         """
-        assert self.statement is not None, "it was checked"
+        assert self.statement is not None, "the statement was checked"
         expected.require_expressions(budget)
         try:
             answer = self.statement.follows(expected, budget)
@@ -156,7 +156,7 @@ class Accepted:
 
     def _lines(self) -> Iterator[str]:
         rows = self.counts["rows"]
-        assert self.statement is not None, "it was checked"
+        assert self.statement is not None, "the statement was checked"
         theorem = f"{self.statement.kind}: {self.statement.sentence}"
         if self.complete:
             yield theorem
@@ -167,7 +167,7 @@ class Accepted:
         if self.answer is not None:
             answer, why = self.answer
             words = {Follows.YES: "met", Follows.NO: "not met", Follows.OPEN: "not decided whether it is met"}[answer]
-            assert self.expected is not None, "it is answered"
+            assert self.expected is not None, "the expected claim has an answer"
             asked = self.expected.words(about_privacy=is_about_privacy(self.statement))
             yield f"{words}: {asked}{f': {why}' if why else ''}"
         given = ", ".join(f"{name} = {value}" for name, value in self.constants)
@@ -679,7 +679,7 @@ def _check_rows(
 ) -> Accepted:
     data = document.data
     table = document.table
-    assert table is not None, "it was read"
+    assert table is not None, "the table was read"
     claim = Claim.read(data["claim"], document.program.constants)
     positive = Positive(data["positive"], budget, claim.intervals)
     theorem = theorem_of(document, tree, machine, budget)
@@ -957,7 +957,7 @@ def within_bounds() -> Iterator[None]:
 
 def theorem_of(document: Document, tree: Program, machine: Machine, budget: Budget) -> Theorem:
     """Return the theorem about a table's program. Raises Rejected if the columns are not those of the program."""
-    assert document.table is not None, "it was read"
+    assert document.table is not None, "the table was read"
     theorem = Theorem.of_machine(machine, tree, document.program.constants, budget)
     theorem.require_columns(document.table.inputs, document.table.outputs)
     return theorem

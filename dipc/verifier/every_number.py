@@ -417,8 +417,8 @@ class Agreement:
                         f"where all comparisons agree with the `ideal`, `{slot.name}` still differs from its answer"
                     )
                 continue
-            assert not isinstance(mine, bool | str), "it is a number"
-            assert not isinstance(theirs, bool | str), "it is a number"
+            assert not isinstance(mine, bool | str), "the output is a number"
+            assert not isinstance(theirs, bool | str), "the output is a number"
             terms += self._ball(program, plus(mine, scaled(theirs, -_ONE)), (*known, *program.inputs))
         return terms
 

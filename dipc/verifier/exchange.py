@@ -163,7 +163,7 @@ class _ProductCheck:
         exchanged: dict[_RowPath, _Exchanged] = {}
         for row, blocks, free in self.product.exchanges:
             with in_step(f"exchanges of row {row}"):
-                assert isinstance(row, int), "it was read"
+                assert isinstance(row, int), "the number of the row was read"
                 number = read.index(row - 1, inputs)
                 if paths[number] in exchanged:
                     raise Rejected("the exchanges of a path are given twice")

@@ -290,7 +290,7 @@ class Coverage:
 
         if shown.values is None or not all(self.implies(cell, half) for half in shown.halfspaces):
             return False
-        assert shown.wanted is not None, "it comes with the bound"
+        assert shown.wanted is not None, "the required answer comes with the bound"
         if shown.dd is not None and not self._has_distance(shown.dd, cell):
             raise NotDerived("a dd is not shown to be that of all inputs of a class")
         if shown.kind is Kind.WAYS and all(not isinstance(value, Enclosed) and not value[0] for value in shown.values):
@@ -590,7 +590,7 @@ class _Class:
             if alpha is not None and dd != "inf" and self.claim.is_near(own, read.rational(dd), alpha):
                 raise Rejected("nothing is claimed there: dd is not more than alpha")
             (decided,) = self._decided([place], self.claim.intervals)
-            assert self.theorem is not None, "something is claimed"
+            assert self.theorem is not None, "the claim is about an output"
             machine = self.theorem.machine
             names = [[machine.slots[slot].name for slot in machine.numbered(side)] for side in ("input", "output")]
             if set(given) != set(names[0]) or not set(answer) <= set(names[1]):
@@ -608,7 +608,7 @@ class _Class:
         beta as the distance grows.
         """
         variable, dd, weights, kind, slacks, places = read.fields(value, _REQUIRED)
-        assert self.theorem is not None, "something is claimed"
+        assert self.theorem is not None, "the claim is about an output"
         machine = self.theorem.machine
         decay = _ZERO
         if kind == Kind.DISTANCES:

@@ -169,7 +169,7 @@ class _Piece:
         """
         count = accuracy // 4 + 8
         length, start = self.length(most, accuracy), self.high if self.low is None else self.low
-        assert start is not None, "one end is finite"
+        assert start is not None, "the piece has a finite end"
         panels = self._panels(length, count, accuracy)
         half = length / (2 * panels) / (most if self.is_finite else 1)
         for panel in range(panels):

@@ -460,7 +460,7 @@ def _normal_bound(event: Summed, *, above: bool) -> Tree:
     """
     laws, rows = event.continuous_bound(1 if above else -1)
     star = star_of((tuple(laws), tuple(rows)))
-    assert not isinstance(star, Summed), "its noises are normal"
+    assert not isinstance(star, Summed), "the noises are normal"
     return star
 
 

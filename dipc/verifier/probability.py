@@ -316,7 +316,7 @@ class Probabilities:
         if distance.same is not None and all(run.plain(code, values) is True for code in distance.same):
             return Fraction(0)
         gap = run.gap([values.get(slot) for slot in range(1 + max(values))], list(answer))
-        assert not isinstance(gap, Affine), "nothing is left open"
+        assert not isinstance(gap, Affine), "the distance of answers is a number"
         return gap
 
     def _answer_probability(
@@ -577,7 +577,7 @@ class Theorem:
         stated (`known` is false), only the outputs are compared, and None is returned.
         """
         if not isinstance(self.ideal, Ideal):
-            assert self.ideal is not None, "it was looked at before"
+            assert self.ideal is not None, "the program has an ideal"
             return self.ideal
         slots = self.machine.slots
         given, stated = self.read(inputs, outputs)

@@ -147,7 +147,7 @@ def _line(form: Mapping[int, Fraction], constant: Fraction) -> Fraction | Affine
 
 
 def _number(value: Affine | Value) -> Affine | Fraction:
-    assert isinstance(value, Affine | Fraction), "it is of a real or int input"
+    assert isinstance(value, Affine | Fraction), "the input is real or int"
     return value
 
 

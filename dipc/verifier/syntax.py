@@ -775,7 +775,7 @@ class _Reader:
             values = type_.values
             numbers = tuple(Literal(Fraction(number)) for number in range(len(values)))
             place = dict(zip(values, numbers, strict=True))
-            assert isinstance(statement, Choose | Mechanism), "other draws have no listed values"
+            assert isinstance(statement, Choose | Mechanism), "only finite choices have listed values"
             self._unnumbered[target] = statement
             if isinstance(statement, Choose):
                 statement = Choose(target, tuple((place[value], weight) for value, weight in statement.arms))
@@ -1053,7 +1053,7 @@ def spread_out(tree: Expr) -> Expr:
             if not _is_choice(left):
                 op, left, right = _OPPOSITE[op], right, left
             if _is_choice(left):
-                assert isinstance(left, Apply), "it is a call"
+                assert isinstance(left, Apply), "the expression is a call"
                 return _spread(op, left, right)
     return tree
 

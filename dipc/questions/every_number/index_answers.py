@@ -234,8 +234,8 @@ class _Answer:
     def fits(self, low: ast.Expr, high: ast.Expr) -> bool:
         """Return True if the domain from `low` to `high` contains all indices, and `number` outside of them."""
         first, end, last = _literal(low), last_offset(high, self.parameter), last_offset(self.last, self.parameter)
-        assert self.low is not None, "there is a loop"
-        assert self.shift is not None, "it gives the index plus a number"
+        assert self.low is not None, "the answer is assigned in a loop"
+        assert self.shift is not None, "the answer is the index plus a number"
         least = self.low + self.shift
         if first is None or end is None or last is None or first > least or end < last + self.shift:
             return False

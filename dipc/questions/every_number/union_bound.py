@@ -676,7 +676,7 @@ def _needed(total: Sum, power: int, start: int) -> Bound:
     `total` is the sum of 1 - Pr[event] over its terms, in which a repeated term counts m - once times. So `power` is 0
     or 1.
     """
-    assert total.once <= start, "a path takes no more iterations than there are"
+    assert total.once <= start, "a path has no more iterations than the loop"
     weighted = {
         0: [*((1, term) for term in total.fixed), *((start - total.once, term) for term in total.repeated)],
         1: [(1, term) for term in total.repeated],

@@ -409,7 +409,7 @@ def _related(
     point is a number whose digits are the indices of its values. Raises LimitReached for more pairs than `limits`
     allows.
     """
-    assert len(set(points)) == len(points), "no input is named twice"
+    assert len(set(points)) == len(points), "every input is listed once"
     near = [[adjacency.steps(value, choices) for value in choices] for choices in inputs.choices]
     ordered: list[tuple[int, int]] = []
     places = iter(range(len(points)))

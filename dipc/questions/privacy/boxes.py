@@ -64,7 +64,7 @@ class _Group:
         move: dict[int, Fraction] = {}
         for place, weight, step, whole in zip(self.places, self.weights, self.steps, self.budgets, strict=True):
             part = whole if budget is None or (whole is not None and whole <= budget) else budget
-            assert part is not None, "every input has an end here, or there is a budget"
+            assert part is not None, "every input has a range, or the moves are bounded"
             if part:
                 move[place] = part * step * (1 if weight > 0 else -1)
             budget = None if budget is None else budget - part

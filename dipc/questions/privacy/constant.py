@@ -567,7 +567,7 @@ def bounds_at_pairs(program: Program, pairs: Pairs) -> LossBounds:
             return LossBounds(None, undecided.reason, tuple(near))
         here = [(each, valued) for each in every if (valued := each.at_point(values(each, one))) is not None]
         there = [valued for each in others if (valued := each.at_point(values(each, two))) is not None]
-        assert here, "every input leads to some exit"
+        assert here, "every input leads to an exit"
         onto: Sequence[tuple[AlignedExit, AlignedExit]]
         try:
             onto = list(onto_others([valued for _, valued in here], there))
@@ -748,8 +748,8 @@ def fitted(choices: _Choices, one: Input, two: Input) -> tuple[Input, Input] | N
         if values is None:
             continue
         here, there = one[position], two[position]
-        assert isinstance(here, Fraction), "it was a number"
-        assert isinstance(there, Fraction), "it was a number"
+        assert isinstance(here, Fraction), "the value is a number"
+        assert isinstance(there, Fraction), "the value is a number"
         starts = [value for value in values if value + there - here in values]
         if not starts:
             return None

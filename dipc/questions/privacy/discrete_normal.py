@@ -136,7 +136,7 @@ class SeveralDiscreteLaws(GaussianLaws):
     def of_mechanism(
         subject: Subject, mechanism: GaussianMechanism, pairs: Pairs | EveryPair, box: Clipped | None = None
     ) -> SeveralDiscreteLaws:
-        assert box is None, "clipped inputs are not asked about here"
+        assert box is None, "several discrete outputs of clipped inputs have no laws here"
         found: dict[tuple[int, ...], _Move] = {}
         for one, two in _input_pairs(subject.program, pairs):
             move = dict(zip(subject.program.core.inputs, (b - a for a, b in zip(one, two, strict=True)), strict=True))

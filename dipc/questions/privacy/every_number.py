@@ -103,7 +103,7 @@ class _Loop:
 
         If all queries are `real`, the values of further queries may be as small as desired.
         """
-        assert isinstance(selection.first, ast.Number), "the criterion asks for it"
+        assert isinstance(selection.first, ast.Number), "a selection begins at a given index"
         return _Loop(text, None, "", selection, int(selection.first.value), text.rates is None and real)
 
 
@@ -129,7 +129,7 @@ class EveryNumber:
             #: The program without its `requires`. A proof for all of its pairs is one for fewer pairs.
             self._at_all_inputs = without_requires(program, parameter)
         except NotUniform as refused:
-            assert requires is not None, "only then a program is refused"
+            assert requires is not None, "a program is refused here only for its `requires`"
             notes = (refused.reason, "or give the constant a number")
             raise requires.unsupported(program.core.source, "`--for-all`", *notes) from None
         self.parameter = parameter
@@ -256,7 +256,7 @@ class EveryNumber:
         if cost is not None:
             reason = "no smaller constant than the one proved is refuted"
         if attained:
-            assert cost is not None, "it has a value"
+            assert cost is not None, "the cost has a value at every number"
             if _reaches(grows, cost.bounds, last):
                 numbers = replace(numbers, each=each, exact=True)
                 return replace(most, proved=None, refuted_below=None, at=None, reason=None, numbers=numbers)
@@ -432,7 +432,7 @@ class EveryNumber:
                 found[0] is not None and (known is None or _is_less(found[0].supremum, known.supremum))
             ):
                 best = found
-        assert best is not None, "there are moves"
+        assert best is not None, "at least one choice of moves is tried"
         return best
 
     def _cost_of_moves(self, loop: _Loop, moves: Neighborhood) -> tuple[LoopCost | None, str | None]:

@@ -479,7 +479,7 @@ def _pairs_in(
 
     They are adjacent inputs of `pairs`. Raises Undecided.
     """
-    assert isinstance(pairs, EveryPair), "pairs that are listed are not moved into the box"
+    assert isinstance(pairs, EveryPair), "listed pairs are not clipped"
     program = box.program
     place = {slot: position for position, slot in enumerate(program.core.inputs)}
     forms = [{place[slot]: c for slot, c in output.weights} for output in mechanism.outputs]

@@ -377,7 +377,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
 
     def _name(self, slot: int) -> str:
         array = self._array_of(slot)
-        assert array is not None, "it is an input of an iteration"
+        assert array is not None, "the input of an iteration is an element of an array"
         return array
 
 
@@ -914,7 +914,7 @@ def shift_cost(law: Law, rates: Rates | None, rate: Fraction) -> RationalFunctio
         raise OutsideFragment(f"shifts of {law.name} noise in a loop are not covered")
     if rates is None:
         return RationalFunction.constant(law.shift_cost(rate))
-    assert law.scales, "other rates have no marks"
+    assert law.scales, "only a law that scales has a mark for its rate"
     # The law of rate·eps·N does not depend on the rate.
     return rate_of_mark(rates, rate) * RationalFunction.constant(law.shift_cost(_ONE))
 
@@ -944,7 +944,7 @@ class _Units:
             if place == len(functions):
                 functions.append(unit)
             multiple = (ratio / functions[place]).constant_value()
-            assert multiple is not None, "one is a multiple of the other"
+            assert multiple is not None, "one form is a multiple of the other"
             places[law, mark] = place, multiple
         return _Units(tuple(functions), places)
 

@@ -105,7 +105,7 @@ class AllowedMoves:
 
     def __init__(self, program: Program, allowed: AllowedInputs, within: Neighborhood) -> None:
         core = program.core
-        assert core.has_open_inputs, "finite inputs are looked at one by one"
+        assert core.has_open_inputs, "moves are computed for real and int inputs only"
         self._program = program
         self._within = within
         self._count = len(core.inputs)

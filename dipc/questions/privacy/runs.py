@@ -77,7 +77,7 @@ class FactorBase:
                     break
                 times += 1
             exponents.append(times)
-        assert value.is_unit(), "a given function is a product over the base"
+        assert value.is_unit(), "the function is a product over the base"
         return value, exponents
 
     def value(self, form: Factored) -> Closed:
