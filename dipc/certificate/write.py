@@ -48,8 +48,8 @@ from dipc.questions.privacy.every_number import EveryNumber
 from dipc.questions.privacy.loss import Loss
 from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
 from dipc.questions.question import answer
-from dipc.questions.report import CaseEvidence, Evidence, Product, Report, RowOutcome, RowResult
-from dipc.questions.rows import FreeGamma
+from dipc.questions.report import DecidedRows, Evidence, Product, Report, RowOutcome, RowResult
+from dipc.questions.rows import FreeGamma, TableRows
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.printer import print_expression
@@ -72,46 +72,48 @@ def certify(report: Report, tool: str = "dipc") -> str:
         raise ValueError("the report kept no proofs: check again with keep_proofs=True")
     if report.interrupted:
         raise ValueError("the check was interrupted, and part of a table has no certificate: run it again to the end")
-    if isinstance(report.evidence, CaseEvidence):
-        question = report.evidence.question
-        assert isinstance(question, FreeGamma | EveryInput | AllNumbers)
-        require_known_laws(question.program.core)
-        if isinstance(question, FreeGamma):
-            return certify_ranges(question, report.evidence, report.verdict, tool)
-        if any(row.count is not None for row in report.rows):
-            raise Uncertified("its classes are too many to list, and the checker does not follow exchanges of classes")
-        return certify_inputs(question, report.evidence.results, tool)
-    require_known_laws(report.evidence.program.core)
-    return seal(_Writer(report, report.evidence).encoded_fields(tool))
+    question = report.evidence.question
+    assert isinstance(question, TableRows | FreeGamma | EveryInput | AllNumbers)
+    require_known_laws(question.program.core)
+    if isinstance(question, TableRows):
+        return seal(_Writer(question, report.evidence).encoded_fields(report.verdict, tool))
+    if isinstance(question, FreeGamma):
+        return certify_ranges(question, report.evidence, report.verdict, tool)
+    if any(row.count is not None for row in report.rows):
+        raise Uncertified("its classes are too many to list, and the checker does not follow exchanges of classes")
+    return certify_inputs(question, report.evidence.results, tool)
 
 
 @dataclass(slots=True)
 class _Writer:
-    report: Report
+    question: TableRows
     evidence: Evidence
     functions: FunctionData = field(default_factory=FunctionData)
+    rows: DecidedRows = field(init=False)
     stated: dict[str, Any] = field(init=False)
     reader: ClaimReader = field(init=False)
     obligations: ObligationWriter = field(init=False)
 
     def __post_init__(self) -> None:
-        limits, decisions = self.evidence.program.limits, self.evidence.decisions
+        assert isinstance(self.evidence.results, DecidedRows)
+        self.rows = self.evidence.results
+        limits, decisions = self.question.program.limits, self.rows.decisions
         self.obligations = ObligationWriter(
             self.functions,
             limits,
             lambda probability, beta: decisions.get((probability, PiecewiseForm(beta.value))),
-            self.evidence.claim.intervals,
+            self.question.claim.intervals,
         )
-        claim = self.evidence.claim
+        claim = self.question.claim
         self.stated = claim_data(claim)
-        self.reader = ClaimReader.read(self.stated, dict(self.evidence.program.core.constants))
+        self.reader = ClaimReader.read(self.stated, dict(self.question.program.core.constants))
 
-    def encoded_fields(self, tool: str) -> dict[str, str | list[str]]:
-        named, table = self.evidence.program, self.evidence.table
+    def encoded_fields(self, verdict: Verdict, tool: str) -> dict[str, str | list[str]]:
+        named, table = self.question.program, self.question.table
         columns = packed(table.rows, len(named.inputs), len(named.outputs))
-        rows = list(RowTexts(columns, self.evidence.rows, len(named.inputs), len(named.outputs)).texts(self._shared))
+        rows = list(RowTexts(columns, self.rows, len(named.inputs), len(named.outputs)).texts(self._shared))
         document = {
-            **headed(About.ROWS, named, tool, self.report.verdict),
+            **headed(About.ROWS, named, tool, verdict),
             "table": table_data(named, table),
             "claim": self.stated,
             "rows": [],
@@ -142,7 +144,7 @@ class _Writer:
             "beta": self.obligations.beta(beta),
         }
         data |= {**_cells_of_claim(row), "input": HOLE, "output": HOLE, "row": HOLE}
-        intervals = self.evidence.claim.intervals
+        intervals = self.question.claim.intervals
         vacuous, nothing = terms.vacuous, outcome.vacuous
         entry = self.obligations.of_row(probability, beta, intervals, settled, vacuous=vacuous, nothing=nothing)
         if "open" in entry:
@@ -152,13 +154,13 @@ class _Writer:
     def _over_normal_noise(self, row: Row, outcome: RowOutcome, beta: Beta) -> dict[str, Any]:
         """Return the JSON fields of a row whose probability is over normal noise; empty for another row."""
         try:
-            bound = self.evidence.probabilities.bound(row.inputs, row.outputs, outcome.terms.gamma)
+            bound = self.question.probabilities.bound(row.inputs, row.outputs, outcome.terms.gamma)
             if not has_normal(bound):
                 return {}
-            value = stars_of(bound, self.evidence.program.measurer)
+            value = stars_of(bound, self.question.program.measurer)
         except Undecided as undecided:
             return {"open": undecided.reason}
-        intervals, settled = self.evidence.claim.intervals, outcome.settled
+        intervals, settled = self.question.claim.intervals, outcome.settled
         number = self.obligations.obligation(value, beta, intervals, settled, read=self._read(row))
         return {"probability": self.obligations.probability(value), "obligation": number, "open": None}
 
@@ -171,7 +173,7 @@ class _Writer:
         pieces = any(name in expression and mentions(expression, name) for name in ("min", "max", "abs"))
         if beta.closed is not None and not pieces:
             return beta.closed
-        return certified(beta, self._read(row), self.evidence.claim.intervals)
+        return certified(beta, self._read(row), self.question.claim.intervals)
 
 
 def _cells_of_claim(row: Row) -> dict[str, Any]:
@@ -210,7 +212,7 @@ def _doubt(document: dict[str, Any]) -> str | None:
 # --- A table with gamma left open: each row has ranges of gamma, each with an obligation ------------------------------
 
 
-def certify_ranges(question: FreeGamma, evidence: CaseEvidence, verdict: Verdict, tool: str) -> str:
+def certify_ranges(question: FreeGamma, evidence: Evidence, verdict: Verdict, tool: str) -> str:
     """Return the text of the certificate of a table for every gamma."""
     document = with_answers(_RangeWriter(question).document(evidence.results, verdict, tool))
     return sealed(_with_product(document, evidence.product))

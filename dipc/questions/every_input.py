@@ -29,11 +29,11 @@ from dipc.program.ideal import Answer, Distances, Ideal, Region
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.report import (
-    CaseEvidence,
     ClassEvidence,
     ClassNote,
     ClassResult,
     DescribedClass,
+    Evidence,
     Method,
     Refuted,
     Report,
@@ -205,7 +205,7 @@ class EveryInput(ClassSource):
         report = super().report(rows, engine, interrupted=interrupted)
         if interrupted or self._renamed:
             return report
-        return replace(report, evidence=CaseEvidence(self, report.rows))
+        return replace(report, evidence=Evidence(self, report.rows))
 
     def announced(self) -> str | None:
         """Return a warning that the question takes long if there are very many classes.

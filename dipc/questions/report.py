@@ -20,7 +20,7 @@ from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.record import Record, json_object
 from dipc.chain.state import Affine, Constraint, affine_text, comparison_text
 from dipc.claims.claim import Claim, Terms, intervals_text
-from dipc.claims.table import Row, Table
+from dipc.claims.table import Row
 from dipc.decide.obligation import (
     ClaimScope,
     Counterexample,
@@ -32,7 +32,6 @@ from dipc.decide.obligation import (
 )
 from dipc.deprecated import former_property
 from dipc.frozen import LazyModule, frozen
-from dipc.program.program import Probabilities, Program
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.core import Value, show_value
@@ -283,6 +282,15 @@ class DecidedRows(CountedRows):
         """The distinct outcomes, and for each row the index of its outcome among them."""
         return self._outcomes, self._numbers
 
+    @property
+    def decisions(self) -> dict[tuple[ClosedForm, BetaForm], Decision]:
+        """The decisions that have proofs, by the closed form of the bound and by beta."""
+        return {
+            (outcome.probability, outcome.terms.beta): outcome.settled
+            for outcome in self._outcomes
+            if outcome.probability is not None and outcome.settled.proof is not None
+        }
+
     def __len__(self) -> int:
         return len(self._numbers)
 
@@ -332,34 +340,10 @@ class Product:
 
 @frozen(eq=False)
 class Evidence:
-    """The evidence for the verdicts of a report on a table: the table, the claim, and its decisions.
+    """The evidence for the verdicts of a report: its `question`, a `Source`, with the `results` of all cases.
 
-    If the rows represent more inputs than there are rows, `product` has these inputs.
-    """
-
-    program: Program
-    table: Table
-    claim: Claim
-    rows: DecidedRows
-    probabilities: Probabilities
-    product: Product | None = None
-
-    @property
-    def decisions(self) -> dict[tuple[ClosedForm, BetaForm], Decision]:
-        """The decisions that have proofs, by the closed form of the bound and by beta."""
-        outcomes, _ = self.rows.outcomes
-        return {
-            (outcome.probability, outcome.terms.beta): outcome.settled
-            for outcome in outcomes
-            if outcome.probability is not None and outcome.settled.proof is not None
-        }
-
-
-@frozen(eq=False)
-class CaseEvidence:
-    """The results of all cases of a question, each with its own evidence.
-
-    If the rows represent more inputs than there are rows, `product` has these inputs.
+    Each result has its own evidence; those of a table are `DecidedRows`. If the rows represent more inputs than there
+    are rows, `product` has these inputs.
     """
 
     question: object
@@ -397,7 +381,7 @@ class Report(Record):
     eps: str
     interrupted: bool = False
     effort: Effort = field(default_factory=Effort, compare=False)
-    evidence: Evidence | CaseEvidence | None = field(default=None, compare=False, repr=False)
+    evidence: Evidence | None = field(default=None, compare=False, repr=False)
     decided_by: conditions.Theorem | Claim | None = field(default=None, compare=False, repr=False)
     inputs: int | None = None
     constants: Mapping[str, str] = field(default_factory=dict)

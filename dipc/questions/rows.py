@@ -20,7 +20,7 @@ from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound
 from dipc.program.program import Probabilities, Program
-from dipc.questions.report import CaseEvidence, DecidedRows, Evidence, Report, RowOutcome, RowResult
+from dipc.questions.report import DecidedRows, Evidence, Report, RowOutcome, RowResult
 from dipc.questions.source import Settling, TableSource
 from dipc.sign.piecewise import BetaForm
 from dipc.text.diagnostic import Diagnostic, bad_input
@@ -152,7 +152,7 @@ class TableRows(TableSource):
             return report
         evidence = None
         if engine.keep_proofs and isinstance(rows, DecidedRows):  # As part of another question it has other rows.
-            evidence = Evidence(self.program, self.table, self.claim, rows, self.probabilities)
+            evidence = Evidence(self, rows)
         return replace(report, decided_by=self.claim, evidence=evidence)
 
 
@@ -353,7 +353,7 @@ class FreeGamma(TableSource):
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = replace(super().report(rows, engine, interrupted=interrupted), decided_by=self.theorem)
-        return report if interrupted else replace(report, evidence=CaseEvidence(self, report.rows))
+        return report if interrupted else replace(report, evidence=Evidence(self, report.rows))
 
     def ranges(self, row: Row) -> list[GammaRange]:
         """Return the ranges of gamma at `row` with their claims, in increasing order. Raises Undecided."""

@@ -18,6 +18,7 @@ from dipc.decide.engine import Done, Finished, Task, fingerprint, perform
 from dipc.decide.obligation import Verdict
 from dipc.decide.shared import Cache
 from dipc.options import job_count
+from dipc.questions.report import DecidedRows
 from dipc.text.diagnostic import DiagnosticError
 from tests.decide.workload import (
     MIXED,
@@ -157,10 +158,13 @@ def test_proofs_are_kept_whoever_finds_the_probabilities() -> None:
     program = dipc.load(SPARSE)
     alone = dipc.check(program, SPARSE_TABLE, keep_proofs=True)
     together = check_with(Counting(), program, SPARSE_TABLE, keep_proofs=True)
-    assert alone.evidence is not None
-    assert together.evidence is not None
     assert texts(alone) == texts(together)
-    assert alone.evidence.decisions == together.evidence.decisions
+    decisions = []
+    for report in (alone, together):
+        assert report.evidence is not None
+        assert isinstance(report.evidence.results, DecidedRows)
+        decisions.append(report.evidence.results.decisions)
+    assert decisions[0] == decisions[1]
 
 
 def test_a_worker_of_another_engine_decides_nothing() -> None:

@@ -43,11 +43,11 @@ from dipc.questions.every_number.uniform import NotUniform, QueryNumber
 from dipc.questions.every_number.union_bound import ProvedStart, UnionBound, UnionEvidence, UnionProof, Unit, union_of
 from dipc.questions.report import (
     NO_UNION_BOUND,
-    CaseEvidence,
     ClassEvidence,
     ClassNote,
     ClassResult,
     Counts,
+    Evidence,
     Method,
     Report,
     ReportedRows,
@@ -193,7 +193,7 @@ class AllNumbers(ClassSource):
         report = super().report(list(rows), engine, interrupted=interrupted)
         steady = {name: value for name, value in report.constants.items() if name not in self.varying}
         report = replace(report, constants=steady)
-        return report if interrupted else replace(report, evidence=CaseEvidence(self, tuple(rows.results)))
+        return report if interrupted else replace(report, evidence=Evidence(self, tuple(rows.results)))
 
     @cached_property
     def varying(self) -> tuple[str, ...]:
