@@ -52,7 +52,8 @@ Terms = tuple[tuple[int, Fraction], ...]
 class Comparison:
     """The comparison Σ noises + inputs + constant + radius·gamma >= 0; `whole` if it compares integers.
 
-    `noises` and `inputs` are coefficients by the index of a noise and by the slot of an input.
+    `noises` and `inputs` are coefficients by the index of a noise and by the slot of an input. `radius` is 1 if gamma
+    is in the comparison, and 0 otherwise.
     """
 
     noises: Terms
@@ -65,7 +66,10 @@ class Comparison:
     def from_coefficients(
         noises: Mapping[int, Fraction], inputs: Mapping[int, Fraction], constant: Fraction, radius: int, whole: bool
     ) -> Comparison:
-        """Return the comparison with coefficients by noise and by input slot, none of which is 0."""
+        """Return the comparison with coefficients `noises` by index and `inputs` by slot, none of which is 0.
+
+        `constant`, `radius` and `whole` are fields of the result.
+        """
         return Comparison(tuple(sorted(noises.items())), tuple(sorted(inputs.items())), constant, radius, whole)
 
     def opposite(self) -> Comparison | None:
@@ -141,7 +145,10 @@ class Way:
 
     @staticmethod
     def from_comparisons(weight: Closed, comparisons: Sequence[Comparison], laws: Mapping[int, Law]) -> Way:
-        """Return the way with this weight and these comparisons; `laws` has the law of each noise by its index."""
+        """Return the way with the weight `weight` to an exit reached where all `comparisons` hold.
+
+        `laws` has the law of each noise by its index.
+        """
         numbers = tuple(each for each in comparisons if not each.noises)
         return Way(weight, numbers, parted([each for each in comparisons if each.noises], laws))
 
@@ -157,7 +164,10 @@ def is_steady(weight: Closed) -> bool:
 
 
 def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence[Law]) -> tuple[Part, ...]:
-    """Group the comparisons that share noises, and renumber the noises of each group from 0 on."""
+    """Group `comparisons` by the noises that they share, and renumber the noises of each group from 0 on.
+
+    `laws` has the law of each noise by its index.
+    """
     result = []
     for noises, members in connected(comparisons, lambda comparison: (i for i, _ in comparison.noises)):
         place = {i: index for index, i in enumerate(sorted(noises))}
@@ -169,8 +179,8 @@ def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence
 def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) -> list[Way]:
     """Return ways with the total probability of `ways` at every input, after merging the `pairs` of indices in turn.
 
-    The two ways of a pair must differ in one comparison alone. They are removed, and their union is appended. Raises
-    NotDerived if a pair cannot be merged.
+    The two ways of a pair must differ in one comparison alone. They are removed, and their union is appended. The
+    work is charged to `budget`. Raises NotDerived if a pair cannot be merged.
     """
     left = list(ways)
     for i, j in pairs:
@@ -188,7 +198,8 @@ def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
     """Return ways that replace `one` and `other`, which differ in one comparison C; None if they cannot be merged.
 
     Let w be the weight of the way where C holds, v that of the other, and E the common comparisons. Then w·Pr[E, C] +
-    v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C]. No weight may be negative, so w >= v is required.
+    v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C]. No weight may be negative, so w >= v is required. The work is charged
+    to `budget`.
     """
     budget.spend(10 + len(one.parts) + len(other.parts))
     common = _without_opposites(one, other)
@@ -244,8 +255,9 @@ def vertex_values(
 ) -> Iterator[Closed]:
     """Yield bounds such that at each input of the class at least one is a lower bound of the answer's probability.
 
-    This is true for each value of the obligation's variable. Raises NotDerived unless each of the `ways` combines a
-    few independent comparisons.
+    This is true for each value of the obligation's variable. The class is described by `shown`, its claim by
+    `wanted`; `probabilities` computes those of comparisons, and the work is charged to `budget`. Raises NotDerived
+    unless each of the `ways` combines a few independent comparisons.
     """
     compared: list[Part] = []
     literals: list[list[tuple[int, bool]]] = []
@@ -278,11 +290,11 @@ def vertex_values(
 
 
 def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
-    """Return the weights at both ends of the range of a choice's weights, as two lists.
+    """Return the `weights` at both ends of the range of a choice's weights, as two lists.
 
     Each weight must be a + b·g, where g is the first weight that depends on eps. The lists have the weights at the
     two limits of g; a sum that is linear in the weights lies between its values there. If no weight depends on eps,
-    the result is the one list `weights`. Raises NotDerived for other weights.
+    the result is the one list `weights`. Charges its work to `budget`. Raises NotDerived for other weights.
     """
     first = next((weight for weight in weights if not is_steady(weight)), None)
     if first is None:
@@ -377,10 +389,11 @@ def _weighted(
 def at_bounds(
     ways: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Probability:
-    """Return a lower bound of the probability of an answer, valid at all inputs of the class. Raises NotDerived.
+    """Return a lower bound of the probability of an answer, valid at all inputs of the class that `shown` describes.
 
-    It is the sum over the ways to the answer, each slack at its least, or 1 minus the sum over the ways to other
-    answers, each slack at its greatest.
+    It is the sum over `ways` to the answer, each slack at its least, or 1 minus the sum over `ways` to other answers,
+    each slack at its greatest. `wanted` has alpha and gamma, `probabilities` computes those of comparisons, and the
+    work is charged to `budget`. Raises NotDerived.
     """
     others = shown.kind.of_others
     total = Sum()
@@ -413,8 +426,8 @@ def at_bounds(
 def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
     """Return (weight of `way` times a bound of its tails' probabilities, the other parts).
 
-    A tail is a comparison of one Laplace noise whose slack is <= 0 on the class; its probability is an exponential. The
-    class is `shown`, and `wanted` has alpha and gamma.
+    A tail is a comparison of one Laplace noise whose slack is <= 0 on the class; its probability is an exponential.
+    The class is `shown`, and `wanted` has alpha and gamma. Charges its work to `budget`.
     """
     # Leaving a comparison out makes the others only more probable.
     joint = tuple(each for each in way.parts if each.continuous or not wanted.is_open)
@@ -432,7 +445,7 @@ def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
     """Return an upper bound of the probability of `way` at all inputs of the class `shown` whose distance is 1.
 
     At any integer distance A >= 1 the probability is at most e^(-r·(A - 1)·eps) times the bound, where r is
-    `shown.decay`. Raises NotDerived if this is not proved.
+    `shown.decay`. Charges its work to `budget`. Raises NotDerived if this is not proved.
     """
     weight = way.weight
     slope = _ZERO
@@ -475,7 +488,7 @@ def _at_slacks(component: Part, side: int, shown: Shown, wanted: Required, budge
 
     For `side` 1 the bounds are lower ones; the result is None if a bound is unknown or the half-spaces exclude each
     other. For `side` -1 they are upper bounds, and a comparison without a known bound is left out. The slacks are
-    bounded on the class `shown`, and `wanted` has alpha and gamma.
+    bounded on the class `shown`, and `wanted` has alpha and gamma. Charges its work to `budget`.
     """
     known = Constraints({})
     for comparison in component.comparisons:
@@ -608,14 +621,14 @@ class OpenRun(Execution):
         return super().is_integer(number) if number >= 0 else self.machine.slots[open_input(number)].type == "int"
 
     def is_within(self, gamma: Fraction, values: Sequence[Held], outputs: Sequence[int]) -> bool:
-        """True if the outputs in `values` are within `gamma` of the exact answer; `values` has both, by slot."""
+        """True if the answer in the slots `outputs` is within `gamma` of the exact one; `values` has both by slot."""
         if any(values[slot] is None for slot in outputs):
             raise NotDerived("an output may have no value at the end")
         gap = self.gap(values, outputs)
         return gap is not None and self.compared("<=", plus(gap, -gamma), Constraints({}))
 
     def centered(self, form: Iterable[tuple[int, Fraction | int]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """Split a form into the coefficients of noises with mean 0, by index, and of inputs, by slot."""
+        """Return the coefficients of (noises with mean 0 by index, inputs by slot) in the numbered sum `form`."""
         noises: dict[int, Fraction] = {}
         inputs: dict[int, Fraction] = {}
         for i, c in form:
@@ -684,8 +697,9 @@ class Bounds:
     ) -> Iterator[Probability]:
         """Yield lower bounds of the probability of the answer of `path`; at each input of a class, one at least holds.
 
-        `shown` describes the class, `finite` are the values of the finite inputs, `decide` decides comparisons of
-        inputs, and `merges` states the ways to merge. Raises NotDerived, and what `decide` raises.
+        `shown` describes the class, `wanted` its claim, `finite` are the values of the finite inputs, and `decide`
+        decides comparisons of inputs. `merges` states the ways to merge, and `unites` whether states of the run are
+        united. Raises NotDerived, and what `decide` raises.
         """
         others = shown.kind.of_others
         run, weights = self._run(finite, path, decide, others=others or not self._is_plain, unites=unites)
@@ -704,9 +718,10 @@ class Bounds:
     def _run(
         self, finite: tuple[Value, ...], path: Path, decide: Decide, *, others: bool, unites: bool
     ) -> tuple[OpenRun, Mapping[int, Closed]]:
-        """Return (a run for these `finite` inputs, the weights of its states).
+        """Return (a run for the `finite` inputs, the weights of its states).
 
-        With `others` the run has all exits, else only those whose finite outputs are the path's answer.
+        With `others` the run has all exits, else only those whose finite outputs are the answer of `path`.
+        Comparisons of inputs have the results that `decide` returns. With `unites` states are united.
         """
         slots = self.machine.slots
         answer = {
@@ -731,8 +746,8 @@ class Bounds:
     ) -> tuple[list[tuple[frozenset[Comparison], Closed]], Mapping[int, Law]]:
         """Return all exits with the answer of `path`, as comparisons with a weight, and the laws of the noises.
 
-        At every input with these finite values the probability of the answer is the sum of weight·probability.
-        Raises NotDerived, also if the program compares inputs without noise.
+        At every input with the values `finite` of the finite inputs, the probability of the answer is the sum of
+        weight·probability. Raises NotDerived, also if the program compares inputs without noise.
         """
         if not self._is_plain:
             raise NotDerived("its `metric` block defines its own distance of outputs")
@@ -741,7 +756,7 @@ class Bounds:
         return [(frozenset((*near, *run.comparisons(end))), weights[end.state]) for end, near in exits], run.laws
 
     def _exits(self, run: OpenRun, path: Path, *, others: bool) -> Iterator[tuple[End, list[Comparison]]]:
-        """Yield (an exit of `run` with the path's answer, the comparisons under which its numbers are within gamma).
+        """Yield (an exit of `run` with the answer of `path`, the comparisons under which its numbers are within gamma).
 
         With `others`, yield the exits with another answer instead, without comparisons.
         """
@@ -772,9 +787,10 @@ class Bounds:
     def _nearness_test(
         self, finite: tuple[Value, ...], path: Path, wanted: Required, decide: Decide
     ) -> Callable[[Sequence[Held]], bool]:
-        """Return a predicate that is true for outputs within gamma of the path's answer, all of which are finite.
+        """Return a predicate that is true for outputs within gamma of the answer of `path`, all of which are finite.
 
-        `decide` decides comparisons of inputs. Raises NotDerived if gamma is open. `wanted` has gamma.
+        `finite` are the values of the finite inputs, and `decide` decides comparisons of inputs. `wanted` has gamma.
+        Raises NotDerived if gamma is open.
         """
         gamma, rate = wanted.gamma
         if rate:
@@ -799,7 +815,10 @@ class Bounds:
     def _ways_by_distance(
         self, run: OpenRun, weights: Mapping[int, Closed], near: Callable[[Sequence[Held]], bool], *, others: bool
     ) -> Iterator[Way]:
-        """Yield the ways to exits of `run` whose outputs satisfy `near`, or with `others` to all remaining exits."""
+        """Yield the ways to exits of `run` whose outputs satisfy `near`, or with `others` to all remaining exits.
+
+        `weights` has the weight of each state by index.
+        """
         for end in run.ends:
             if near(run.outputs(end.state)) is not others:
                 yield run.way(end, weights)

@@ -73,12 +73,12 @@ class Form:
 
     @staticmethod
     def from_ring(value: Ring) -> Form:
-        """Return the form of a function of eps alone."""
+        """Return the form of `value`, a function of eps alone."""
         return Form({FLAT: value} if value else {}, ONE)
 
     @staticmethod
     def number(value: Fraction | int) -> Form:
-        """Return the form of a constant."""
+        """Return the form of the constant `value`."""
         return Form.from_ring(constant(value))
 
     @staticmethod
@@ -108,7 +108,8 @@ class Form:
     def falls(self, names: Iterable[str], budget: Budget) -> bool:
         """True only if the form never grows with the unknown numbers called `names`.
 
-        This holds for every eps > 0 and all values of the other unknown numbers. False proves nothing.
+        This holds for every eps > 0 and all values of the other unknown numbers. False proves nothing. The work is
+        charged to `budget`.
         """
         below = self.denominator
         side = 1 if positive_everywhere(below, budget) else -1
@@ -128,7 +129,10 @@ class Form:
 
 
 def is_nonnegative(function: Ring, budget: Budget) -> bool:
-    """True only if `function` is proved to be nonnegative for every eps > 0. False proves nothing."""
+    """True only if `function` is proved to be nonnegative for every eps > 0. False proves nothing.
+
+    Charges its work to `budget`.
+    """
     return all(c > 0 for c in function.values()) or positive_everywhere(function, budget)
 
 
@@ -137,7 +141,10 @@ Value = tuple[tuple[Form, ...], ...]
 
 
 def parsed(expression: str | Expr, budget: Budget) -> Expr:
-    """Return the syntax tree of an expression. Raises Rejected if the text is not an expression."""
+    """Return the syntax tree of `expression`, with the work charged to `budget`.
+
+    Raises Rejected if its text is not an expression.
+    """
     if not isinstance(expression, str):
         return expression
     with must_be_derived():
@@ -145,17 +152,17 @@ def parsed(expression: str | Expr, budget: Budget) -> Expr:
 
 
 def evaluate(expression: str | Expr, names: Mapping[str, Form], budget: Budget) -> Form:
-    """Return the value of an expression as one form; `names` has the values of its names.
+    """Return the value of `expression` as one form; `names` has the values of its names.
 
-    Raises Rejected if the expression has no value, NotOneForm if its value is not one form.
+    Charges its work to `budget`. Raises Rejected if there is no value, NotOneForm if the value is not one form.
     """
     return _single(evaluate_least(expression, names, budget))
 
 
 def evaluate_least(expression: str | Expr, names: Mapping[str, Form], budget: Budget) -> Value:
-    """Return the value of an expression as a minimum of maxima of forms; `names` has the values of its names.
+    """Return the value of `expression` as a minimum of maxima of forms; `names` has the values of its names.
 
-    Raises Rejected if the expression has no value, NotOneForm if its value is not of this kind.
+    Charges its work to `budget`. Raises Rejected if there is no value, NotOneForm if the value has another form.
     """
     return _Evaluation(names, budget.part(EXPRESSION)).value(parsed(expression, budget))
 
@@ -204,9 +211,9 @@ def _without_numbers(forms: Iterable[Form], choose: Callable[[list[Fraction]], F
 
 
 def _opposite(value: Value) -> Iterator[tuple[Form, ...]]:
-    """Yield groups of forms such that -value is the minimum over the groups of the maximum of the negated forms.
+    """Yield groups of forms such that -`value` is the minimum over the groups of the maximum of the negated forms.
 
-    For min(max(a, b), c) the groups are (a, c) and (b, c).
+    For min(max(a, b), c) the groups are (a, c) and (b, c). Raises NotOneForm if there are too many.
     """
     if prod(map(len, value)) * len(value) > MOST_FORMS:
         raise NotOneForm
@@ -238,7 +245,7 @@ def _is_one(value: object) -> bool:
 
 
 def spine(tree: Expr) -> tuple[Expr, list[tuple[str, Expr]]]:
-    """Return (first operand, [(operator, operand), …]) of a chain of sums and products.
+    """Return (first operand, [(operator, operand), …]) if `tree` is a chain of sums and products, else (`tree`, []).
 
     A long chain is then evaluated in a loop, without deep recursion.
     """
@@ -370,7 +377,7 @@ class _Evaluation:
         return result if size is known else self._turned(result)
 
     def _inverse(self, value: Value) -> Value:
-        """Return 1/value if all forms are positive, or all are negative. Raises NotOneForm otherwise."""
+        """Return 1/`value` if all its forms are positive, or all are negative. Raises NotOneForm otherwise."""
         sign = self._sign(value)
         if not sign or not all(form.numerator for forms in value for form in forms):
             raise NotOneForm
@@ -455,7 +462,7 @@ class _Evaluation:
         return Form(above, self._multiply(left.denominator, divisor))
 
     def _exponential(self, value: Form) -> Form:
-        """Return exp(value) for a value eps·(q + Σ r·X). Raises NotOneForm for other values."""
+        """Return exp(`value`) for a `value` of the form eps·(q + Σ r·X). Raises NotOneForm for others."""
         rates: dict[str, Fraction] = {}
         flat = _ZERO
         for growth, f in value.numerator.items():
@@ -488,7 +495,8 @@ def never_grows(
 ) -> bool:
     """True only if `expression` is continuous and nonincreasing in each of the `distances`, for every eps > 0.
 
-    The distances are names of numbers >= 0, and the expression must be well-formed.
+    The `distances` are names of numbers >= 0, `constants` has the values of other names, and the expression must be
+    well-formed. Charges its work to `budget`.
     """
     names = {name: Form.number(value) for name, value in constants.items()}
     names |= {name: Form.unknown(name) for name in _DISTANCES if name not in names}
@@ -517,7 +525,7 @@ class Interval:
 
     @staticmethod
     def read(value: object) -> Interval:
-        """Read an interval such as `(0, 1/2]`. Raises Rejected for other text, and if the interval is empty."""
+        """Read the interval `value`, such as `(0, 1/2]`. Raises Rejected for other text, and if it is empty."""
         match = _INTERVAL.fullmatch(read.text(value))
         if match is None:
             raise Rejected("an interval is written like (0, inf) or [1/2, 3)")
@@ -547,7 +555,7 @@ class Interval:
 
 
 def read_intervals(value: object, most: int = MOST_INTERVALS) -> tuple[Interval, ...]:
-    """Read between one and `most` intervals of eps, in increasing order and disjoint. Raises Rejected for others."""
+    """Read the list `value` of 1 to `most` disjoint intervals of eps in increasing order. Raises Rejected."""
     intervals = tuple(Interval.read(item) for item in read.items(value, most))
     if not intervals:
         raise Rejected("it has no interval of eps")
@@ -569,7 +577,10 @@ Beta = Least | Enclosed
 
 
 def same_beta(left: Beta, right: Beta, budget: Budget) -> bool:
-    """True if two betas are equal, argument by argument of `min` and `max`."""
+    """True if the betas `left` and `right` are equal, argument by argument of `min` and `max`.
+
+    Charges its work to `budget`.
+    """
     ours, theirs = arguments_of(left), arguments_of(right)
     return list(map(len, ours)) == list(map(len, theirs)) and all(
         same(one, other, budget)
@@ -592,7 +603,7 @@ class Claim:
     """The claim of a certificate. Rows with equal cells share the computed values.
 
     `alpha`, `beta` and `gamma` are expressions, None if they are not stated, and "dd" or "free" if they are left
-    open.
+    open. `intervals` are those of eps, and `constants` has the values of the program's constants.
     """
 
     alpha: str | None
@@ -605,7 +616,7 @@ class Claim:
 
     @staticmethod
     def read(value: object, constants: Mapping[str, Fraction]) -> Claim:
-        """Read the `claim` of a document; `constants` are the constants of its program. Raises Rejected."""
+        """Read `value`, the `claim` of a document; `constants` are the constants of its program. Raises Rejected."""
         with in_step("claim"):
             expression = read.nullable(read.text)
             table: read.Table = {"alpha": expression, "beta": expression, "gamma": expression, "eps": read_intervals}
@@ -618,7 +629,10 @@ class Claim:
         return the_one_eps(self.intervals)
 
     def terms(self, own: Mapping[str, str], dd: str | None, budget: Budget) -> Terms:
-        """Return alpha, gamma and beta at a row whose distance is `dd`; `own` has the row's own cells by column."""
+        """Return alpha, gamma and beta at a row whose distance is `dd`; `own` has the row's own cells by column.
+
+        Charges its work to `budget`. Raises Rejected.
+        """
         key = (own.get("alpha"), own.get("beta"), own.get("gamma"), dd)
         if key not in self._known:
             alpha, gamma, names = self.distances(own, dd, budget)
@@ -630,8 +644,8 @@ class Claim:
     ) -> tuple[Fraction | None, Fraction, Mapping[str, Form]]:
         """Return alpha and gamma at a row, and the values of all names that beta may use there.
 
-        `own` has the row's own cells by column, `dd` is the row's distance if it states one. An infinite alpha
-        is None.
+        `own` has the row's own cells by column, `dd` is the row's distance if it states one. An infinite alpha is
+        None. Charges its work to `budget`. Raises Rejected.
         """
         names = self._names(dd)
         if self.alpha is not None and mentions(self.alpha, "gamma"):
@@ -644,10 +658,11 @@ class Claim:
     def range(
         self, own: Mapping[str, str], dd: str | None, ends: Sequence[Fraction | None], budget: Budget
     ) -> tuple[Fraction | None, Beta | None, bool]:
-        """Return the claim for every gamma from `ends[0]` up to, but not including, `ends[1]` (None: infinity).
+        """Return the claim about a row for every gamma from `ends[0]` up to, but not including, `ends[1]`.
 
-        The result is (greatest alpha for these gammas (None: infinity), limit of beta as alpha and gamma grow, True
-        if nothing is claimed).
+        An end None is infinity. The result is (greatest alpha for these gammas (None: infinity), limit of beta as
+        alpha and gamma grow, True if nothing is claimed). `own` has the row's own cells by column, and `dd` is its
+        distance if it states one. Charges its work to `budget`. Raises Rejected.
         """
         low, high = ends[0] or _ZERO, ends[1]
         names = self._names(dd)
@@ -679,7 +694,10 @@ class Claim:
         return alpha, self.beta_at(own, names, budget), vacuous
 
     def never_grows(self, own: Mapping[str, str], budget: Budget) -> bool:
-        """True only if beta is nonincreasing in gamma, and, unless alpha is a fixed number, in alpha."""
+        """True only if beta is nonincreasing in gamma, and, unless alpha is a fixed number, in alpha.
+
+        `own` has the own cells of a row by column. Charges its work to `budget`.
+        """
         alpha = own.get("alpha", self.alpha)
         fixed = alpha is not None and alpha != "dd" and not mentions(alpha, "gamma")
         beta = own.get("beta", self.beta)
@@ -696,7 +714,10 @@ class Claim:
         return names
 
     def beta_at(self, own: Mapping[str, str], names: Mapping[str, Form], budget: Budget) -> Beta | None:
-        """Return beta for these values of names, or None if its value is not of a kind that can be certified."""
+        """Return beta for the values `names` of names, or None if its value is not of a kind that can be certified.
+
+        `own` has the own cells of a row by column. Charges its work to `budget`. Raises Rejected.
+        """
         beta = own.get("beta", self.beta)
         if beta is None:
             raise Rejected("there is no beta")
@@ -709,11 +730,11 @@ class Claim:
             return _ZERO if self.gamma is None else _number(self.gamma, names, self.one_eps, budget)
 
     def is_near(self, own: Mapping[str, str], dd: Fraction, alpha: Fraction) -> bool:
-        """True if the claim excludes inputs with this dd, since they are too near to another answer.
+        """True if the claim excludes inputs whose distance is `dd`, since they are too near to another answer.
 
-        A claim with a number alpha is about dd > alpha, and about all inputs if alpha is 0. If alpha is
-        computed from dd, or beta from alpha, dd = alpha is included: the claim then also holds for every
-        smaller alpha.
+        A claim with a number `alpha` is about dd > alpha, and about all inputs if alpha is 0. If alpha is computed
+        from dd, or beta from alpha, dd = alpha is included: the claim then also holds for every smaller alpha. `own`
+        has the own cells of a row by column.
         """
         stated, beta = own.get("alpha", self.alpha), own.get("beta", self.beta) or "0"
         if dd != alpha:
@@ -746,9 +767,10 @@ def beta_of(
     *,
     powers: int = 0,
 ) -> Beta | None:
-    """Return beta for the values `names` of names, or None if its value is not of a kind that can be certified.
+    """Return `beta` for the values `names` of names, or None if its value is not of a kind that can be certified.
 
-    `finished` turns each form of beta into a function of eps·A^`powers`, where A is the distance left open.
+    `finished` turns each form of beta into a function of eps·A^`powers`, where A is the distance left open. The work
+    is charged to `budget`. Raises Rejected.
     """
     with in_step("beta"):
         if mentions(beta, "erfc"):
@@ -767,8 +789,9 @@ def _normal_beta(
 ) -> Enclosed | None:
     """Return the beta `tree` with erfc, or None if it is not a sum of products of the certified kind.
 
-    Each product may have one factor erfc(√r·t) or erfc(√r), where r is a number and t is eps·A^powers. `names` has the
-    values of names, and `finished` returns a form as a function of eps alone, or None.
+    Each product may have one factor erfc(√r·t) or erfc(√r), where r is a number and t is eps·A^`powers`. `names` has
+    the values of names, and `finished` returns a form as a function of eps alone, or None. The work is charged to
+    `budget`.
     """
     total = Sum()
     summands: list[tuple[str, Expr]] = []
@@ -812,7 +835,8 @@ def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
 def _square(tree: Expr, names: Mapping[str, Form], distances: int, budget: Budget) -> tuple[Number, bool] | None:
     """Return (r, True) for √r·t and (r, False) for √r, where r >= 0; None for another expression `tree`.
 
-    t is eps·A^distances, where A is the distance left open.
+    t is eps·A^`distances`, where A is the distance left open. `names` has the values of names. The work is charged to
+    `budget`.
     """
 
     def plain(inner: Expr) -> tuple[Fraction, tuple[int, int]]:
@@ -850,10 +874,10 @@ _LINEAR: tuple[Growth, Growth] = (FLAT, ((DISTANCE, 1, _ZERO),))
 def linear(
     expression: str, names: Mapping[str, Form], eps: Fraction | None, budget: Budget
 ) -> tuple[Fraction, Fraction]:
-    """Return (base, rate) for an expression whose value is base + rate·distance.
+    """Return (base, rate) for an `expression` whose value is base + rate·distance.
 
     The equation must hold for every eps, or at the given `eps`. The distance is the unknown among the values of
-    `names`. Raises Rejected for other expressions.
+    `names`. Charges its work to `budget`. Raises Rejected for other expressions.
     """
     for known in _readings(names, eps):
         with suppress(NotOneForm):

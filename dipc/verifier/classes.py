@@ -63,10 +63,10 @@ Meaning = tuple[Mapping[str, Form], Callable[[Form], Closed | None]]
 
 
 def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Required:
-    """Return the claim about all inputs of a class, in terms of `variable`.
+    """Return the claim `claim` about all inputs of a class, in terms of `variable`, a name of VARIABLES.
 
-    `dd` is the distance of the inputs if the certificate states one. Raises Rejected if the claim is not of the
-    form that `variable` requires.
+    `dd` is the distance of the inputs if the certificate states one. Charges its work to `budget`. Raises Rejected if
+    the claim is not of the form that `variable` requires.
     """
     alpha, gamma, (names, finished) = meaning(claim, variable, dd, budget)
     if claim.beta is None:
@@ -79,8 +79,9 @@ def meaning(
 ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction], Meaning]:
     """Return (alpha, gamma, the names and the conversion with which beta is evaluated) for `variable`.
 
-    Alpha and gamma are pairs (base, rate) for base + rate·distance. Raises Rejected if the claim is not of the form
-    that `variable` requires.
+    Alpha and gamma of `claim` are pairs (base, rate) for base + rate·distance; `dd` is the distance of the inputs if
+    the certificate states one. Charges its work to `budget`. Raises Rejected if the claim is not of the form that
+    `variable` requires.
     """
     if variable == "eps":
         # A statement at the distance 0 holds at all distances, if nothing depends on the distance: half-spaces only
@@ -111,7 +112,10 @@ def meaning(
 
 
 def least_alpha(claim: Claim, budget: Budget) -> Fraction:
-    """Return the constant alpha of the claim, whose gamma is not used. Raises Rejected if alpha is not a number."""
+    """Return the constant alpha of `claim`, whose gamma is not used, with the work charged to `budget`.
+
+    Raises Rejected if alpha is not a number.
+    """
     # gamma is replaced, since the alpha here does not depend on gamma or beta.
     alpha, _, _ = replace(claim, gamma="0").distances({}, None, budget)
     if alpha is None:
@@ -120,9 +124,9 @@ def least_alpha(claim: Claim, budget: Budget) -> Fraction:
 
 
 def at_least_distance(claim: Claim, budget: Budget) -> Required:
-    """Return the claim at the distance 1, the least integer one, for a claim where alpha is each input's own dd.
+    """Return the claim `claim`, where alpha is each input's own dd, at the distance 1, the least integer one.
 
-    Raises Rejected if alpha is not left open.
+    Charges its work to `budget`. Raises Rejected if alpha is not left open.
     """
     if claim.alpha != "dd" or claim.gamma == "free":
         raise Rejected("its obligation leaves alpha open, and the claim does not")
@@ -133,7 +137,8 @@ def at_least_distance(claim: Claim, budget: Budget) -> Required:
 def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
     """Return the least r for which e^(r·A·eps)·beta is proved to be nondecreasing in the distance A, for each eps.
 
-    Return None if no r is proved, or if gamma depends on the distance.
+    beta is that of `claim`. Charges its work to `budget`. Return None if no r is proved, or if gamma depends on the
+    distance.
     """
     if claim.alpha != "dd" or claim.gamma == "free" or claim.beta is None:
         return None
@@ -171,9 +176,10 @@ def in_product(form: Form) -> Closed | None:
 
 
 def intervals_of(claim: Claim, wanted: Required, greatest: Fraction | None) -> tuple[Interval, ...]:
-    """Return the values of the obligation's variable: the eps of the claim, or products of eps with distances.
+    """Return the values of an obligation's variable, for the claim `claim` about a class, which `wanted` states.
 
-    Distances are those in (0, greatest], or all positive ones if `greatest` is None.
+    They are the eps of the claim, or if `wanted` is open, products of eps and distances. Distances are those in (0,
+    `greatest`], or all positive ones if `greatest` is None.
     """
     if not wanted.is_open:
         return claim.intervals
@@ -207,9 +213,9 @@ read_halfspaces: read.Reader[list[Guard]] = read.listed(_halfspace, MOST_HALFSPA
 
 
 def greatest_alpha(value: object, halfspaces: Sequence[Guard], budget: Budget) -> Fraction | None:
-    """Return the upper bound of alpha that the stated weights of half-spaces prove; None if no weights are stated.
+    """Return the upper bound of alpha that the weights `value` of `halfspaces` prove; None if `value` is None.
 
-    Raises Rejected if the weighted sum of half-spaces does not bound alpha.
+    Charges its work to `budget`. Raises Rejected if the weighted sum of half-spaces does not bound alpha.
     """
     if value is None:
         return None
@@ -236,7 +242,7 @@ Slack = tuple[tuple[tuple[int, Fraction], ...], Fraction, Fraction]
 
 
 def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> tuple[Slack, Fraction] | None:
-    """Return the slack form + constant + radius·gamma as a normal form and a positive factor; None for a constant."""
+    """Return (normal form, positive factor) of the slack `form` + `constant` + `radius`·gamma; None for a constant."""
     size = sum((abs(c) for c in form.values()), Fraction(radius))
     if not size:
         return None
@@ -244,7 +250,7 @@ def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> 
 
 
 def raised(form: Mapping[int, Fraction], constant: Fraction, bound: Fraction) -> Fraction:
-    """Return the least value >= `bound` that form + constant takes at integer inputs, for a form that is not 0."""
+    """Return the least value >= `bound` that `form` + `constant` takes at integer inputs; `form` is not 0."""
     unit = lcm(*(c.denominator for c in form.values()))
     spacing = Fraction(gcd(*(c.numerator * (unit // c.denominator) for c in form.values())), unit)
     return constant + spacing * ceil((bound - constant) / spacing)
@@ -259,7 +265,7 @@ def add_slack(
     """Add to `known` the lower bound of a slack, form + constant + radius·gamma, that the weights in `value` prove.
 
     The form is the weighted sum of `halfspaces`, in which all inputs of a class lie; the inputs in `whole` are
-    integers. Raises Rejected for malformed weights.
+    integers. `wanted` has alpha and gamma. Charges its work to `budget`. Raises Rejected for malformed weights.
     """
     own, radius, weights = read.fields(value, _SLACK)
     total = weighted(halfspaces, weights, budget)
@@ -300,11 +306,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The facts that a certificate has proved about one class of inputs, whose right answer is `answer`.
+    """The facts that a certificate has proved about class `number` of inputs, whose right answer is `answer`.
 
     The class consists of the inputs in those `halfspaces` that do not move with alpha, and in those whose indices are
-    in `beside`, which separate the class from other answers. Each of `values` was compared with beta; `values` is None
-    if nothing is claimed about the inputs of the class. `slacks` are bounds of forms of inputs.
+    in `beside`, which separate the class from other answers. `wanted` is its claim, about inputs at the distance `dd`
+    if that is stated, and `kind` the kind of the bounds `values`, each compared with beta; `values` is None if
+    nothing is claimed about the class. `slacks` are bounds of forms of inputs.
     """
 
     number: int

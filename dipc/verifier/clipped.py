@@ -67,7 +67,7 @@ class Box:
 
 @dataclass(frozen=True)
 class _Clamp:
-    """The expression `form`, which is factor·x + offset, clamped to `ends`."""
+    """The expression `form`, which is factor·x + offset for the input x called `key`, clamped to `ends`."""
 
     key: Key
     factor: Fraction
@@ -82,7 +82,7 @@ class _Clamp:
 
 
 def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
-    """Return the program without its `ideal`, with its clipped inputs in a box; None if no real input is clipped.
+    """Return the program `tree` without its `ideal`, with clipped inputs in a box; None if no real input is clipped.
 
     `constants` are the values of the program's constants.
     """
@@ -107,10 +107,11 @@ def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
 
 
 def limited(tree: Program, constants: Mapping[str, Fraction]) -> Box:
-    """Return the program that requires clipped inputs to be in their ranges.
+    """Return the program `tree`, changed to require clipped inputs to be in their ranges.
 
     For each input of the given program, the result has an input with its law of outputs, its right answer and its
-    distances of answers. Raises NotDerived if no input is clipped by all parts of the program that read it.
+    distances of answers. `constants` are the values of the program's constants. Raises NotDerived if no input is
+    clipped by all parts of the program that read it.
     """
     if tree.requires:
         raise NotDerived("a program with `requires` has no clipped inputs")

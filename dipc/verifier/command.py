@@ -49,13 +49,13 @@ def verify(
     budget: Budget | None = None,
     expected: Expected | None = None,
 ) -> Accepted:
-    """Check a certificate, given by its path or as text, and compare it with `program` and `table` if they are given.
+    """Check `certificate`, a path or a text, and compare it with `program` and `table` if they are given.
 
-    `constants` override those of the program's text. The result says whether the `expected` claim is met. Parts
-    that `expected` leaves out are those of the claim block of `program`, or else those that were proved.
+    `constants` override those of the program's text. The result says whether the `expected` claim is met. Parts that
+    `expected` leaves out are those of the claim block of `program`, or else those that were proved.
 
     Raises Rejected, naming the wrong step; Unreadable if the text is not a certificate; and Exhausted if checking
-    takes more than the budget.
+    takes more than `budget`, or by default than STEPS.
     """
     text = isinstance(certificate, str) and certificate.lstrip()[:1] == "{"
     budget = budget or Budget()
@@ -78,7 +78,10 @@ _TABLE = "give --table the table that the certificate is about"
 
 
 def claim_block(path: Path, budget: Budget) -> dict[str, str]:
-    """Return the fields of the claim block of the program at `path`. Raises UnusableArgument if it is not a program."""
+    """Return the fields of the claim block of the program at `path`, with the work charged to `budget`.
+
+    Raises UnusableArgument if it is not a program.
+    """
     try:
         text = _read_other(path, _PROGRAM).removeprefix(_MARK).decode("utf-8")
         return block_of(read_program(text, budget).claim)
@@ -99,7 +102,7 @@ def read_certificate(path: Path) -> str:
 
 
 def compare_program(document: Document, path: Path) -> str:
-    """Check that the certificate is about the program at `path`, and return a line of the report that says so.
+    """Check that `document` is about the program at `path`, and return a line of the report that says so.
 
     Raises Rejected if the certificate is about another program.
     """
@@ -111,11 +114,11 @@ def compare_program(document: Document, path: Path) -> str:
 
 
 def compare_constants(document: Document, path: Path, given: Mapping[str, Fraction], budget: Budget) -> str:
-    """Check that the program at `path` has the certificate's constants, and return a line of the report that says so.
+    """Check that the program at `path` has the constants of `document`, and return a line of the report that says so.
 
     The constants `given` replace the program's own. If the certificate is about every m, the program must compute the
-    same constants from m. Raises Rejected if a constant differs, and UnusableArgument if the file is not a program, or
-    does not have a constant that is given.
+    same constants from m. Charges its work to `budget`. Raises Rejected if a constant differs, and UnusableArgument
+    if the file is not a program, or does not have a constant that is given.
     """
     try:
         text = _read_other(path, _PROGRAM).removeprefix(_MARK).decode("utf-8")
@@ -152,10 +155,10 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
 
 
 def compare_table(document: Document, path: Path) -> dict[str, str]:
-    """Compare the certificate's rows with the CSV file at `path`, cell by cell, and return lines of the report.
+    """Compare the rows of `document` with the CSV file at `path`, cell by cell, and return lines of the report.
 
-    dd is compared if the file gives it everywhere. The lines are by topic, `rows` and `dd`. Raises Rejected if a
-    cell differs.
+    dd is compared if the file gives it everywhere. The lines are by topic, `rows` and `dd`. Raises Rejected if a cell
+    differs.
     """
     if len(document.constituents) > 1 or document.constituents[0] is not document:
         words = [compare_table(each, path) for each in document.constituents]
@@ -260,7 +263,7 @@ EXPECTED_OPTIONS = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Check one certificate, and return the exit code.
+    """Check the certificate that the command-line `arguments` name, and return the exit code.
 
     0: accepted, and the expected claim is met; 1: rejected or not met; 2: unreadable or bad usage; 3: accepted in
     part, undecided, or not checked to the end.
@@ -341,7 +344,7 @@ def _constants(definitions: Sequence[str]) -> dict[str, Fraction] | None:
 
 
 def _export(file: Path) -> int:
-    """Write the checker into one file that Python can run, and return the exit code.
+    """Write the checker into one `file` that Python can run, and return the exit code.
 
     Python imports nothing from the directory of a file that is run this way.
     """

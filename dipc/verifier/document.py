@@ -111,7 +111,7 @@ class Accepted:
     def compared_with(self, expected: Expected, budget: Budget) -> Accepted:
         """Return this result with an `answer`: whether the theorem implies the `expected` claim.
 
-        Raises UnusableArgument if a part of the claim is unreadable.
+        Charges its work to `budget`. Raises UnusableArgument if a part of the claim is unreadable.
         """
         assert self.statement is not None, "the statement was checked"
         expected.require_expressions(budget)
@@ -122,7 +122,10 @@ class Accepted:
         return replace(self, expected=expected, answer=answer)
 
     def compared_with_block(self, block: Mapping[str, str], budget: Budget) -> Accepted:
-        """Return this result, with the reason if the claim in the program's claim `block` does not follow from it."""
+        """Return this result, with the reason if the claim in the program's claim `block` does not follow from it.
+
+        `block` has the texts of its fields by name. Charges its work to `budget`.
+        """
         if not block or not isinstance(self.statement, OfRows | OfInputs) or self.verdict == "undecided":
             return self
         answer, why = self.compared_with(Expected(block=block, own=True), budget).answer or (Follows.YES, "")
@@ -215,10 +218,10 @@ _object = read.by_name(read.anything)
 
 
 def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> str:
-    """Return in words what the documents `proved` and `refuted` imply about the number that the question seeks.
+    """Return in words what the documents `proved` and `refuted` imply about the number that the question `data` seeks.
 
-    They must be about one program, with one set of inputs and one claim, except for this number, which must be greater
-    in the proof. One of them may be missing. Raises Rejected if the documents do not fit together.
+    They must be about one program, with one set of inputs and one claim, except for this number, which must be
+    greater in the proof. One of them may be missing. Raises Rejected if the documents do not fit together.
     """
     sought = read.one_of(*_SOUGHT)(data["sought"])
     low, high = read.tuple_of(read.nullable(read.rational), read.nullable(read.rational))(data["enclosed"])
@@ -270,7 +273,7 @@ def _check_pair(proved: _Data, refuted: _Data) -> None:
 
 
 def _pairs(data: _Data, groups: Sequence[Sequence[int]]) -> list[list[list[str]]]:
-    """Return the pairs of inputs in `data`, about privacy, as texts, with the values of each group in order."""
+    """Return the pairs of inputs in `data`, about privacy, as texts. Values within each of `groups` are sorted."""
     inputs = [list(cells) for cells in data["inputs"]]
     for cells in inputs:
         for group in groups:
@@ -335,7 +338,7 @@ def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Dat
 
 
 def from_there_on(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
-    """Return the part of the intervals from `start` on, including `start` if an interval contains it."""
+    """Return the part of `intervals` from `start` on, including `start` if an interval contains it."""
     return [
         interval if interval.lower >= start else replace(interval, lower=start, lower_closed=True)
         for interval in intervals
@@ -414,7 +417,7 @@ class Source:
 
     @staticmethod
     def read(value: object) -> Source:
-        """Read the `program` of a document. Raises Rejected."""
+        """Read `value`, the `program` of a document. Raises Rejected."""
         source = Source(
             *read.fields(
                 value,
@@ -441,7 +444,7 @@ class Table:
 
     @staticmethod
     def read(value: object) -> Table:
-        """Read the `table` of a document. Raises Rejected."""
+        """Read `value`, the `table` of a document. Raises Rejected."""
         table = Table(
             *read.fields(
                 value,
@@ -490,7 +493,10 @@ class Document:
 
 
 def read_document(source: str) -> Document:
-    """Read a certificate. Raises Unreadable for another text or version, Rejected for a corrupted certificate."""
+    """Return the certificate of which `source` is the text.
+
+    Raises Unreadable for another text or version, Rejected for a corrupted certificate.
+    """
     return _document(read.parse(source), len(source))
 
 
@@ -524,7 +530,10 @@ def _document(data: object, size: int, *, whole: bool = True) -> Document:
 
 
 def document_of(data: Mapping[str, Any], size: int = 0) -> Document:
-    """Return the document of parsed data, without checking its digest. Raises Rejected."""
+    """Return the document of the parsed `data`, without checking its digest. Raises Rejected.
+
+    `size` is the number of characters of its text.
+    """
     question = Question(data["question"])
     for name, reader in (("tool", read.text), ("claim", _object)):
         with in_step(name):
@@ -560,7 +569,7 @@ def _require_claim(question: Question, data: Mapping[str, Any]) -> None:
 
 
 def digest(rest: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the data as JSON: in ASCII, without blanks, with the names of every object sorted."""
+    """Return the SHA-256 of `rest` as JSON: in ASCII, without blanks, with the names of every object sorted."""
     canonical = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
@@ -568,10 +577,10 @@ def digest(rest: Mapping[str, Any]) -> str:
 def check_document(
     document: Document, budget: Budget, facts: Mapping[str, str] | None = None, expected: Expected | None = None
 ) -> Accepted:
-    """Check every step again, and return what the certificate proves. Raises Rejected naming the first wrong step.
+    """Check every step of `document`, and return what it proves. Raises Rejected naming the first wrong step.
 
-    `facts` are lines of the report about what was compared before: the `program`, its `constants`, the `rows`. If a
-    claim is `expected`, the result says whether it is met.
+    Charges its work to `budget`. `facts` are lines of the report about what was compared before: the `program`, its
+    `constants`, the `rows`. If a claim is `expected`, the result says whether it is met.
     """
     with in_step("answers"):
         budget.answers = Answers(_object(document.data.get("answers", {})))
@@ -583,7 +592,10 @@ def check_document(
 
 
 def program_in(document: Document, budget: Budget) -> tuple[Program, Machine, tuple[Interval, ...]]:
-    """Return the syntax tree and the machine of a document's program, and the eps of its claim. Raises Rejected."""
+    """Return the syntax tree and the machine of the program of `document`, and the eps of its claim.
+
+    Charges its work to `budget`. Raises Rejected.
+    """
     source = document.program
     with in_step("claim"):
         intervals = read_intervals(document.data["claim"].get("eps"))
@@ -595,7 +607,10 @@ def program_in(document: Document, budget: Budget) -> tuple[Program, Machine, tu
 
 
 def checked(document: Document, budget: Budget, facts: Mapping[str, str]) -> Accepted:
-    """Check a document about any question, and return what it proves. Raises Rejected."""
+    """Check `document`, about any question, and return what it proves. Raises Rejected.
+
+    Charges its work to `budget`. `facts` are lines of the report about what was compared before, by topic.
+    """
     if document.question is Question.LEAST:
         return _check_least(document, budget, facts)
     with in_step("certificate"):
@@ -630,8 +645,9 @@ _CONDITION: read.Table = {"condition": read.text, "point": read.by_name(read.tex
 def _require_condition(document: Document, tree: Program, machine: Machine, budget: Budget) -> None:
     """Raise Rejected unless `document` states the `requires` of its program `tree`, and an input that satisfies it.
 
-    A document about a program without `requires` states nothing. Programs with `requires` cannot have claims about
-    every m, nor inputs by classes of exchange.
+    `machine` is the program in instructions, and the work is charged to `budget`. A document about a program without
+    `requires` states nothing. Programs with `requires` cannot have claims about every m, nor inputs by classes of
+    exchange.
     """
     with in_step("requires"):
         stated = document.data.get("requires")
@@ -830,9 +846,10 @@ def _check_aligned(
     about: Subject,
     budget: Budget,
 ) -> Accepted:
-    """Check a document about privacy for all adjacent real inputs, for one m or for every m.
+    """Check `document`, about privacy for all adjacent real inputs, for one m or for every m.
 
-    `tree` is the program, and `machine` the program in instructions.
+    `tree` is the program, `machine` the program in instructions, `about` describes it in the theorem, and `intervals`
+    are those of eps. Charges its work to `budget`.
     """
     data = document.data
     constants = document.program.constants
@@ -936,7 +953,10 @@ def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -
 
 
 def check_text(source: str, budget: Budget | None = None) -> Accepted:
-    """Check the text of a certificate. Raises Rejected, naming the step, Unreadable, or Exhausted."""
+    """Check the certificate of which `source` is the text, with the work charged to `budget`.
+
+    Raises Rejected, naming the step, Unreadable, or Exhausted.
+    """
     with within_bounds():
         return check_document(read_document(source), budget or Budget())
 
@@ -956,7 +976,10 @@ def within_bounds() -> Iterator[None]:
 
 
 def theorem_of(document: Document, tree: Program, machine: Machine, budget: Budget) -> Theorem:
-    """Return the theorem about a table's program. Raises Rejected if the columns are not those of the program."""
+    """Return the theorem about the program `tree` of a table, where `machine` is the program in instructions.
+
+    Charges its work to `budget`. Raises Rejected if the columns of `document` are not those of the program.
+    """
     assert document.table is not None, "the table was read"
     theorem = Theorem.of_machine(machine, tree, document.program.constants, budget)
     theorem.require_columns(document.table.inputs, document.table.outputs)

@@ -172,8 +172,8 @@ class Agreement:
     def walks(self) -> Walks:
         """Return all runs that agree with the ideal.
 
-        Raises NotDerived if the iterations are not of finitely many kinds, if no stated term fits a comparison,
-        or if the program does not do what its ideal does.
+        Raises NotDerived if the iterations are not of finitely many kinds, if no stated term fits a comparison, or if
+        the program does not do what its ideal does.
         """
         own, ideal = self.shape.own, self.shape.ideal
         starts = list(self._ways(self._ideal, self._ideal.start()))
@@ -372,7 +372,7 @@ class Agreement:
     def _is_least(
         self, known: Sequence[Guard], form: Mapping[int, Fraction], constant: Fraction, radius: int, least: Fraction
     ) -> bool:
-        """True if form + constant + radius·gamma >= bound is proved at inputs with the guards `known`.
+        """True if `form` + `constant` + `radius`·gamma >= bound is proved at inputs with the guards `known`.
 
         The bound is `least`, or `least` times the distance that is left open.
         """
@@ -388,10 +388,7 @@ class Agreement:
     # --- outputs --------------------------------------------------------------------------------------
 
     def _differ(self, one: State, other: State) -> bool:
-        """True if `one` and `other` end with different finite answers at the index of their iteration.
-
-        Both are runs of the ideal.
-        """
+        """True if the runs `one` and `other` of the ideal have different finite answers at the iteration's index."""
         slots = self.shape.ideal.machine.slots
         return any(
             slots[slot].type != "real" and not _same(one.values[slot], other.values[slot]) for _, slot in self._indexed
@@ -423,9 +420,9 @@ class Agreement:
         return terms
 
     def _ball(self, program: State, gap: Fraction | Affine, known: Sequence[Guard]) -> Iterator[Term]:
-        """Yield the terms for |gap| <= gamma, one for each side, or none if the gap contains no noise.
+        """Yield the terms for |`gap`| <= gamma, one for each side, or none if `gap` contains no noise.
 
-        `known` are guards that the inputs satisfy.
+        `known` are guards that the inputs satisfy, and `program` is the state with the noises.
         """
         for sign in (_ONE, -_ONE):
             side = scaled(gap, sign)
@@ -445,7 +442,10 @@ class Agreement:
 
 
 def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
-    """Return the dual norm of the guard's form, and a direction of length 1 in which the form grows by that norm."""
+    """Return the dual norm of the form of `guard`, and a direction of length 1 in which the form grows by that norm.
+
+    `norm` is the name of the norm of inputs.
+    """
     form = dict(guard.form)
     sizes = [abs(c) for c in form.values()]
     width = sum(sizes, _ZERO) if norm == "linf" else max(sizes)
@@ -494,7 +494,7 @@ class Total:
 
 
 def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Budget) -> None:
-    """Raise NotDerived unless each of the totals is bounded by a total of `stated`."""
+    """Raise NotDerived unless each of `totals` is bounded by a total of `stated`. Charges its work to `budget`."""
     known = tuple(dict.fromkeys(stated))
     some = False
     for total in totals:
@@ -510,10 +510,10 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
 
 
 def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
-    """Yield bounds of the error of the loop from `low` to m, for each m >= `once`; one of them holds for each run.
+    """Yield bounds of the error of the loop from `low` to m, for each m >= `once`, one of which holds for each run.
 
-    Each bound repeats one iteration of a cycle; at any eps, the bound that repeats the most probable one holds.
-    Raises NotDerived if there are too many paths.
+    `walks` has the runs. Each bound repeats one iteration of a cycle; at any eps, the bound that repeats the most
+    probable one holds. Charges its work to `budget`. Raises NotDerived if there are too many paths.
     """
     reached = _reached(walks, budget)
     # `first` has the first head of each head's component, `cycles` the terms of the component's iterations.
@@ -530,7 +530,10 @@ def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
 
 
 def _reached(walks: Walks, budget: Budget) -> list[set[int]]:
-    """Return for each head of `walks` the set of heads that iterations reach from it, including the head itself."""
+    """Return for each head of `walks` the set of heads that iterations reach from it, including the head itself.
+
+    Charges its work to `budget`.
+    """
     reached = []
     for head in range(len(walks.iterations)):
         waiting = [head]
@@ -543,7 +546,10 @@ def _reached(walks: Walks, budget: Budget) -> list[set[int]]:
 
 
 def _paths(walks: Walks, budget: Budget) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
-    """Yield each path of `walks` that visits no head twice: its terms, its number of iterations, and its heads."""
+    """Yield (terms, number of iterations, heads) of each path of `walks` that visits no head twice.
+
+    Charges its work to `budget`.
+    """
     waiting: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [(walks.before, 0, (0,))]
     count = 0
     while waiting:
@@ -585,8 +591,9 @@ def selection_totals(
 ) -> Iterator[Total]:
     """Yield bounds of the error of a program that selects the largest of m noisy values, for every m > the first index.
 
-    `machine` is the program for some m with at least two iterations. Raises NotDerived if the program is not such a
-    loop, or if a term is not stated.
+    m is the constant `parameter` of the program `tree`, and `machine` is the program for some m with at least two
+    iterations. `wanted` has alpha, and `terms` are those that the certificate states. Raises NotDerived if the
+    program is not such a loop, or if a term is not stated.
     """
     if tree.ideal is None:
         raise NotDerived("the program has no `ideal`")
@@ -624,7 +631,10 @@ def selection_totals(
 
 
 def selection(body: Block, parameter: str) -> Selection:
-    """Return the statements as a loop that selects. Raises NotDerived if they are not such a loop."""
+    """Return the statements `body` as a loop up to m that selects, where m is the constant `parameter`.
+
+    Raises NotDerived if they are not such a loop.
+    """
     match body:
         case (start, For(variable=variable, high=Name(high), body=inner) as loop) if high == parameter:
             pass
@@ -669,9 +679,10 @@ def _real_scalars(declared: Iterable[object]) -> Iterator[str]:
 
 
 def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr, bool]:
-    """Return (the variable that a statement writes, its mean or value, True if it adds Laplace noise).
+    """Return (the variable that `statement` writes, its mean or value, True if it adds Laplace noise).
 
-    Raises NotDerived unless the rate of the noise is the same in each iteration and for each `parameter`.
+    Raises NotDerived unless the rate of the noise is the same in each iteration, for each value of the loop's
+    `variable`, and for each `parameter`.
     """
     match statement:
         case Noise(Name(name), "Lap", rate, mean) if not {*names(rate)} & {variable, parameter}:
@@ -740,10 +751,11 @@ def check_numbers(
     budget: Budget,
     deriving: Budget,
 ) -> tuple[str, str | None, list[str]]:
-    """Check the claim for all m that are not decided `singly`.
+    """Check the part `value` of a document: the claim `claim` for all m that are not decided `singly`.
 
-    Returns (verdict, reason why it is not certified or None, parts taken on trust). `deriving` is the budget for
-    finding the runs of the program. Raises Rejected, also if a small m is missing.
+    Returns (verdict, reason why it is not certified or None, parts taken on trust). `tree` is the program, and
+    `obligations` are the checked ones of the document. The work is charged to `budget`, and that of finding the runs
+    of the program to `deriving`. Raises Rejected, also if a small m is missing.
     """
     with in_step("numbers"):
         parameter, least, start, verdict, union, reason, without = read.fields(
@@ -775,7 +787,8 @@ def check_numbers(
 def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], budget: Budget) -> str | None:
     """Return why the program's error may exceed all of the `stated` bounds for some m, or None if it is proved not to.
 
-    Each stated bound is a sum of probabilities that depends on m, from `bound.start` on. `tree` is the program.
+    Each stated bound is a sum of probabilities that depends on m, from `bound.start` on. `tree` is the program. The
+    work is charged to `budget`.
     """
     parameter, wanted, terms = bound.parameter, bound.wanted, bound.normal
     constants = {**bound.claim.constants, parameter: Fraction(bound.start)}
@@ -805,7 +818,7 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
 def _totals_of(agreement: Agreement, budget: Budget) -> Iterable[Total]:
     """Return bounds of the error of the runs that `agreement` explores; one of them holds for each run.
 
-    Raises NotDerived.
+    Charges its work to `budget`. Raises NotDerived.
     """
     try:
         return list(totals(agreement.walks(), agreement.shape.low, budget))
@@ -851,8 +864,8 @@ _SUM: read.Table = {
 class _UnionBound:
     """A union bound for every m, the value of the constant `parameter`, from `start` on.
 
-    The claimed beta is a polynomial in m - start, whose coefficients are functions of `variable`. The bound is a sum of
-    probabilities of the `terms`, and the `obligations` compare it with beta.
+    The beta of `claim` is a polynomial in m - start, whose coefficients are functions of `variable`. The bound is a
+    sum of probabilities of the `terms`, and the `obligations` compare it with beta.
     """
 
     claim: Claim
@@ -958,7 +971,7 @@ class _UnionBound:
         """Return None if a coefficient of beta is proved to be at least the error of some terms, else why not.
 
         `needed` has the number of times that each term counts. `place` is the index of the obligation for the
-        coefficient of `power`. Raises Rejected for a wrong obligation.
+        coefficient of `power`, which must be about `intervals`. Raises Rejected for a wrong obligation.
         """
         value, missing = self._shown(place, power, intervals)
         if isinstance(value, Enclosed):
@@ -991,9 +1004,10 @@ class _UnionBound:
         return missing
 
     def _shown(self, place: int, power: int, intervals: tuple[Interval, ...]) -> tuple[Probability, str | None]:
-        """Return (f, None) if the obligation `place` proves that a coefficient of beta is at least 1 - f.
+        """Return (f, None) if the obligation with index `place` proves that a coefficient of beta is at least 1 - f.
 
-        Otherwise return (f, the reason). The coefficient is that of `power`. Raises Rejected for other intervals.
+        Otherwise return (f, the reason). The coefficient is that of `power`. Raises Rejected if the obligation is not
+        about `intervals`.
         """
         decided = self.obligations[read.index(place, self.obligations)]
         if decided.intervals != intervals:
@@ -1003,9 +1017,9 @@ class _UnionBound:
 
 
 def constants_of(value: Mapping[str, Fraction], parameter: str | None) -> tuple[int | None, Mapping[str, Fraction]]:
-    """Return the m that a case is about, and the other constants of the case, with their values.
+    """Return (m, the other constants) of a case whose constants are `value`; m is the value of `parameter`.
 
-    m is None if the document has only one case.
+    m is None if the document has only one case, and `parameter` is None. Raises Rejected.
     """
     if parameter is None:
         if value:

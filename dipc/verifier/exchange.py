@@ -77,7 +77,7 @@ class Product:
 
     @staticmethod
     def read(value: object) -> Product:
-        """Read the `product` of a document. Raises Rejected if it is malformed."""
+        """Read `value`, the `product` of a document. Raises Rejected if it is malformed."""
         table = {"values": read.listed(read.listed(read.text)), "exchanges": read.items}
         groups = read.listed(read.listed(read.natural))
         values, exchanges, reason, alike = read.fields(value, table, {"reason": read.text, "alike": groups})
@@ -91,7 +91,7 @@ class Product:
         return f"all inputs of {of}"
 
     def is_domain(self, slots: Sequence[Slot]) -> bool:
-        """True if the product has as many values for each input as the domain of the input."""
+        """True if the product has as many values for each input as the domain of its slot in `slots`."""
         sizes = [2 if slot.type == "bool" else len(slot.type) if slot.type not in OPEN else None for slot in slots]
         return sizes == list(map(len, self.values))
 
@@ -103,10 +103,11 @@ class Product:
     def require(
         self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]], theorem: Theorem, *, dd: str
     ) -> str | None:
-        """Return why it is taken on trust that the rows represent all inputs, or None if it is proved.
+        """Return why it is taken on trust that `rows` represent all inputs, or None if it is proved.
 
-        Each input has the right answer, the probability and, if `dd` says that the ideal gives dd, the dd of the
-        row that represents it. Raises Rejected if the rows do not represent all inputs.
+        Each row is (cells of inputs, cells of outputs), and `theorem` is about the program. Each input has the right
+        answer, the probability and, if `dd` says that the ideal gives dd, the dd of the row that represents it.
+        Raises Rejected if the rows do not represent all inputs.
         """
         if dd != "ideal":
             raise Rejected("dd comes from a table, which says nothing about other inputs")
@@ -202,7 +203,10 @@ class _ProductCheck:
         self._require_same_values(self.product.alike)
 
     def _require_places(self, exchanged: _Exchanged) -> None:
-        """Raise Rejected unless exchanged inputs have one type and the same values, and no input is named twice."""
+        """Raise Rejected unless all inputs of `exchanged` are real or int, and each is named once.
+
+        Inputs of one block must have one type and the same values.
+        """
         places = [*exchanged.free, *places_of(exchanged.blocks)]
         require_places(places, len(self._slots))
         if any(self._slots[place].type not in OPEN for place in places):
@@ -317,7 +321,8 @@ class _Ways:
     def are_same(self, one: int, other: int, budget: Budget) -> bool:
         """True if an exchange of the inputs `one` and `other` maps the exits onto each other.
 
-        Noises that are compared with one of the two inputs alone are exchanged with the inputs, in order.
+        Noises that are compared with one of the two inputs alone are exchanged with the inputs, in order. The work is
+        charged to `budget`.
         """
         mine, theirs = (self._lone_noises(a, b) for a, b in ((one, other), (other, one)))
         if len(mine) != len(theirs) or any(self.laws[a] != self.laws[b] for a, b in zip(mine, theirs, strict=True)):
@@ -359,5 +364,4 @@ def _renamed(each: Comparison, noises: Mapping[int, int], inputs: Mapping[int, i
 
 
 def _typed(value: object) -> tuple[type, object]:
-    """Return the value with its type, so that values of different types are never equal."""
     return type(value), value

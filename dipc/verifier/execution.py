@@ -72,7 +72,10 @@ class NoiseHalfspace:
 
     @staticmethod
     def from_terms(terms: Mapping[int, Fraction], constant: Fraction, whole: bool) -> NoiseHalfspace:
-        """Return Σ terms + constant >= 0 with coprime integer coefficients. At least one term must not be 0."""
+        """Return the half-space Σ c·N_i + `constant` >= 0 with coprime integer coefficients, where `terms` maps i to c.
+
+        At least one c must not be 0. With `whole` all noises are integers, and the constant is rounded down.
+        """
         unit = lcm(*[c.denominator for c in terms.values()])
         whole_terms = [(i, c.numerator * (unit // c.denominator)) for i, c in terms.items() if c]
         common = gcd(*[c for _, c in whole_terms])
@@ -112,9 +115,9 @@ def plain(value: Number) -> Number:
 
 
 class Constraints:
-    """An immutable conjunction of half-spaces over noises, which are stored by their forms.
+    """An immutable conjunction of half-spaces over noises; `rows` has them by their forms.
 
-    The noises in `_positive` are at least 0.
+    The noises in `_positive` are at least 0. Each method charges its work to its `budget`.
     """
 
     __slots__ = ("_distances", "_edges", "_hash", "_positive", "rows")
@@ -147,7 +150,10 @@ class Constraints:
         return self._edges
 
     def _upper_bounds(self, start: int, budget: Budget) -> dict[int, Number]:
-        """Return the least upper bound of N_j - N_start that the edges imply, for each noise j that they reach."""
+        """Return the least upper bound of N_j - N_i that the edges imply, by j, where i is the noise `start`.
+
+        It has the noises j that the edges reach. Charges its work to `budget`.
+        """
         known = self._distances.get(start)
         if known is None:
             edges = self._graph()
@@ -167,7 +173,7 @@ class Constraints:
         return known
 
     def implies(self, row: NoiseHalfspace, budget: Budget) -> bool:
-        """True only if these constraints imply `row`. False proves nothing."""
+        """True only if these constraints imply `row`. False proves nothing. Charges its work to `budget`."""
         same = self.rows.get(row.form)
         if same is not None and same.constant <= row.constant:
             return True
@@ -178,7 +184,10 @@ class Constraints:
         return least is not None and least <= row.constant
 
     def excludes(self, row: NoiseHalfspace, budget: Budget) -> bool:
-        """True only if `row` and these constraints hold together with probability 0. False proves nothing."""
+        """True only if `row` and these constraints hold together with probability 0. False proves nothing.
+
+        Charges its work to `budget`.
+        """
         return self.implies(row.opposite(), budget)
 
     def __and__(self, row: NoiseHalfspace) -> Constraints:
@@ -195,7 +204,10 @@ class Constraints:
         return Constraints(self.rows, self._positive | {noise})
 
     def contradicts(self, other: Constraints, budget: Budget) -> bool:
-        """True only if both conjunctions hold together with probability 0. False proves nothing."""
+        """True only if these constraints and `other` hold together with probability 0. False proves nothing.
+
+        Charges its work to `budget`.
+        """
         budget.spend(len(self.rows) + len(other.rows))
         for mine, theirs in ((self, other), (other, self)):
             for row in theirs.rows.values():
@@ -211,7 +223,10 @@ class Constraints:
         return False
 
     def reduced(self, budget: Budget) -> Constraints:
-        """Return equivalent constraints, without half-spaces that the others are seen to imply."""
+        """Return equivalent constraints, without half-spaces that the others are seen to imply.
+
+        Charges its work to `budget`.
+        """
         rows = dict(self.rows)
         for form, row in self.rows.items():
             budget.spend(2 * len(rows))
@@ -222,7 +237,10 @@ class Constraints:
 
 
 def united(members: Iterable[Constraints], budget: Budget) -> Constraints | None:
-    """Return the conjunction of those half-spaces of the members that every member is seen to imply."""
+    """Return the conjunction of those half-spaces of `members` that every member is seen to imply.
+
+    Charges its work to `budget`.
+    """
     members = list(members)
     first = members[0]
     rows: dict[Form, NoiseHalfspace] = {}
@@ -401,11 +419,11 @@ class Execution:
         self._states[number].history = None
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
-        """Return the constraints on the two sides of a half-space that `known` neither implies nor excludes."""
+        """Return the constraints on both sides of the half-space `row`, which `known` neither implies nor excludes."""
         return [known & row, known & row.opposite()]
 
     def by_place(self, states: Iterable[int]) -> Iterator[list[int]]:
-        """Yield the states in the order of their places in the text, those of an outermost `while` together."""
+        """Yield groups of `states`, in the order of their places in the text; an outermost `while` gives one group."""
         start: dict[int, int] = {}
         for first, end in sorted(self.machine.loops, key=lambda loop: (loop[0], -loop[1])):
             if first not in start:
@@ -418,7 +436,7 @@ class Execution:
         return (list(together) for _, together in groupby(sorted(states, key=place), key=place))
 
     def outputs(self, state: int) -> list[Held]:
-        """Return the values of the outputs in the state with this index, in the order of declaration."""
+        """Return the values of the outputs in the state with index `state`, in the order of declaration."""
         return [self._states[state].values[slot] for slot in self.machine.numbered("output")]
 
     def _added(self, state: State) -> int:
@@ -476,9 +494,10 @@ class Execution:
         return state
 
     def followers(self, state: State, cost: int) -> Iterator[tuple[Closed | None, Step | None, State]]:
-        """Yield (weight, choice, state) for each state that follows `state`.
+        """Yield (weight, choice, next state) for each state that follows `state`.
 
-        A state in which a comparison is open is split until nothing is open. Each part costs `cost` steps.
+        A state in which a comparison is open is split until none is open. Each part costs `cost` steps. The weight is
+        None for 1, the choice None without one.
         """
         instruction = self.machine.code[state.at]
         open_ = [state.known]
@@ -496,7 +515,7 @@ class Execution:
     def _after(
         self, state: State, known: Constraints, instruction: Instruction
     ) -> Iterator[tuple[Closed | None, Step | None, State]]:
-        """Yield (weight, choice, state) for each state that follows `state` by the `instruction`, where `known` holds.
+        """Yield (weight, choice, next state) for each state after `state` by the `instruction`, where `known` holds.
 
         The weight is None for 1, the choice None without one. Raises Split if `known` leaves a comparison open.
         """
@@ -569,10 +588,7 @@ class Execution:
     # --- uniting ----------------------------------------------------------------------------------
 
     def _united(self, numbers: list[int]) -> list[int]:
-        """Return the states waiting at one label, where one state replaces each group whose union is a conjunction.
-
-        The states are given by their `numbers`.
-        """
+        """Return `numbers` of states at one place, with one state for each group whose union is one conjunction."""
         groups: dict[object, list[int]] = {}
         for number in numbers:
             state = self._states[number]
@@ -603,7 +619,7 @@ class Execution:
         return result
 
     def _is_disjoint(self, member: State, whole: Constraints, other: State) -> bool:
-        """True only if no run reaches both `other` and the group of `member`, which `whole` constrains."""
+        """True only if no run reaches both `other` and a state that `member` stands for; `whole` has their union."""
         if member.history and other.history:
             self.budget.spend(min(len(member.history), len(other.history)))
             for mine, theirs in zip(member.history, other.history, strict=False):
@@ -622,7 +638,7 @@ class Execution:
         return value, known.with_positive(label) if law[0] is Family.ONE_SIDED else known
 
     def plain(self, code: Code, values: Mapping[int, Value]) -> Value:
-        """Return the value of an expression without noise, where `values` has the values of slots.
+        """Return the value of the expression `code`, which contains no noise; `values` has the values of slots.
 
         Raises NotDerived.
         """
@@ -745,7 +761,10 @@ class Execution:
                 raise NotDerived(f"`{op}` cannot be applied to noise")
 
     def compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:
-        """True if the comparison `difference` `op` 0 holds. Raises Split if the constraints leave this open."""
+        """True if the comparison `difference` `op` 0 holds wherever the constraints `known` do.
+
+        Raises Split if they leave this open.
+        """
         if not isinstance(difference, Affine):
             holds_ = calculated(op, (difference, ZERO))
             assert isinstance(holds_, bool)
@@ -782,23 +801,23 @@ class Execution:
         raise Split(row)
 
     def _is_integral(self, value: Affine) -> bool:
-        """True if all noises of the value are integers. Raises NotDerived if only some of them are."""
+        """True if all noises of `value` are integers. Raises NotDerived if only some of them are."""
         kinds = {self.is_integer(i) for i, _ in value.terms}
         if len(kinds) > 1:
             raise NotDerived("int and real numbers are mixed in one expression")
         return kinds == {True}
 
     def is_integer(self, number: int) -> bool:
-        """True if the noise with this index takes integer values."""
+        """True if the noise with the index `number` takes integer values."""
         return is_whole(self.laws[number][0])
 
     # --- choices ----------------------------------------------------------------------------------
 
     def distribution(self, choice: Choice) -> list[Closed]:
-        """Return the weights of a choice. Raises NotDerived unless they are proved to be probabilities that sum to 1.
+        """Return the weights of `choice`. Raises NotDerived unless they are proved to be probabilities that sum to 1.
 
-        Each weight is positive for every eps > 0, or 0 for every eps; in a program read at one eps, it is at
-        least 0 there.
+        Each weight is positive for every eps > 0, or 0 for every eps; in a program read at one eps, it is at least 0
+        there.
         """
         weights = [weight for _, weight in choice.arms]
         if id(choice) not in self._weights:
@@ -835,7 +854,7 @@ class Execution:
 
 
 def plus(left: Fraction | Affine, right: Fraction | Affine) -> Fraction | Affine:
-    """Return the sum of two values, a number if its noises cancel."""
+    """Return `left` + `right`, a number if their noises cancel."""
     one, other = (value if isinstance(value, Affine) else Affine(value, ()) for value in (left, right))
     terms = dict(one.terms)
     for i, c in other.terms:
@@ -844,7 +863,7 @@ def plus(left: Fraction | Affine, right: Fraction | Affine) -> Fraction | Affine
 
 
 def scaled(value: Fraction | Affine, factor: Fraction) -> Fraction | Affine:
-    """Return the product of a value and a number."""
+    """Return `value` · `factor`, a number if `factor` is 0."""
     if not isinstance(value, Affine):
         return value * factor
     return _affine(value.constant * factor, {i: c * factor for i, c in value.terms})
@@ -874,7 +893,7 @@ class Shape:
     _digits: dict[int, str] = field(default_factory=dict)
 
     def read_later(self, label: int, values: tuple[Held, ...]) -> tuple[Held, ...]:
-        """Return the values of the slots, with None for each slot that no instruction from `label` on reads."""
+        """Return `values` of the slots, with None for each slot that no instruction from `label` on reads."""
         digits = self._digits.get(label)
         if digits is None:
             digits = self._digits[label] = f"{self.live[label]:0{len(values)}b}"[::-1]
@@ -922,7 +941,7 @@ class Shape:
 
 
 def bits(slots: tuple[int, ...]) -> int:
-    """Return the set of consecutive slots, such as those of an array, as bits."""
+    """Return the set of consecutive `slots`, such as those of an array, as bits."""
     return ((1 << len(slots)) - 1) << slots[0]
 
 
@@ -939,7 +958,7 @@ def _goals(label: int, instruction: Instruction) -> tuple[int, ...]:
 
 
 def accesses(instruction: Instruction) -> tuple[int, Place | None]:
-    """Return the slots that the instruction may read, as bits, and the place that it writes, or None."""
+    """Return the slots that `instruction` may read, as bits, and the place that it writes, or None."""
     codes, target = _expressions(instruction)
     reads = 0
     for place in places_in(codes):
@@ -948,7 +967,7 @@ def accesses(instruction: Instruction) -> tuple[int, Place | None]:
 
 
 def places(instruction: Instruction) -> Iterator[Place]:
-    """Yield the places that the instruction may read or write."""
+    """Yield the places that `instruction` may read or write."""
     codes, target = _expressions(instruction)
     if target is not None:
         yield target
@@ -977,7 +996,7 @@ def _expressions(instruction: Instruction) -> tuple[list[Code], Place | None]:
 
 
 def places_in(codes: Iterable[Code]) -> Iterator[Place]:
-    """Yield the places that these expressions read."""
+    """Yield the places that the expressions `codes` read."""
     waiting = list(codes)
     for code in waiting:
         match code:

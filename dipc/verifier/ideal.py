@@ -83,7 +83,7 @@ class EdgeNumber:
 
 
 def side_of(guard: Guard, *, whole: bool = False) -> NoiseHalfspace:
-    """Return the half-space of a guard. Its constant, an EdgeNumber, says whether the edge belongs to the half-space.
+    """Return the half-space of `guard`. Its constant, an EdgeNumber, says whether the edge belongs to the half-space.
 
     For `whole` inputs the constant is rounded to an integer, and the edge always belongs to the half-space.
     """
@@ -94,7 +94,7 @@ def side_of(guard: Guard, *, whole: bool = False) -> NoiseHalfspace:
 
 
 def guard_of(side: NoiseHalfspace) -> Guard:
-    """Return the guard of a half-space; the inverse of `side_of`."""
+    """Return the guard of the half-space `side`; the inverse of `side_of`."""
     form, constant = tuple((i, Fraction(c)) for i, c in side.form), side.constant
     if isinstance(constant, EdgeNumber):
         return Guard(form, constant.value, strict=constant.small < 0)
@@ -102,7 +102,7 @@ def guard_of(side: NoiseHalfspace) -> Guard:
 
 
 def region(guards: Iterable[Guard]) -> Constraints:
-    """Return the conjunction of `guards`, each of which must have a form."""
+    """Return the conjunction of `guards`, none of which is about a constant."""
     constraints = Constraints({})
     for guard in guards:
         constraints = constraints & side_of(guard)
@@ -149,7 +149,7 @@ class _Symbolic(Execution):
     """
 
     def has_ties(self, form: Affine) -> bool:
-        """True unless the form is constant: inputs may make it 0."""
+        """True unless `form` is constant: inputs may make it 0."""
         return bool(form.terms)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
@@ -215,7 +215,10 @@ class Ideal:
 
     @staticmethod
     def compile(tree: Program, constants: Mapping[str, Fraction], budget: Budget) -> Ideal:
-        """Return the ideal of a program that has one. Raises NotDerived if the checker cannot use it."""
+        """Return the ideal of the program `tree`, which has one, for these values of its `constants`.
+
+        The work of the result is charged to `budget`, too. Raises NotDerived if the checker cannot use it.
+        """
         assert tree.ideal is not None
         norm = input_norm(tree)
         if norm not in NORMS:
@@ -233,7 +236,7 @@ class Ideal:
         return whole_inputs(self.machine)
 
     def answer(self, inputs: Sequence[Value]) -> tuple[Value, ...]:
-        """Return the right answer det at one input: a value for every output, in order."""
+        """Return the right answer det at `inputs`: a value for every output, in order."""
         _, path = self.path_at(inputs)
         _, point = self._parted(inputs)
         return tuple(_value_at(value, point) for value in path.answer)
@@ -252,7 +255,7 @@ class Ideal:
         return tuple(answer[place] for place in self.machine.distance.decisive)
 
     def distance(self, inputs: Sequence[Value]) -> Fraction | None:
-        """Return the distance to disagreement dd at one input; None is infinity."""
+        """Return the distance to disagreement dd at `inputs`; None is infinity."""
         if self.alike and len(inputs) == len(self._finite_inputs):
             return self._distance_of_multisets(inputs)
         own, point = self._parted(inputs)
@@ -288,7 +291,7 @@ class Ideal:
         return [slot for slot in self.machine.numbered("input") if self.machine.slots[slot].type not in OPEN]
 
     def _distance_of_multisets(self, inputs: Sequence[Value]) -> Fraction | None:
-        """Return dd at finite inputs, of which some may be exchanged (FORMAT.md, lemma 4e)."""
+        """Return dd at the finite `inputs`, some of which may be exchanged (FORMAT.md, lemma 4e)."""
         if self._multisets is None:
             self._multisets = sorted(self._answers_of_multisets(), key=lambda each: each[0])
         own = self._answer_key(self.answer(inputs))
@@ -397,7 +400,7 @@ class Ideal:
     # --- paths ------------------------------------------------------------------------------------
 
     def paths(self, finite: tuple[Value, ...]) -> tuple[Path, ...]:
-        """Return all paths that some real input takes for these values of the finite inputs, in order."""
+        """Return all paths that some real input takes for the values `finite` of the finite inputs, in order."""
         key = tuple((type(value), value) for value in finite)
         if key not in self._paths:
             self._paths[key] = tuple(self._followed(finite))
@@ -440,7 +443,7 @@ class Ideal:
         return product(*choices)
 
     def _elsewhere(self, path: Path, inputs: Sequence[Value], answer: tuple[Value, ...]) -> Iterator[list[Guard]]:
-        """Yield sets of guards; together they hold exactly where the path's answer differs from `answer`.
+        """Yield sets of guards; together they hold exactly where the answer of `path` differs from `answer`.
 
         `answer` is the ideal's at `inputs`.
         """
@@ -485,7 +488,7 @@ class Ideal:
                     yield subset
 
     def _below(self, guard: Guard, point: Mapping[int, Fraction]) -> Fraction:
-        """Return a lower bound of the distance from `point` to where the guard holds."""
+        """Return a lower bound of the distance from `point` to where `guard` holds."""
         missing = -guard.value_at(point)
         if missing <= 0 or self.norm == "discrete":
             return _ZERO
@@ -517,7 +520,7 @@ class Ideal:
         return least({}, list(guards), self.integer_inputs, self.budget) is not None
 
     def _nearest(self, guards: Sequence[Guard], point: Mapping[int, Fraction], *, whole: bool) -> Fraction | None:
-        """Return the least d(point, u) over the closure of the guards; with `whole` over integers alone.
+        """Return the least d(`point`, u) over all u in the closure of `guards`; with `whole` over integers alone.
 
         None if no integers satisfy the guards.
         """
@@ -532,7 +535,7 @@ class Ideal:
 
 
 def input_norm(tree: Program) -> str:
-    """Return the name of the norm of inputs; "" if the `metric` block has an expression instead of a name."""
+    """Return the name of the norm of inputs in the `metric` block of `tree`; "" for an expression in its place."""
     given = next((field.value for field in tree.metric if field.name == "input"), Name("linf"))
     return given.name if isinstance(given, Name) else ""
 
@@ -540,7 +543,10 @@ def input_norm(tree: Program) -> str:
 def open_inputs(
     machine: Machine, finite: Iterable[Value], number: Callable[[int], int] = lambda slot: slot
 ) -> dict[int, Affine | Value]:
-    """Return all inputs by slot: the finite ones with these values, the others as unknowns numbered by `number`."""
+    """Return all inputs of `machine` by slot: the finite ones with the values `finite`, others as unknowns.
+
+    `number` gives the number of an unknown, by its slot.
+    """
     left = iter(finite)
     return {
         slot: Affine(_ZERO, ((number(slot), _ONE),)) if machine.slots[slot].type in OPEN else next(left)
@@ -549,12 +555,12 @@ def open_inputs(
 
 
 def whole_inputs(machine: Machine) -> frozenset[int]:
-    """Return the slots of the inputs of a program that are integers."""
+    """Return the slots of the inputs of `machine` that are integers."""
     return frozenset(slot for slot in machine.numbered("input") if machine.slots[slot].type == "int")
 
 
 def is_integral(machine: Machine) -> bool:
-    """True if all distances of inputs are integers, in each of the norms."""
+    """True if all distances of inputs of `machine` are integers, in each of the norms."""
     types = [machine.slots[slot].type for slot in machine.numbered("input")]
     numbers = [
         value for type_ in types if isinstance(type_, frozenset) for value in type_ if isinstance(value, Fraction)
@@ -567,7 +573,7 @@ def _height(inputs: Sequence[Value]) -> Fraction:
 
 
 def gap(one: Value, other: Value) -> Fraction:
-    """Return the distance of two values of a finite input."""
+    """Return the distance of the values `one` and `other` of a finite input."""
     if isinstance(one, Fraction) and isinstance(other, Fraction):
         return abs(one - other)
     return Fraction(one != other)

@@ -44,7 +44,7 @@ class _NotAnIndex(Exception):
 
 
 def offset_of(end: object, parameter: str) -> int | None:
-    """Return the integer c of the expression parameter + c; None for other expressions."""
+    """Return the integer c if `end` is the expression parameter + c for the name `parameter`; None for others."""
     match end:
         case Name(name) if name == parameter:
             return 0
@@ -56,7 +56,7 @@ def offset_of(end: object, parameter: str) -> int | None:
 
 
 def integer(value: object) -> int | None:
-    """Return the integer that an expression spells out; None for other expressions."""
+    """Return the integer that the expression `value` spells out; None for other expressions."""
     match value:
         case Literal(Fraction(denominator=1, numerator=number)):
             return number
@@ -66,10 +66,10 @@ def integer(value: object) -> int | None:
 
 
 def ending_at(tree: Program, parameter: str) -> Program:
-    """Return the program with its loops and arrays up to m + c moved by -c, if all of them have one c.
+    """Return the program `tree` with its loops and arrays up to m + c moved by -c, if all of them have one c.
 
-    m is the constant `parameter`. The answers are unchanged if indices only name elements, which `dipc.verifier.loops`
-    requires of the result.
+    m is the constant `parameter`. The answers are unchanged if indices only name elements, which
+    `dipc.verifier.loops` requires of the result.
     """
     ends: list[object] = [node.high for node in nodes((tree.body, tree.ideal)) if isinstance(node, For)]
     declared = (*tree.declarations, *(() if tree.ideal is None else tree.ideal.variables))
@@ -124,7 +124,10 @@ def _shift_ends(node: Any, parameter: str, offset: int) -> Any:
 
 
 def with_arrays(tree: Program, parameter: str) -> Program:
-    """Return the program with an array in place of each output that is an index of its loops up to m."""
+    """Return the program `tree` with an array in place of each output that is an index of its loops up to m.
+
+    m is the constant `parameter`.
+    """
     for declared in tree.declarations:
         if isinstance(declared, Variables) and declared.role == "output":
             for name, ends in declared.names:
@@ -229,7 +232,7 @@ class _Output:
         return sum(self.is_given(node) for node in nodes(body))
 
     def examine(self, block: Block, loop: For | None) -> None:
-        """Collect the loops and the numbers in `block`.
+        """Collect the loops and the numbers in `block`, which is in the body of `loop` if that is not None.
 
         Raises _NotAnIndex where an index is not followed by an exit.
         """

@@ -99,7 +99,8 @@ _ANSWER: read.Table = {
 class Divided:
     """A question about a cell: which class is right about it, or how it is divided further.
 
-    All `classes` have one answer. If `only` is not None, the class with that number is the only one examined.
+    `known` has the path of the cell and its surroundings. All `classes` have one answer. If `only` is not None, the
+    class with that number is the only one examined.
     """
 
     coverage: Coverage
@@ -143,7 +144,7 @@ class Coverage:
         self.places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
 
     def check(self, classes: Sequence[Shown], *, everything: bool) -> tuple[str, ...]:
-        """Return the reasons why the classes are taken on trust; none if the classes are proved.
+        """Return the reasons why `classes` are taken on trust; none if the classes are proved.
 
         Each class must be right about some cell, and if `everything` is claimed, each cell must have a class.
         """
@@ -214,7 +215,7 @@ class Coverage:
     ) -> Iterator[Shown | None]:
         """Yield, for each cell of a path within the guards `within`, one of `classes` that is right about it, or None.
 
-        `known` has the path and its surroundings.
+        `known` has the path and its surroundings, and `only` the number of the class if one alone is examined.
         """
         if self.alpha is None:
             # No distance is between 0 and 1 if all distances are integers.
@@ -260,23 +261,23 @@ class Coverage:
         raise NotDerived(f"a path of the `ideal` is divided into more than {MOST_CELLS} cells")
 
     def halves(self, cell: Cell, guard: Guard) -> list[Cell]:
-        """Return the two parts of a cell, where the guard holds and where it fails."""
+        """Return the two parts of `cell`, where `guard` holds and where it fails."""
         return [(*cell, tightened(side, self._whole)) for side in (guard, guard.opposite())]
 
     def part(self, cell: Cell) -> list[Guard]:
-        """Return the guards of a cell, over the inputs' slots in the ideal."""
+        """Return the guards of `cell`, over the inputs' slots in the ideal."""
         slots = {own: other for other, own in self.places.items() if own != other}
         return [guard.renamed(slots) for guard in cell] if slots else list(cell)
 
     def implies(self, cell: Cell, guard: Guard) -> bool:
-        """True only if the guard holds on all of the cell."""
+        """True only if `guard` holds on all of `cell`."""
         return implied(cell, dict(guard.form), guard.constant, self.budget)
 
     def is_right(self, shown: Shown, known: Surroundings, cell: Cell, *, unites: bool, merges: Merges) -> bool:
-        """True if a cell of inputs lies in the class `shown`, and the bound of the class holds for the program there.
+        """True if `cell` lies in the class `shown`, and the bound of the class holds for the program there.
 
-        Exits are united if `unites`, and merged as `merges` states. Raises NotDerived, and Open if the cell has to be
-        divided.
+        `known` has the path of the cell and its surroundings. Exits are united if `unites`, and merged as `merges`
+        states. Raises NotDerived, and Open if the cell has to be divided.
         """
 
         @cache
@@ -353,7 +354,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class InputsResult:
-    """The verdicts of the classes, the parts taken on trust, and the constants with several values."""
+    """The verdicts of the classes, the parts taken on trust, and the constants `varying` with several values."""
 
     tally: Tally
     obligations: Sequence[Decided]
@@ -370,7 +371,11 @@ def check_inputs(
     positive: Positive,
     budget: Budget,
 ) -> InputsResult:
-    """Check the parts of a document that are about classes of inputs. Raises Rejected for a wrong part."""
+    """Check the parts of the document `data` that are about classes of inputs. Raises Rejected for a wrong part.
+
+    `tree` is the program, `constants` are its constants, and `positive` has the denominators proved to be positive.
+    Charges its work to `budget`.
+    """
     whole = Claim.read(data["claim"], constants)
     context = read_context(data, whole.intervals, positive)
     decided = read.listed(lambda item: _obligation(item, context, budget), step="obligation")(data["obligations"])
@@ -434,7 +439,10 @@ _SAMPLES = ("0", "1", "64", "1048576")
 
 
 def says_something(claim: Claim, budget: Budget) -> bool:
-    """True if beta was seen to be below 1 at some distance and eps of the claim."""
+    """True if the beta of `claim` was seen to be below 1 at some distance and eps of the claim.
+
+    Charges its work to `budget`.
+    """
     owns: list[dict[str, str]] = [{"gamma": gamma} for gamma in _SAMPLES] if claim.gamma == "free" else [{}]
     for own in owns:
         for dd in _SAMPLES:
@@ -447,7 +455,7 @@ def says_something(claim: Claim, budget: Budget) -> bool:
 def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fraction, bool]:
     """Return the least dd that `claim` covers, rounded up for integers, and whether dd must be greater.
 
-    dd is an integer if all inputs and outputs of the program of `theorem` are.
+    dd is an integer if all inputs and outputs of the program of `theorem` are. Charges its work to `budget`.
     """
     alpha = least_alpha(claim, budget)
     if theorem is None or not is_integral(theorem.machine):
@@ -477,7 +485,7 @@ _CASE: read.Table = {
 
 
 def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]:
-    """Yield, for a document about every m, the parameter and the constants computed from it.
+    """Yield the parameter and the constants computed from it if the document `data` is about every m, else nothing.
 
     The constants are those that the cases state; each case states all of them or none.
     """

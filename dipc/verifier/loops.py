@@ -82,9 +82,10 @@ class Iterations:
 
     @staticmethod
     def from_program(tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget) -> Iterations:
-        """Return the iterations of a program with these constants, one of which is `parameter`.
+        """Return the iterations of the program `tree` with these `constants`, one of which is `parameter`.
 
-        Raises NotDerived with the reason if the program does not have the form that the module describes.
+        Charges its work to `budget`. Raises NotDerived with the reason if the program does not have the form that the
+        module describes.
         """
         if tree.ideal is None:
             raise NotDerived("the program has no `ideal`")
@@ -112,11 +113,17 @@ class Iterations:
         return Iterations(sides[0], sides[1], low, frozenset(arrays), norm)
 
     def distances(self, budget: Budget) -> Ideal:
-        """Return the ideal for distances of inputs alone; its paths are not those of the program."""
+        """Return the ideal for distances of inputs alone; its paths are not those of the program.
+
+        Its work is charged to `budget`.
+        """
         return Ideal(self.ideal.machine, self.norm, budget)
 
     def combinations(self, budget: Budget) -> Iterable[Sequence[tuple[Value, ...]]]:
-        """Return all values of the finite inputs, grouped by the values of the inputs that are not array elements."""
+        """Return all values of the finite inputs, grouped by the values of the inputs that are not array elements.
+
+        Charges its work to `budget`.
+        """
         slots = self.ideal.machine.slots
         finite = [slots[slot] for slot in self.ideal.machine.numbered("input") if slots[slot].type != "real"]
         groups: dict[tuple[tuple[type, Value], ...], list[tuple[Value, ...]]] = {}
@@ -129,9 +136,10 @@ class Iterations:
 def alone(
     tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget
 ) -> tuple[Side, int, frozenset[str]]:
-    """Return the program without its ideal, the first index of its loop, and the names of its elements.
+    """Return the program `tree` without its ideal, the first index of its loop, and the names of its elements.
 
-    Raises NotDerived if it does not have the form that the module describes, or if an input is not real.
+    The loop ends at the constant `parameter` of `constants`. Charges its work to `budget`. Raises NotDerived if the
+    program does not have the form that the module describes, or if an input is not real.
     """
     bare = ending_at(with_arrays(replace(tree, ideal=None, metric=(), claim=()), parameter), parameter)
     arrays, loop, low = _only_loop(bare, bare.body, parameter)
@@ -174,7 +182,7 @@ def _side(program: Program, arrays: Mapping[str, int], constants: Mapping[str, F
 
 
 def first_index(loop: For) -> int:
-    """Return the first index of a loop. Raises NotDerived if it is not a number."""
+    """Return the first index of `loop`. Raises NotDerived if it is not a number."""
     match loop.low:
         case Literal(Fraction(denominator=1, numerator=low)):
             return low
@@ -185,7 +193,7 @@ def first_index(loop: For) -> int:
 
 
 def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
-    """Return the arrays that end at the index m, the constant `parameter`, with their first indices.
+    """Return the arrays of `tree` that end at the index m, the constant `parameter`, with their first indices.
 
     Raises NotDerived if a declaration depends on m in another way. The end of a domain may be m.
     """
@@ -330,9 +338,9 @@ class Term:
 
     @staticmethod
     def normalized(noises: Iterable[tuple[NoiseFamily, Fraction, Fraction]], constant: Fraction) -> Term:
-        """Return the term with normalized coefficients, of which at least one must not be 0.
+        """Return the term Σ c·N + `constant` < 0 for the (family, rate, c) in `noises`, with normalized coefficients.
 
-        The sign of the coefficient of a symmetric noise is dropped.
+        At least one c must not be 0. The sign of the coefficient of a symmetric noise is dropped.
         """
         known = list(noises)
         size = sum((abs(c) for _, _, c in known), _ZERO)
@@ -481,7 +489,7 @@ class LoopRuns(Execution):
     # --- how values are looked at ---------------------------------------------------------------------
 
     def has_ties(self, form: Affine) -> bool:
-        """True if the form contains inputs alone: only then may it be 0 with positive probability."""
+        """True if `form` contains inputs alone: only then may it be 0 with positive probability."""
         return all(i < self.first_noise for i, _ in form.terms)
 
     def is_nonnegative(self, form: Affine, known: Any) -> bool:
@@ -494,7 +502,6 @@ class LoopRuns(Execution):
         raise Split(guard)
 
     def is_integer(self, number: int) -> bool:  # noqa: ARG002
-        """Return False: no noise and no input takes integer values only."""
         return False
 
     def _drawn(self, label: int, law: Law, center: Fraction | Affine, known: Any) -> tuple[Fraction | Affine, Any]:  # noqa: ARG002

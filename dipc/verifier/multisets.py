@@ -24,24 +24,24 @@ def require_places(places: Collection[int], count: int) -> None:
 
 
 def places_of(groups: Groups) -> list[int]:
-    """Return the indices of the inputs of all groups."""
+    """Return the indices of the inputs of all `groups`."""
     return [place for group in groups for place in group]
 
 
 def with_single_places(groups: Groups, count: int) -> list[Sequence[int]]:
-    """Return the groups, and a group of its own for the index of each other one of `count` inputs."""
+    """Return `groups`, and a group of its own for the index of each other one of `count` inputs."""
     inside = set(places_of(groups))
     return [*groups, *((place,) for place in range(count) if place not in inside)]
 
 
 def multiset(point: Sequence[Value], groups: Groups) -> tuple[object, ...]:
-    """Return a key that is equal for two inputs if and only if they are one multiset."""
+    """Return a key of the input `point` that two inputs share if and only if `groups` make them one multiset."""
     every = with_single_places(groups, len(point))
     return tuple(frozenset(Counter((type(point[place]), point[place]) for place in group).items()) for group in every)
 
 
 def orders(point: Sequence[Value], groups: Groups) -> int:
-    """Return the number of inputs that are one multiset with `point`."""
+    """Return the number of inputs that are one multiset with `point`, where `groups` may be exchanged."""
     result = 1
     for group in groups:
         counts = Counter((type(point[place]), point[place]) for place in group)
@@ -52,10 +52,11 @@ def orders(point: Sequence[Value], groups: Groups) -> int:
 def nearest_orders(
     one: Sequence[Value], other: Sequence[Value], groups: Groups, *, count_only: bool = False
 ) -> tuple[list[Value], list[Value]]:
-    """Return two inputs with the values of each group in orders that bring the inputs nearest.
+    """Return the inputs `one` and `other` with the values of each of `groups` in orders that bring them nearest.
 
-    Numbers are sorted, which is best for the greatest gap and for the sum of the gaps. For values that are not numbers,
-    and with `count_only` for all, only the number of different values counts: common values get common indices.
+    Numbers are sorted, which is best for the greatest gap and for the sum of the gaps. For values that are not
+    numbers, and with `count_only` for all, only the number of different values counts: common values get common
+    indices.
     """
     here, there = list(one), list(other)
     for group in groups:

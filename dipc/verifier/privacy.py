@@ -33,7 +33,7 @@ class PrivacyClaim:
 
     @staticmethod
     def read(value: object) -> PrivacyClaim:
-        """Read the `claim` of a document. Raises Rejected."""
+        """Read `value`, the `claim` of a document. Raises Rejected."""
         with in_step("claim"):
             budget, delta, _ = read.fields(value, {"budget": read.rational, "delta": read_closed, "eps": read.items})
             if budget < 0:
@@ -41,20 +41,23 @@ class PrivacyClaim:
             return PrivacyClaim(budget, delta)
 
     def scaled(self, probability: Probability, budget: Budget) -> Sum:
-        """Return `probability` times e^(K·eps), where K is the budget of the claim."""
+        """Return `probability` times e^(K·eps), where K is the claim's own budget. Charges its work to `budget`."""
         total = Sum()
         total.include(probability, budget, ({(0, self.budget): Fraction(1)}, ONE))
         return total
 
     def allowed(self, probability: Probability, budget: Budget) -> Probability:
-        """Return the greatest probability that the claim allows if the adjacent input has `probability`."""
+        """Return the greatest probability that the claim allows if the adjacent input has `probability`.
+
+        Charges its work to `budget`.
+        """
         total = self.scaled(probability, budget)
         total.include(self.delta, budget)
         return total.value
 
 
 def adjacency(value: object) -> tuple[str, Fraction]:
-    """Return the distance and the radius of a text such as `linf:1`. Raises Rejected for other text."""
+    """Return the distance and the radius in the text `value`, such as `linf:1`. Raises Rejected for other text."""
     distance, _, radius = read.text(value).partition(":")
     reach = read.rational(radius)
     if distance not in ("linf", "l1", "hamming") or reach <= 0:
@@ -106,7 +109,7 @@ class Refuted:
 
     @staticmethod
     def read(value: object) -> Refuted:
-        """Read the `refuted` of a document. Raises Rejected."""
+        """Read `value`, the `refuted` of a document. Raises Rejected."""
         table: read.Table = {
             "pair": read.natural,
             "outputs": read.listed(read.natural),
@@ -129,7 +132,11 @@ def check_privacy(
     decided: Sequence[Decided],
     budget: Budget,
 ) -> PairsResult:
-    """Check the parts of a document about pairs. Raises Rejected."""
+    """Check the parts of the document `data` about pairs, which make the claim `claim`. Raises Rejected.
+
+    `theorem` is about the program, `context` has the stated probabilities, and `decided` the checked obligations. The
+    work is charged to `budget`.
+    """
     with in_step("verdict"):
         private = read.one_of("private", "not private")(data["verdict"]) == "private"
     excess, sets, couples = (_obligations(data, name, context) for name in ("excess", "sets", "couples"))
@@ -158,13 +165,13 @@ def check_privacy(
 
 
 def claim_text(claim: Mapping[str, Any], about: str) -> str:
-    """Return the claim about the pairs `about` in words."""
+    """Return the claim `claim` of a document, about the pairs `about`, in words."""
     delta = closed_text(read_closed(claim["delta"]))
     return f"budget = {claim['budget']}*eps, delta = {delta}, eps in {' or '.join(claim['eps'])}; {about}"
 
 
 def pairs_text(data: Mapping[str, Any]) -> str:
-    """Return the pairs of a document in words."""
+    """Return the pairs of the document `data` in words."""
     adjacent = data["adjacent"]
     if data["verdict"] == "not private":
         return "one pair" if adjacent is None else f"a pair adjacent by {adjacent[:40]}"
@@ -185,7 +192,7 @@ class _Shown:
         """Return None if the obligation with index `number` proves the claim about these probabilities, else why not.
 
         `first` and `second` are probabilities of outputs at the two inputs of a pair. Raises Rejected unless the
-        obligation is about them and has this verdict.
+        obligation is about them and has the verdict `verdict`.
         """
         with in_step("obligation of a pair"):
             allowed = self.claim.allowed(self.total(second), self.budget)
@@ -194,7 +201,8 @@ class _Shown:
     def at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
         """Return None if the obligation with index `number` proves that `likely` is at most `allowed`, else why not.
 
-        With the verdict "inaccurate" the obligation must prove the opposite. Raises Rejected for another obligation.
+        With the `verdict` "inaccurate" the obligation must prove the opposite. Raises Rejected for another
+        obligation.
         """
         decided = self.decided[read.index(number, self.decided)]
         rest = Sum.from_probability(likely, self.budget).opposite(self.budget).value
@@ -263,7 +271,7 @@ class _Sets:
                     yield number, why
 
     def _sign(self, couple: Couple) -> str | None:
-        """Return None if the sign of p - e^(budget·eps)·p' is certified for the couple (p, p'), else why not."""
+        """Return None if the sign of p - e^(budget·eps)·p' is certified for the `couple` (p, p'), else why not."""
         with in_step("sign of a couple"):
             likely, other = (self.context.values[number] for number in couple)
             scaled = self.shown.claim.scaled(other, self.budget).value
@@ -287,7 +295,10 @@ class _Sets:
 
 
 def _obligations(data: Mapping[str, Any], name: str, context: Context) -> dict[tuple[Couple, ...], int]:
-    """Return the obligations of the field `name` of `data`, by the couples of probabilities that they compare."""
+    """Return the obligations of the field `name` of `data`, by the couples of probabilities that they compare.
+
+    A probability is an index of those in `context`.
+    """
     place = among(context.values)
     with in_step(name):
         listed_ = read.listed(read.tuple_of(read.listed(read.tuple_of(place, place)), read.natural))(data[name])
@@ -297,9 +308,10 @@ def _obligations(data: Mapping[str, Any], name: str, context: Context) -> dict[t
 def _read(
     data: Mapping[str, Any], theorem: Theorem, context: Context, gamma: Fraction, budget: Budget, *, whole: bool
 ) -> Pairs:
-    """Read the pairs in `data` with the laws of their inputs, and compare each probability with the program's.
+    """Return the pairs in `data` with the laws of their inputs; compare each probability with the program's.
 
-    Numbers may be off by gamma. With `whole` all outputs must be listed. Raises Rejected.
+    `theorem` is about the program, and `context` has the stated probabilities. Numbers may be off by `gamma`. With
+    `whole` all outputs must be listed. Charges its work to `budget`. Raises Rejected.
     """
     points, answers, rows = (
         _table(data, name, reader)
@@ -365,7 +377,10 @@ def _groups(data: Mapping[str, Any], count: int, *, whole: bool) -> Sequence[Seq
 def _require_all_outputs(
     theorem: Theorem, given: Sequence[Value], outputs: Collection[tuple[Value, ...]], budget: Budget
 ) -> None:
-    """Raise Rejected unless every run of the program in `theorem` at the input `given` ends with one of the outputs."""
+    """Raise Rejected unless every run of the program in `theorem` at the input `given` ends with one of `outputs`.
+
+    Charges its work to `budget`.
+    """
     machine = theorem.machine
     run = Execution(machine, Wanted({}, every=True), budget)
     with must_be_derived():
@@ -394,6 +409,7 @@ def _ordered(
     """Return the pairs in `data`, as indices of `inputs`.
 
     If adjacency is stated, they must be adjacent, up to orders within `groups`, and with `whole` all adjacent pairs.
+    Charges its work to `budget`.
     """
     with in_step("pairs"):
         ordered = read.listed(read.tuple_of(among(inputs), among(inputs)))(data["pairs"])
@@ -417,9 +433,9 @@ def are_adjacent(
     two: Sequence[Value],
     groups: Sequence[Sequence[int]] = (),
 ) -> bool:
-    """True if two different inputs are within `radius` of each other, in some orders of the values in each group.
+    """True if the different inputs `one` and `two` are within `radius` of each other by the `distance`.
 
-    Raises Rejected for a value that is not a number.
+    The values of each of `groups` may be in any orders. Raises Rejected for a value that is not a number.
     """
     if groups:
         one, two = nearest_orders(one, two, groups, count_only=distance == "hamming")

@@ -63,7 +63,8 @@ class Slot:
 class Place:
     """A slot to read or write: `slots[index - low]`, where `index` is computed in a state.
 
-    For a scalar, or an element with a known index, `slots` has one member and `index` is None.
+    `slots` has the slots of an array, and `low` is the array's first index. For a scalar, or an element with a known
+    index, `slots` has one member and `index` is None.
     """
 
     slots: tuple[int, ...]
@@ -99,7 +100,10 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The instruction target <- mean + noise of the law `family` with rate rate·eps (for normal noise, a variance)."""
+    """The instruction target <- mean + noise of the law `family`.
+
+    `rate` is in multiples of eps; for normal noise it is the variance.
+    """
 
     target: Place
     family: NoiseFamily
@@ -192,12 +196,12 @@ class Machine:
     at: Fraction | None = None
 
     def numbered(self, role: str) -> list[int]:
-        """Return the slots with this role, such as "input" or "output", in the order of their declaration."""
+        """Return the slots with the role `role`, such as "input" or "output", in the order of their declaration."""
         return [number for number, slot in enumerate(self.slots) if slot.role == role]
 
     @staticmethod
     def compile(tree: syntax.Program, constants: Mapping[str, Fraction], budget: Budget) -> Machine:
-        """Compile `tree` with these values of its constants.
+        """Compile `tree` with the values `constants` of its constants, and the work charged to `budget`.
 
         Raises NotDerived if the names of `constants` are not exactly those that the program declares.
         """
@@ -222,9 +226,9 @@ class Machine:
 def computed(
     tree: syntax.Program, constants: Mapping[str, Fraction], names: Container[str], budget: Budget
 ) -> dict[str, Fraction]:
-    """Compute the constants `names` from the expressions in the text; `constants` has the values of the others.
+    """Compute the constants `names` from their expressions in the program `tree`; `constants` has the others' values.
 
-    Raises NotDerived if an expression has no rational value.
+    Charges its work to `budget`. Raises NotDerived if an expression has no rational value.
     """
     compiler = _Compiler(budget, tree.at)
     values: dict[str, Fraction] = {}
@@ -522,7 +526,7 @@ class _Compiler:
             self.code[end] = Jump(len(self.code))
 
     def _require_new(self, name: str, more: Container[str]) -> None:
-        """Raise NotDerived if a local name hides another local name, a constant, a value, or a name in `more`."""
+        """Raise NotDerived if the local name `name` is already a local name, a constant or a label, or is in `more`."""
         if name in self.locals or name in self.constants or name in self.labels or name in more:
             raise NotDerived(f"the loop variable `{name}` has a name that is already in use")
 
@@ -555,7 +559,7 @@ class _Compiler:
     # --- expressions ------------------------------------------------------------------------------
 
     def resolved(self, expr: Expr) -> Code:
-        """Return the expression with its names resolved, or its value if it is constant."""
+        """Return `expr` with its names resolved, or its value if it is constant."""
         self.budget.spend(5)
         match expr:
             case Literal():
@@ -623,7 +627,7 @@ class _Compiler:
         return Literal(self.fixed[slot]) if slot in self.fixed else Place((slot,), 0, None)
 
     def number(self, expr: Expr) -> Fraction:
-        """Return the rational value of a constant expression; a condition counts as 1 or 0. Raises NotDerived."""
+        """Return the rational value of the constant `expr`; a condition counts as 1 or 0. Raises NotDerived."""
         code = self.resolved(expr)
         if not isinstance(code, Literal) or not isinstance(code.value, Fraction | bool):
             raise NotDerived("a constant number is expected")
@@ -664,7 +668,7 @@ class _Compiler:
         return Truncated(*ends), self.rate(parameter)
 
     def _monomial(self, expr: Expr) -> tuple[Fraction, tuple[int]]:
-        """Return c and n for an expression c·eps^n. Raises NotDerived for other expressions."""
+        """Return (c, (n,)) if `expr` is c·eps^n. Raises NotDerived for other expressions."""
         weight = self.weight(expr)
         if any(len(ring) != 1 or next(iter(ring))[1] for ring in weight):
             raise NotDerived("a standard deviation must be a constant times a power of eps")
@@ -672,14 +676,14 @@ class _Compiler:
         return c / d, (above[0] - below[0],)
 
     def rate(self, expr: Expr) -> Fraction:
-        """Return the a > 0 for an expression a·eps. Raises NotDerived for other expressions."""
+        """Return the number a > 0 for which `expr` is a·eps. Raises NotDerived if there is none."""
         rate = self._multiple(expr)
         if rate is None or rate <= 0:
             raise NotDerived("a rate must be a positive multiple of eps")
         return rate
 
     def _multiple(self, expr: Expr) -> Fraction | None:
-        """Return a for an expression a·eps, or None.
+        """Return the number a for which `expr` is a·eps, or None if there is none.
 
         If the program is read at one eps, the equation must hold there alone.
         """
@@ -740,7 +744,7 @@ def _has_powers_of_e(expr: Expr) -> bool:
 
 
 def reduced(value: Closed) -> Closed:
-    """Return an equal function, without its denominator if that is a number or a single exponential."""
+    """Return a function equal to `value`, without its denominator if that is a number or a single exponential."""
     above, below = value
     if len(below) != 1:
         return value
@@ -754,7 +758,7 @@ def reduced(value: Closed) -> Closed:
 
 
 def holds(type_: Type, value: object) -> bool:
-    """True if a variable of this type can have this value, which contains no noise."""
+    """True if a variable of the type `type_` can have the value `value`, which contains no noise."""
     match type_:
         case "bool":
             return isinstance(value, bool)
@@ -788,12 +792,12 @@ _OPERATIONS: Mapping[str, Callable[..., Fraction]] = {
 
 
 def values_of(type_: Type) -> Sequence[Value]:
-    """Return the values of a finite type, in an arbitrary but fixed order."""
+    """Return the values of the finite type `type_`, in an arbitrary but fixed order."""
     return sorted(type_, key=str) if isinstance(type_, frozenset) else (False, True)
 
 
 def calculated(op: str, values: Sequence[Value]) -> Value:
-    """Apply the operation to plain values. Raises NotDerived if there is no result."""
+    """Apply the operation `op` to `values`, which contain no noise. Raises NotDerived if there is no result."""
     if op in ("and", "or", "not"):
         if not all(isinstance(value, bool) for value in values):
             raise NotDerived(f"`{op}` needs truth values")

@@ -137,13 +137,13 @@ ALL_INPUTS = Fraction(3, 5)
 
 
 class Answers:
-    """The answers of a certificate to questions about half-spaces (`linear.py`), by the keys of the questions."""
+    """The answers of a certificate to questions about half-spaces (`linear.py`), `stated` by the questions' keys."""
 
     def __init__(self, stated: Mapping[str, Any]) -> None:
         self.stated = stated
 
     def find(self, key: str, question: object) -> object:  # noqa: ARG002 - who writes a certificate looks for the answer
-        """Return the answer to the question with this key as JSON, or None if the certificate has none."""
+        """Return, as JSON, the answer stated for the key `key` of `question`, or None if the certificate has none."""
         return self.stated.get(key)
 
 
@@ -170,7 +170,7 @@ class Budget:
         self.kept = {} if kept is None else kept
 
     def part(self, share: Fraction) -> Budget:
-        """Return a budget with this share of the whole budget's steps; spending it also spends the whole budget."""
+        """Return a budget with `share` of the whole budget's steps; its work is charged to the whole budget, too."""
         whole = self if self.whole is None else self.whole
         return Budget(int(whole.steps * share), whole, self.answers, self.kept)
 
@@ -276,19 +276,19 @@ Table = Mapping[str, Reader[Any]]
 
 
 def anything(value: object) -> Any:
-    """Return the value as it was parsed, for a caller that reads it later."""
+    """Return `value` as it was parsed, for a caller that reads it later."""
     return value
 
 
 def boolean(value: object) -> bool:
-    """Read true or false."""
+    """Return `value` if it is true or false. Raises Rejected otherwise."""
     if not isinstance(value, bool):
         raise Rejected(f"true or false is expected, not {_kind(value)}")
     return value
 
 
 def natural(value: object, most: int = 10**MOST_INTEGER_DIGITS) -> int:
-    """Read an integer from 0 to `most`."""
+    """Return `value` if it is an integer from 0 to `most`. Raises Rejected otherwise."""
     if type(value) is not int or not 0 <= value <= most:
         raise Rejected(f"an integer from 0 to {most} is expected, not {_kind(value)}")
     return value
@@ -300,14 +300,14 @@ def up_to(most: int) -> Reader[int]:
 
 
 def sign(value: object) -> int:
-    """Read 1 or -1."""
+    """Return `value` if it is 1 or -1. Raises Rejected otherwise."""
     if type(value) is int and value in (1, -1):
         return value
     raise Rejected(f"a sign, 1 or -1, is expected, not {_kind(value)}")
 
 
 def text(value: object) -> str:
-    """Read a text of at most MOST_CHARACTERS characters."""
+    """Return `value` if it is a text of at most MOST_CHARACTERS characters. Raises Rejected otherwise."""
     if not isinstance(value, str):
         raise Rejected(f"a text is expected, not {_kind(value)}")
     if len(value) > MOST_CHARACTERS:
@@ -316,7 +316,7 @@ def text(value: object) -> str:
 
 
 def rational(value: object) -> Fraction:
-    """Read a rational number in lowest terms, written as a text such as `-1` or `1/3`."""
+    """Return the rational number that `value` writes in lowest terms, such as `-1` or `1/3`. Raises Rejected."""
     if not isinstance(value, str):
         raise Rejected(f"a rational number as text is expected, not {_kind(value)}")
     return _short_rational(value) if len(value) <= _SHORT else _rational(value)
@@ -342,7 +342,7 @@ _short_rational = lru_cache(maxsize=1 << 14)(_rational)
 
 
 def integer(value: object) -> int:
-    """Read an integer that is written as a text."""
+    """Return the integer of which `value` is the text. Raises Rejected for anything else."""
     result = rational(value)
     if result.denominator != 1:
         raise Rejected(f"`{_short(str(value))}` is not an integer")
@@ -350,7 +350,7 @@ def integer(value: object) -> int:
 
 
 def decimal_integer(digits: str) -> int:
-    """Return the natural number with these ASCII digits, which may be more than Python's conversion permits."""
+    """Return the natural number with these ASCII `digits`, which may be more than Python's conversion permits."""
     if len(digits) <= _SAFE_DIGITS:
         return int(digits)
     half = len(digits) // 2
@@ -359,7 +359,7 @@ def decimal_integer(digits: str) -> int:
 
 
 def decimal(cell: str) -> Fraction:
-    """Return the number that a person writes in a table, a program or an option: `1/3`, `0.25` or `1e-23`, in ASCII.
+    """Return the number in `cell`, as people write it in a table or a program: `1/3`, `0.25` or `1e-23`, in ASCII.
 
     Raises ValueError for any other text, for more than MOST_CELL characters, and for an exponent beyond
     MOST_EXPONENT. The numbers of a certificate itself have only one spelling, which `rational` reads.
@@ -400,7 +400,7 @@ def one_of(*allowed: str) -> Reader[str]:
 
 
 def items(value: object, most: int = 10_000_000) -> list[Any]:
-    """Read a list of at most `most` items, without reading the items."""
+    """Return the list `value` of at most `most` items, without reading the items. Raises Rejected for anything else."""
     if not isinstance(value, list):
         raise Rejected(f"a list is expected, not {_kind(value)}")
     if len(value) > most:
@@ -409,7 +409,10 @@ def items(value: object, most: int = 10_000_000) -> list[Any]:
 
 
 def listed(reader: Reader[T], most: int = 10_000_000, step: str | None = None) -> Reader[list[T]]:
-    """Return a reader of lists whose items `reader` reads; errors name the item as `step` with its number from 0 on."""
+    """Return a reader of lists of at most `most` items, each of which `reader` reads.
+
+    With a `step`, errors name the item by that word and its number from 0 on.
+    """
 
     def read(value: object) -> list[T]:
         given = items(value, most)
@@ -452,9 +455,10 @@ def by_name(reader: Reader[T]) -> Reader[dict[str, T]]:
 
 
 def fields(value: object, table: Table, optional: Table | None = None) -> list[Any]:
-    """Return the values of an object that has all names of `table`, and perhaps names of `optional`, but no others.
+    """Return the values of the object `value`: all names of `table`, perhaps some of `optional`, and no others.
 
-    The values come in the order of `table`, then of `optional`, with None for an optional name that is absent.
+    The values come in the order of `table`, then of `optional`, with None for an optional name that is absent. Raises
+    Rejected.
     """
     given = by_name(anything)(value)
     for name in table:
@@ -472,9 +476,9 @@ def fields(value: object, table: Table, optional: Table | None = None) -> list[A
 
 
 def variant(value: object, name: str, tables: Mapping[str, Table]) -> tuple[str, list[Any]]:
-    """Read an object whose field `name` states its kind; return the kind and the values of its other fields.
+    """Return (kind, values of the other fields) of the object `value`, whose field `name` states its kind.
 
-    `tables` has the fields of each kind, with their readers.
+    `tables` has, by kind, the readers of the other fields. Raises Rejected.
     """
     given = by_name(anything)(value)
     kind = one_of(*tables)(given.get(name))
@@ -482,9 +486,10 @@ def variant(value: object, name: str, tables: Mapping[str, Table]) -> tuple[str,
 
 
 def coefficients(value: object, *, any_number: bool = False) -> dict[int, Fraction]:
-    """Read a list of pairs of a variable's index and a rational number. Each variable occurs at most once.
+    """Return coefficients by the index of their variable, from the list `value` of pairs [index, rational number].
 
-    The indices of variables are natural; with `any_number`, negative ones are allowed, too.
+    Each variable occurs at most once. The indices are natural numbers; with `any_number`, negative integers are
+    allowed, too. Raises Rejected.
     """
     numbers: dict[int, Fraction] = {}
     for item in items(value):
@@ -496,7 +501,7 @@ def coefficients(value: object, *, any_number: bool = False) -> dict[int, Fracti
 
 
 def index(value: object, among: Sequence[object]) -> int:
-    """Read an index of the list `among`."""
+    """Return `value` if it is an index of the list `among`. Raises Rejected otherwise."""
     if type(value) is not int or not 0 <= value < len(among):
         raise Rejected("it refers to an entry that does not exist")
     return value

@@ -92,7 +92,10 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A checked row: its cells, its verdict, whether it is vacuous, and the fact proved for each gamma."""
+    """A checked row: its cells, its verdict, whether it is vacuous, and the fact proved for each gamma.
+
+    `missing` says why the verdict is not certified, None if it is.
+    """
 
     cells: Cells
     verdict: str
@@ -130,7 +133,10 @@ class Rows:
     _shown: list[Shown] = field(default_factory=list)
 
     def check(self, value: object, budget: Budget) -> None:
-        """Check all rows, numbered from 1. Raises Rejected at the first wrong row."""
+        """Check all rows in `value`, numbered from 1, with the work charged to `budget`.
+
+        Raises Rejected at the first wrong row.
+        """
         for number, item in enumerate(read.items(value), start=1):
             with in_step(f"row {number}"):
                 budget.spend(20)
@@ -144,7 +150,10 @@ class Rows:
             self.tally.add(verdict, missing, vacuous=vacuous)
 
     def _says_something(self, decided: Decided | None, budget: Budget) -> bool:
-        """True if the beta of the obligation `decided` is seen to be below 1 at some eps of the claim."""
+        """True if the beta of the obligation `decided` is seen to be below 1 at some eps of the claim.
+
+        Charges its work to `budget`.
+        """
         if decided is None:
             return False
         known = self._says.get(id(decided))
@@ -198,8 +207,8 @@ class Rows:
     ) -> _Verdict:
         """Return the verdict on the row `cells` with gamma left open.
 
-        The `ranges` must cover all gamma, each with an obligation. The certificate states the `verdict` and, without a
-        proof, the `reason`.
+        The `ranges` must cover all gamma, each with an obligation. The certificate states the `verdict` and, without
+        a proof, the `reason`. Charges its work to `budget`.
         """
         if self.claim.gamma != "free" or "gamma" in cells.own:
             raise Rejected("it has ranges of gamma, but gamma is not left open")

@@ -52,7 +52,7 @@ class Change:
     inputs: Mapping[int, Fraction]
 
     def value(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> Fraction:
-        """Return the value of the change for this shift and this move."""
+        """Return the value of the change for the shift `shift` of the noises and the move `move` of the inputs."""
         moved = sum((c * move[slot] for slot, c in self.inputs.items() if slot in move), _ZERO)
         return sum((c * shift[i] for i, c in self.noises.items() if i in shift), moved)
 
@@ -61,8 +61,8 @@ class Change:
 class AlignedExit:
     """The conditions on shifts of the noises in one exit: `slacks` must not fall, and `outputs` must not change.
 
-    `rates` has the noises that may be shifted, in the order in which they are drawn; `growing` noises may only be
-    shifted upwards.
+    `rates` has the noises that may be shifted, in the order in which they are drawn, with their rates in multiples of
+    eps; `growing` noises may only be shifted upwards.
     """
 
     slacks: tuple[Change, ...]
@@ -71,10 +71,11 @@ class AlignedExit:
     growing: frozenset[int]
 
     def moves(self, slots: Sequence[int], distance: str, radius: Fraction) -> Iterator[dict[int, Fraction]]:
-        """Yield extreme moves of the inputs; every move is a convex combination of moves that are no better.
+        """Yield extreme moves of the inputs in `slots` within `radius` by `distance`, "linf" or "l1".
 
-        An input on which no real output depends, and on which all half-spaces depend with one sign, moves only to its
-        tightest end: a shift that is right there is right at every other value.
+        Every move is a convex combination of moves that are no better. An input on which no real output depends, and
+        on which all half-spaces depend with one sign, moves only to its tightest end: a shift that is right there is
+        right at every other value.
         """
         if distance == "l1":
             for slot in slots:
@@ -94,7 +95,7 @@ class AlignedExit:
     def moves_in(
         self, widths: Mapping[int, Fraction | None], distance: str, radius: Fraction
     ) -> Iterator[dict[int, Fraction]]:
-        """Yield extreme moves of inputs with ranges of these widths.
+        """Yield extreme moves, within `radius` by `distance`, of inputs in ranges of the `widths` by slot.
 
         Every move is a convex combination of moves that are no better. A shift that is right for one move is right
         for each move with equal outputs whose slacks are at least as large.
@@ -113,9 +114,10 @@ class AlignedExit:
 
 
 def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bool = False) -> list[AlignedExit]:
-    """Return the exits of a program with its inputs left open, all of which must be real. Raises NotDerived.
+    """Return the exits of the program `machine` with its inputs left open, all of which must be real.
 
-    Adjacency by hamming is allowed only if the inputs are `in_box`.
+    Adjacency by a `distance` "hamming" is allowed only if the inputs are `in_box`. Charges its work to `budget`.
+    Raises NotDerived.
     """
     slots = machine.numbered("input")
     if distance not in (("linf", "l1", "hamming") if in_box else ("linf", "l1")):
@@ -146,9 +148,10 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bo
 def in_box(
     tree: Program, machine: Machine, constants: Mapping[str, Fraction], budget: Budget
 ) -> tuple[Machine, Mapping[int, Fraction | None] | None]:
-    """Return the program with its clipped inputs in a box, and the widths of all inputs by slot.
+    """Return the program `tree` with its clipped inputs in a box, and the widths of all inputs by slot.
 
-    If the program clips no input, return `machine` and None.
+    The result is a machine for these `constants`. If the program clips no input, return `machine` and None. The work
+    is charged to `budget`.
     """
     box = boxed(tree, constants)
     if box is None:
@@ -166,10 +169,11 @@ def alignment_cost(
     budget: Budget,
     widths: Mapping[int, Fraction | None] | None = None,
 ) -> Fraction:
-    """Return a K for which the program with these exits is K·eps-private, for real inputs within `radius`.
+    """Return a K for which the program with the exits `exits` is K·eps-private, for real inputs within `radius`.
 
-    With `widths`, the inputs are those in a box of these widths. K is the greatest cost of the stated shifts, one
-    for each exit and each of its moves. Raises Rejected if a shift is wrong.
+    Adjacency is by `distance`, and `slots` are those of the inputs. With `widths`, the inputs are those in a box of
+    these widths. K is the greatest cost of the shifts in `stated`, one for each exit and each of its moves. The work
+    is charged to `budget`. Raises Rejected if a shift is wrong.
     """
     with in_step(_STEP):
         vectors, numbers = read.fields(
@@ -200,7 +204,7 @@ def alignment_cost(
 
 
 def shifts_one_noise(exits: Sequence[AlignedExit], stated: Mapping[str, Any]) -> bool:
-    """True if there is one exit, and all its stated shifts move one Laplace noise."""
+    """True if there is one exit in `exits`, and all its shifts in `stated` move one Laplace noise."""
     places = {place for vector in stated["vectors"] for place, _ in vector}
     if len(exits) != 1 or len(places) > 1:
         return False
@@ -210,9 +214,10 @@ def shifts_one_noise(exits: Sequence[AlignedExit], stated: Mapping[str, Any]) ->
 def delta_suffices(
     delta: Mapping[tuple[int, Fraction], Fraction], short: Fraction, uppers: Sequence[Fraction | None]
 ) -> bool:
-    """True only if delta is at least 1 - e^(-short·eps/2) for every eps up to the greatest of `uppers`.
+    """True only if `delta` is at least 1 - e^(-short·eps/2) for every eps up to the greatest of `uppers`.
 
-    `short` must be positive.
+    `delta` has the coefficients c of terms c·eps^k·e^(q·eps) by (k, q). `short` must be positive. An upper end None
+    is infinity.
     """
     rest = {(0, _ZERO): Fraction(-1), (0, -short / 2): _ONE}
     for key, c in delta.items():
@@ -284,12 +289,15 @@ class Followed:
         )
 
     def carried_shifts(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> tuple[Fraction, ...]:
-        """Return the shifts of the noises that the way carries on, given those of earlier and of drawn noises."""
+        """Return the shifts of the noises that the way carries on.
+
+        `before` has the shifts of the noises carried to it, `fresh` those of the noises that it draws.
+        """
         shifts = (*before, *fresh)
         return tuple(shifts[noise] for noise in self.carried)
 
     def cost(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> Fraction | None:
-        """Return the cost of these shifts of carried and of drawn noises; None if they are forbidden."""
+        """Return the cost after shifts `before` of carried noises and `fresh` of drawn ones; None if forbidden."""
         shifts = (*before, *fresh)
 
         def changed(noises: Mapping[int, Fraction]) -> Fraction:
@@ -309,10 +317,11 @@ def require_private(
     most: Fraction,
     budget: Budget,
 ) -> int:
-    """Check that the program is most·eps-private for all real adjacent inputs and every m.
+    """Check that the program `tree` is most·eps-private for all real adjacent inputs and every m.
 
-    `numbers` is the parameter and its least value, `adjacent` a distance and a radius. Returns the number of paths
-    through iterations. Raises NotDerived if privacy is not proved.
+    `numbers` is the parameter and its least value, `adjacent` a distance and a radius, and `most` a number.
+    `constants` has the values of the program's constants. Returns the number of paths through iterations. The work is
+    charged to `budget`. Raises NotDerived if privacy is not proved.
     """
     parameter, least = numbers
     given = {**constants, parameter: Fraction(least + _MANY)}
@@ -334,7 +343,7 @@ def require_private(
 
 
 def _moves_of_each(tree: Program, box: Box | None, distance: str, radius: Fraction) -> Iterator[tuple[str, Fraction]]:
-    """Yield adjacencies (distance, radius), each of which contains the given adjacency on the inputs of the box.
+    """Yield adjacencies, each of which contains the one by `distance` and `radius` on the inputs of `box`.
 
     `tree` is the program.
     """
@@ -414,7 +423,8 @@ class _Exploration:
     def _followed(self, costs: Costs, way: _Way, moves: Mapping[int, Fraction]) -> dict[tuple[Fraction, ...], Fraction]:
         """Return the least costs after the path `way`, by the shifts of the noises that it carries.
 
-        The certificate states the shifts. Raises WrongAnswer if they are wrong. `moves` has the change of each input.
+        `costs` has the least costs before, and `moves` the change of each input. The certificate states the shifts.
+        Raises WrongAnswer if they are wrong.
         """
         changes = (*way.slacks, *way.outputs)
         self.budget.spend(
@@ -442,7 +452,10 @@ class _Exploration:
     # --- ways -----------------------------------------------------------------------------------------
 
     def _ways_from(self, head: int | None) -> tuple[_Way, ...]:
-        """Return the paths from a head, through an iteration or behind the loop; for None, the paths up to the loop."""
+        """Return the paths from head number `head`, through an iteration or behind the loop.
+
+        For None, return the paths up to the loop.
+        """
         if head not in self._ways:
             if head is None:
                 ways = [self._way(0, end, elements=False) for end in self._ends(self.runs.start())]

@@ -96,7 +96,10 @@ class Expected:
         return self.verdict is not None or self.all_inputs or parts
 
     def words(self, *, about_privacy: bool) -> str:
-        """Return the expected claim in words: the parts that are given, then the parts that are as proved."""
+        """Return the expected claim in words: the parts that are given, then the parts that are as proved.
+
+        `about_privacy` is true if the theorem is about privacy, not accuracy.
+        """
         names = _OF_PRIVACY if about_privacy else _OF_ACCURACY
         block = {} if about_privacy else self.block
         # A claim block with a beta has a default for each part that it leaves out.
@@ -109,7 +112,7 @@ class Expected:
         return " ".join(words) + (f", {', '.join(stated)}" if stated else "") + after
 
     def require_expressions(self, budget: Budget) -> None:
-        """Raise UnusableArgument if alpha, beta or gamma is not an expression."""
+        """Raise UnusableArgument if alpha, beta or gamma is not an expression. Charges its work to `budget`."""
         for name in _OF_ACCURACY[:-1]:
             text = getattr(self, name)
             if text is not None:
@@ -120,14 +123,17 @@ class Expected:
                     raise UnusableArgument(why, f"give --{name} an expression, {_SUCH_AS[name]}") from None
 
     def intervals(self, proved: Sequence[Interval]) -> tuple[Interval, ...]:
-        """Return the eps asked about. Raises UnusableArgument if they are not intervals of rational numbers."""
+        """Return the eps asked about, or the intervals `proved` if none are.
+
+        Raises UnusableArgument if they are not intervals of rational numbers.
+        """
         text = self.eps if self.eps is not None else self.block.get("eps")
         return tuple(proved) if text is None else read_intervals(text)
 
     def claim(
         self, proved: Claim, wanted: str, *, distance: str | None, varying: Container[str] = frozenset()
     ) -> Claim:
-        """Return the claim about accuracy that the reader expects, with the proved parts in place of those not given.
+        """Return the claim about accuracy that the reader expects, with parts of `proved` in place of those not given.
 
         `distance` is alpha if a claim block has a beta and no alpha. Irrational numbers are rounded so that the claim
         says more, or less if `wanted` is "inaccurate". The values of the constants `varying` are not used for that.
@@ -149,7 +155,7 @@ class Expected:
         return Claim(part("alpha"), part("beta"), part("gamma"), self.intervals(proved.intervals), proved.constants)
 
     def own_cells(self, own: Mapping[str, str]) -> dict[str, str]:
-        """Return the row's own cells that are asked about: those of a compared table, or of parts that are not given.
+        """Return those of a row's own cells `own` that are asked about: of a compared table, or of parts not given.
 
         A claim block with a beta gives all parts, since it has a default for each part that it leaves out.
         """
@@ -167,10 +173,10 @@ _OF_ACCURACY = ("alpha", "beta", "gamma", "eps")
 
 
 def _rounded(text: str, name: str, constants: Mapping[str, Fraction], wanted: str) -> str:
-    """Return the part `text` of a claim without irrational numbers, rounded down, or up if the claim is to be refuted.
+    """Return the part `text` of a claim without irrational numbers, each rounded so that the claim becomes stronger.
 
-    `name` is the name of the part, and `constants` has the values in it. The claim is to be refuted if `wanted` is
-    "inaccurate" or "not-private". Raises UnusableArgument.
+    `name` is the name of the part, and `constants` has the values in it. A claim to be refuted, if `wanted` is
+    "inaccurate" or "not-private", is rounded the other way. Raises UnusableArgument.
     """
     try:
         return rational_bound(text, constants, Budget(), above=wanted in ("inaccurate", "not-private"))
@@ -185,7 +191,7 @@ _PARTS = (*_OF_ACCURACY[:-1], *_OF_PRIVACY)
 
 
 def read_intervals(text: str) -> tuple[Interval, ...]:
-    """Return the intervals of a text such as `(0, 1/2], [2, inf)`, or of one number. Raises UnusableArgument."""
+    """Return the intervals in `text`, such as `(0, 1/2], [2, inf)`, or a number. Raises UnusableArgument."""
     plain = text.replace(" ", "").replace("∞", "inf").replace("∪", ",")
     parts: list[str] = []
     while plain:
@@ -229,23 +235,23 @@ class Statement(Protocol):
         """The theorem in words."""
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Return whether the expected claim follows, with the reason if it does not."""
+        """Return whether the claim `expected` follows, with the reason if it does not. Charges its work to `budget`."""
 
 
 def eps_text(intervals: Sequence[Interval]) -> str:
-    """Return the values of eps of a theorem in words."""
+    """Return the values of eps in `intervals` in words, as a part of a theorem."""
     if len(intervals) == 1 and intervals[0].is_point:
         return f"at eps = {intervals[0].lower}"
     return f"for every eps in {' or '.join(map(str, intervals))}"
 
 
 def shown(expression: str) -> str:
-    """Return an expression of a certificate on one line, without comments."""
+    """Return the `expression` of a certificate on one line, without comments."""
     return " ".join(" ".join(line.partition("#")[0].split()) for line in expression.splitlines()).strip()
 
 
 def _less_than_one(beta: str, budget: Budget) -> str:
-    """Return the text of 1 - beta, with parentheses around a beta that is a sum."""
+    """Return the text of 1 - `beta`, with parentheses around a beta that is a sum. Charges its work to `budget`."""
     try:
         tree = read_expression(beta, budget)
     except DERIVATION_ENDS:
@@ -254,7 +260,10 @@ def _less_than_one(beta: str, budget: Budget) -> str:
 
 
 def _claimed(claim: Claim, rows: Sequence[Row], budget: Budget) -> str:
-    """Return the claimed probability, alpha and gamma in words, with the rows' own values of each."""
+    """Return the probability, alpha and gamma of `claim` in words, with the own values of `rows` for each.
+
+    Charges its work to `budget`.
+    """
     words: list[str] = []
     for name in ("beta", "alpha", "gamma"):
         own = [shown(row.cells.own[name]) for row in rows if name in row.cells.own]
@@ -294,7 +303,7 @@ MOST_INPUTS = 2_000
 
 
 def domain_size(machine: Machine) -> int | None:
-    """Return the number of inputs of the program; None if an input is real or int, or if they are too many to count."""
+    """Return the number of inputs of `machine`; None if an input is real or int, or if they are too many to count."""
     sizes = [
         2 if slot.type == "bool" else len(slot.type) if isinstance(slot.type, frozenset) else None
         for slot in _slots(machine, "input")
@@ -411,7 +420,7 @@ class OfRows:
         return f"{self.subject} {right} {claimed}, {self._refuting_place}{after}, {eps}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Return whether the expected claim follows, with the reason if it does not."""
+        """Return whether the claim `expected` follows, with the reason if it does not. Charges its work to `budget`."""
         has_distance = self.theorem.ideal is not None or any(row.cells.dd is not None for row in self.rows)
         wanted = expected.verdict or {"proved": "accurate", "refuted": "inaccurate"}.get(self.kind, "accurate")
         asked = expected.claim(self.claim, wanted, distance="dd" if has_distance else None)
@@ -445,9 +454,9 @@ class OfRows:
         return result, why
 
     def _row(self, row: Row, asked: Claim, own: Mapping[str, str], budget: Budget) -> tuple[Follows, str, bool]:
-        """Return (whether the claim asked follows at a row, the reason if not, whether it says anything there).
+        """Return (whether the claim `asked` follows at `row`, the reason if not, whether it says anything there).
 
-        `own` has the texts of the certificate's claim.
+        `own` has the own cells of the row that are asked about. Charges its work to `budget`.
         """
         if all(output is None for output in row.cells.outputs):
             return Follows.YES, "", False
@@ -478,7 +487,7 @@ class OfRows:
     def _refutes(self, asked: Claim, expected: Expected, budget: Budget) -> Answer:
         """Return YES if an input at which a claim was refuted violates the claim `asked`, otherwise NO with a reason.
 
-        `expected` is the question asked.
+        `expected` is the question asked. Charges its work to `budget`.
         """
         for row in self.rows:
             if row.verdict != "inaccurate" or row.missing is not None:
@@ -503,8 +512,8 @@ def violates(
 ) -> bool:
     """True if the claim `asked` fails at a row, at the eps where the obligation of the row was refuted.
 
-    `row` has inputs, outputs and dd, `refuted` a gamma and the obligation for it. `own` are the texts of the
-    certificate's own claim.
+    `row` has inputs, outputs and dd, `refuted` a gamma and the obligation for it. `own` has the row's own cells that
+    are asked about. `theorem` is about the program. Charges its work to `budget`.
     """
     inputs, outputs, dd = row
     radius, decided = refuted
@@ -574,7 +583,7 @@ class OfInputs:
         return f"{self.subject} is right {claimed}, at every {self.kinds} input{every}{after}, {eps}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Return whether the expected claim follows, with the reason if it does not."""
+        """Return whether the claim `expected` follows, with the reason if it does not. Charges its work to `budget`."""
         wanted = expected.verdict or {"proved": "accurate", "refuted": "inaccurate"}.get(self.kind, "accurate")
         asked = expected.claim(self.claim, wanted, distance="dd", varying=self.varying)
         if expected.adjacent or expected.budget or expected.delta or wanted not in ("accurate", "inaccurate"):
@@ -622,7 +631,8 @@ def _private(subject: Subject, budget: str, delta: str) -> str:
 def _privacy_asked(expected: Expected, claim: PrivacyClaim, wanted: str, budget: Budget) -> tuple[Fraction, Closed]:
     """Return the budget asked in `expected`, as a multiple of eps, and the delta asked.
 
-    If one is not given there, it is that of the proved `claim`. Raises UnusableArgument.
+    If one is not given there, it is that of the proved `claim`. A delta is rounded as the verdict `wanted` requires.
+    Charges its work to `budget`. Raises UnusableArgument.
     """
     factor, delta = claim.budget, claim.delta
     try:
@@ -644,7 +654,10 @@ def _privacy_asked(expected: Expected, claim: PrivacyClaim, wanted: str, budget:
 
 
 def _privacy_follows(expected: Expected, claim: PrivacyClaim, intervals: Sequence[Interval], budget: Budget) -> Answer:
-    """Return whether the budget, delta and eps in `expected` follow from the proved `claim`, with the reason if not."""
+    """Return whether budget, delta and eps in `expected` follow from the proved `claim`, with the reason if not.
+
+    The claim is proved for the eps in `intervals`. Charges its work to `budget`.
+    """
     factor, delta = _privacy_asked(expected, claim, "private", budget)
     asked = expected.intervals(intervals) if expected.eps is not None else tuple(intervals)
     if not is_within(asked, intervals):
@@ -722,7 +735,7 @@ class OfPairs:
         return f"{said}, at {which} {of}, {eps_text(self.intervals)}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Return whether the expected claim follows, with the reason if it does not."""
+        """Return whether the claim `expected` follows, with the reason if it does not. Charges its work to `budget`."""
         if _about_accuracy(expected):
             return Follows.NO, "it is about privacy"
         wanted = expected.verdict or ("private" if self.private else "not-private")
@@ -815,7 +828,7 @@ class OfAllPairs:
         return f"{said}, at all pairs of real inputs adjacent by {by}{every}, {eps_text(self.intervals)}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Return whether the expected claim follows, with the reason if it does not."""
+        """Return whether the claim `expected` follows, with the reason if it does not. Charges its work to `budget`."""
         if _about_accuracy(expected):
             return Follows.NO, "it is about privacy"
         if expected.verdict == "not-private":
@@ -863,7 +876,10 @@ class Both:
         return f"{self.bracket}; {'; '.join(parts)}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Return whether the expected claim follows from one of the two certificates, with the reason if not."""
+        """Return whether the claim `expected` follows from one of the two certificates, with the reason if not.
+
+        Charges its work to `budget`.
+        """
         denied = expected.verdict in ("inaccurate", "not-private") or (expected.verdict is None and not self.proved)
         one = self.refuted if denied else self.proved
         return (Follows.NO, f"nothing is {'refuted' if denied else 'proved'}") if one is None else one.follows(
@@ -872,12 +888,12 @@ class Both:
 
 
 def is_about_privacy(statement: Statement) -> bool:
-    """True if the statement is about privacy, not accuracy."""
+    """True if `statement` is about privacy, not accuracy."""
     if isinstance(statement, Both):
         return any(one is not None and is_about_privacy(one) for one in (statement.proved, statement.refuted))
     return isinstance(statement, OfPairs | OfAllPairs)
 
 
 def block_of(fields: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return the fields of a claim block that are about accuracy, without blanks except between words."""
+    """Return those `fields` of a claim block that are about accuracy, without blanks except between words."""
     return {name: re.sub(r"(?<!\w)\s+|\s+(?!\w)", "", text) for name, text in fields if name in _OF_ACCURACY}

@@ -35,7 +35,7 @@ _NEAR: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """A path of the ideal, for given finite inputs, with what is known of the inputs around those of the path."""
+    """A path of the ideal for the values `finite` of the finite inputs, and tests of inputs near those of the path."""
 
     ideal: Ideal
     finite: tuple[Value, ...]
@@ -46,7 +46,7 @@ class Surroundings:
     _kept: dict[object, Sequence[tuple[Path, Sequence[tuple[Affine | Fraction, ...]]]]] = field(default_factory=dict)
 
     def require_near(self, stated: object, part: Sequence[Guard]) -> None:
-        """Raise Rejected unless the stated input has another answer than u, and is nearer to u than alpha.
+        """Raise Rejected unless the input `stated` has another answer than u, and is nearer to u than alpha.
 
         This must hold for every input u of the path and every alpha that satisfy the guards `part`.
         """
@@ -165,13 +165,16 @@ def _sum(values: Sequence[Fraction | Affine]) -> Fraction | Affine:
 
 
 def _guard(value: Fraction | Affine, whole: Set[int], strict: bool = False) -> Guard:
-    """Return the guard value >= 0, or value > 0 if `strict`; over inputs in `whole` alone with an integer constant."""
+    """Return the guard `value` >= 0, or `value` > 0 if `strict`.
+
+    A guard over inputs in `whole` alone gets an integer constant.
+    """
     terms, constant = (value.terms, value.constant) if isinstance(value, Affine) else ((), value)
     return tightened(Guard(terms, constant, strict), whole)
 
 
 def has_one_answer(ideal: Ideal) -> bool:
-    """True if det is one constant answer for all inputs."""
+    """True if det of `ideal` is one constant answer for all inputs."""
     answers = {
         tuple((type(value), value) for value in ideal.decisive_outputs(path.answer))
         for finite in ideal.combinations()

@@ -211,7 +211,10 @@ class _Table:
         return self.node((op, *operands), kind, operands)
 
     def _shared(self, op: str, operands: Iterable[Node]) -> Node:
-        """Return the node of an associative and commutative `op`, without operands that make no difference."""
+        """Return the node of the associative and commutative `op` applied to `operands`, without idle operands.
+
+        An operand is idle if the value does not depend on it, such as a true one of an `and`.
+        """
         parts: list[Node] = []
         for operand in operands:
             form = self.forms[operand]
@@ -694,19 +697,25 @@ class Exchanges:
 
     @staticmethod
     def of_outputs(machine: Machine, budget: Budget) -> Exchanges:
-        """Return the exchanges that leave the law of all outputs and `requires` unchanged. Raises NotDerived."""
+        """Return the exchanges that leave the law of all outputs and the `requires` of `machine` unchanged.
+
+        Charges its work to `budget`. Raises NotDerived.
+        """
         run = _Run(machine, budget)
         return Exchanges(run, (*run.outputs(), run.required()))
 
     @staticmethod
     def of_requires(machine: Machine, budget: Budget) -> Exchanges:
-        """Return the exchanges that leave `requires` unchanged. Raises NotDerived."""
+        """Return the exchanges that leave the `requires` of `machine` unchanged.
+
+        Charges its work to `budget`. Raises NotDerived.
+        """
         run = _Run(machine, budget)
         run.start()
         return Exchanges(run, (run.required(),))
 
     def require(self, one: int, other: int) -> None:
-        """Raise NotDerived unless the inputs in these two slots are seen to be exchangeable."""
+        """Raise NotDerived unless the inputs in the slots `one` and `other` are seen to be exchangeable."""
         run, table = self.run, self.run.table
         mine, theirs = run.inputs[one], run.inputs[other]
         if run.machine.slots[one].type != run.machine.slots[other].type:
@@ -760,10 +769,11 @@ _SHARE_OF_EXPRESSIONS = Fraction(1, 2)
 def require_exchangeable(
     program: Machine, ideal: Machine | None, groups: Sequence[Sequence[int]], budget: Budget
 ) -> None:
-    """Raise NotDerived unless exchanges of inputs of one group, given by indices, leave the program unchanged.
+    """Raise NotDerived unless exchanges of inputs within each of `groups`, by index, leave `program` unchanged.
 
     The law of its outputs, its `requires`, and the answers and distances of the `ideal`, if any, are unchanged. Each
-    exchange is shown by expressions (lemma 4d) or by transitions (`transitions.py`, lemma 4f).
+    exchange is shown by expressions (lemma 4d) or by transitions (`transitions.py`, lemma 4f). The work is charged to
+    `budget`.
     """
     distance = program.distance
     if not isinstance(distance.kind, str) or distance.same is not None or distance.apart:
@@ -793,7 +803,7 @@ def _left_by_expressions(
 ) -> tuple[list[tuple[int, int]], str]:
     """Return the `pairs` of slots whose exchange expressions do not show, and the reason for the first of them.
 
-    `machine` is the program, or its ideal if `is_ideal`.
+    `machine` is the program, or its ideal if `is_ideal`. Charges its work to `budget`.
     """
     try:
         found = Exchanges.of_outputs(machine, budget)
@@ -815,7 +825,8 @@ def _left_by_expressions(
 def _require_transitions(machine: Machine, pairs: Sequence[tuple[int, int]], budget: Budget) -> None:
     """Raise NotDerived unless transitions of `machine` show that the inputs in each of `pairs` are exchangeable.
 
-    The program may make its draws later (lemma 2b), so that fewer states are between two inputs.
+    The program may make its draws later (lemma 2b), so that fewer states are between two inputs. The work is charged
+    to `budget`.
     """
     late = drawing_late(machine, budget)
     if late is not None:

@@ -70,7 +70,7 @@ class Ranged:
     body: Expr
 
     def written_out(self, low: int, high: int) -> Expr:
-        """Return the expression with a term for each value from `low` to `high`.
+        """Return the expression with a term for each value of the variable from `low` to `high`.
 
         Raises NotDerived if there are too many.
         """
@@ -85,7 +85,6 @@ class Ranged:
 
 
 def _added(parts: Sequence[Expr]) -> Expr:
-    """Return the sum of `parts` as a tree of small height."""
     middle = len(parts) // 2
     return Apply("+", (_added(parts[:middle]), _added(parts[middle:]))) if middle else parts[0]
 
@@ -97,7 +96,7 @@ MOST_RANGE = 10_000
 
 
 def expression_text(tree: Expr) -> str:
-    """Return a text of the expression from which `read_expression` reads an equal tree."""
+    """Return a text from which `read_expression` reads an expression equal to `tree`."""
     match tree:
         case Literal(bool() as value):
             return str(value).lower()
@@ -152,7 +151,8 @@ Domain = Range | Listed | Named
 class Variables:
     """A declaration of variables, `role name, name[low..high] : type = initial`.
 
-    `type` is "bool", "int", "real" or a domain.
+    `role` is "input", "output" or "var". `names` pairs each name with the first and last index of its array, or with
+    None. `type` is "bool", "int", "real" or a domain.
     """
 
     role: str
@@ -216,7 +216,7 @@ class Mechanism:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """A draw from finitely many values, `target <- choose { value : weight, ... }`."""
+    """A draw from finitely many values, `target <- choose { value : weight, ... }`; `arms` pairs (value, weight)."""
 
     target: Name | Element
     arms: tuple[tuple[Expr, Expr], ...]
@@ -268,7 +268,10 @@ class Ideal:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a metric, `name: for variable in low..high: ... value`."""
+    """A field of a metric, `name: for variable in low..high: ... value`.
+
+    `loops` has (variable, low, high) for each `for`.
+    """
 
     name: str
     loops: tuple[tuple[str, Expr, Expr], ...]
@@ -280,7 +283,7 @@ class Program:
     """The syntax tree of a program; `metric` has the fields of its metric block.
 
     Every input satisfies all conditions of `requires`, whose text is `required`. If `at` is not None, the program is
-    read at this value of eps alone.
+    read at this value of eps alone. `claim` has the names and the texts of the fields of its claim block.
     """
 
     name: str
@@ -342,9 +345,9 @@ _NOT, _COMPARISON = 3, 4
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A token of a program: `kind` is "number", "name", the text itself for keywords and signs, or "" at the end.
+    """A token of a program in line number `line`.
 
-    It is in `line`.
+    `kind` is "number" or "name", for keywords and signs their `text`, and "" at the end of the program.
     """
 
     kind: str
@@ -376,12 +379,15 @@ def _tokens(text: str, budget: Budget, what: str = "the program") -> list[_Token
 
 
 def read_program(text: str, budget: Budget) -> Program:
-    """Return the syntax tree of a program. Raises NotDerived for other text, Exhausted for text nested too deeply."""
+    """Return the syntax tree of the program `text`, with the work charged to `budget`.
+
+    Raises NotDerived for other text, Exhausted for text nested too deeply.
+    """
     return _Reader(_tokens(text, budget)).program()
 
 
 def read_expression(text: str, budget: Budget) -> Expr:
-    """Return the syntax tree of an expression.
+    """Return the syntax tree of the expression `text`, with the work charged to `budget`.
 
     Raises NotDerived for other text, Exhausted for text nested too deeply.
     """
@@ -693,9 +699,10 @@ class _Reader:
         return Assign(target, value)
 
     def _merge_draw(self, before: list[Statement], statement: Statement) -> list[Statement]:
-        """Return `before` and `statement`, or one draw around another mean if `statement` only moves the noise drawn.
+        """Return `before` and `statement`, or one draw if `statement` only adds to the noise that `before` draws.
 
-        The two are merged only if the drawn variable is not used anywhere else.
+        The draw then has the sum as its mean. The two are merged only if the drawn variable is not used anywhere
+        else.
         """
         match before, statement:
             case [Noise(target) as noise], Assign(moved, value) if (
@@ -796,7 +803,7 @@ class _Reader:
         return any(variable == name for variable, _, _ in self._loops)
 
     def _widened(self, domain: Domain) -> Domain:
-        """Return a domain with the values of `domain` at all values of the loop variables in it."""
+        """Return a domain with the values that `domain` has at any values of the enclosing loops' variables."""
         if not isinstance(domain, Range):
             return domain
         low, high = domain.low, domain.high
@@ -807,10 +814,7 @@ class _Reader:
         return Range(low, high)
 
     def _type_of(self, values: tuple[Expr, ...]) -> str | Domain:
-        """Return the type of a draw from these values.
-
-        If they depend on variables, it may be the type of a variable.
-        """
+        """Return the type of a variable that holds one of `values`: "bool", the domain of a variable, or `values`."""
         declared = [
             self._types.get(value.name) if isinstance(value, Name | Element) and not self._is_loop(value.name) else None
             for value in values
@@ -846,7 +850,7 @@ class _Reader:
         return expression
 
     def expression(self, least: int = 1) -> Expr:
-        """Read an expression whose outermost operators bind at least as strongly as the level `least`."""
+        """Read an expression whose outermost operators have at least the level `least` in `_PRECEDENCE`."""
         self._deeper()
         if self._kind == "not" and least <= _NOT:
             self._at += 1
@@ -946,7 +950,7 @@ def _is_condition(value: Expr) -> bool:
 
 
 def _selected(values: Sequence[Expr], place: Expr) -> Expr:
-    """Return an expression for the value with index `place`: (place = 0)*v0 + (place = 1)*v1 + ..."""
+    """Return (place = 0)*v0 + (place = 1)*v1 + ..., an expression for the value with index `place` in `values`."""
     total: Expr = Literal(Fraction(0))
     for number, value in enumerate(values):
         product = Apply("*", (Apply("=", (place, Literal(Fraction(number)))), value))
@@ -955,7 +959,7 @@ def _selected(values: Sequence[Expr], place: Expr) -> Expr:
 
 
 def substituted(tree: Expr, name: str, value: Expr) -> Expr:
-    """Return the expression with `value` in place of `name`."""
+    """Return the expression `tree` with `value` in place of each free occurrence of `name`."""
     match tree:
         case Name() if tree.name == name:
             return value
@@ -1042,7 +1046,7 @@ _OPPOSITE = {">=": "<=", ">": "<", "<=": ">=", "<": ">", "=": "=", "!=": "!="}
 
 
 def spread_out(tree: Expr) -> Expr:
-    """Replace comparisons of `min`, `max` and `abs` in a condition by comparisons of their arguments.
+    """Replace comparisons of `min`, `max` and `abs` in the condition `tree` by comparisons of their arguments.
 
     min(a, b) >= c is a >= c and b >= c; max(a, b) >= c is a >= c or b >= c; |a| is the greater of a and -a.
     """

@@ -39,7 +39,7 @@ _CERTAIN: Polynomial = {(): 1}
 
 
 def require_deterministic(machine: Machine) -> None:
-    """Raise NotDerived if a program draws at random."""
+    """Raise NotDerived if the program `machine` draws at random."""
     if any(isinstance(instruction, Sample | Choice | Scored) for instruction in machine.code):
         raise NotDerived("its `ideal` draws at random")
 
@@ -97,7 +97,7 @@ class _Segments(Execution):
         return [(self._key(each), self._number(weight)) for weight, _, each in after]
 
     def _key(self, state: State) -> Key:
-        """Return the key of a state: with jumps followed, and without values that are not read later."""
+        """Return the key of `state`: with jumps followed, and without values that are not read later."""
         code, label = self.machine.code, state.at
         instruction = code[label]
         while isinstance(instruction, Jump):
@@ -191,7 +191,7 @@ class Transitions:
                 raise NotDerived(f"more than {MOST_STATES} states are reached before an input is read")
 
     def require(self, one: int, other: int) -> None:
-        """Raise NotDerived unless the inputs in these two slots are seen to be exchangeable."""
+        """Raise NotDerived unless the inputs in the slots `one` and `other` are seen to be exchangeable."""
         slots = self.machine.slots
         different = NotDerived(f"`{slots[one].name}` and `{slots[other].name}` are not seen to be exchangeable")
         if slots[one].type != slots[other].type:
@@ -293,7 +293,8 @@ class _Reading:
 def _readings(machine: Machine, budget: Budget) -> list[_Reading]:
     """Return which instructions of `machine` read each input that is read, in the order of the text.
 
-    Raises NotDerived if an instruction that reads one input is between two that read another.
+    Charges its work to `budget`. Raises NotDerived if an instruction that reads one input is between two that read
+    another.
     """
     inputs = sum(1 << slot for slot in machine.numbered("input"))
     result: list[_Reading] = []
@@ -310,7 +311,7 @@ def _readings(machine: Machine, budget: Budget) -> list[_Reading]:
 
 
 def _starts(code: Sequence[Instruction], readings: Iterable[_Reading]) -> list[int]:
-    """Return the instruction at which the segment of each input starts.
+    """Return the instruction of `code` at which the segment of each input in `readings` starts.
 
     It comes after the last reading of the input before, and is the first past which no earlier instruction jumps. If
     there is none, it is the first instruction that reads the input.
