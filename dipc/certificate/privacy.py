@@ -26,11 +26,11 @@ from dipc.questions.privacy.every_number import OF_TOTALS, EveryNumber
 from dipc.questions.privacy.loss import LawTable, at_most, couples
 from dipc.questions.privacy.noisy_vector import OF_NOISY_VALUES
 from dipc.questions.privacy.outcome import (
+    OutputsAtPair,
     PrivacyClaim,
     PrivacyCounterexample,
     PrivacyReport,
     PrivacyVerdict,
-    Sides,
     power,
 )
 from dipc.verifier.claims import Beta
@@ -164,7 +164,7 @@ def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounte
             )
             allowed = second * power(claim.budget) + claim.delta.value
             if first.enclosure(counterexample.eps)[0] > allowed.enclosure(counterexample.eps)[1]:
-                sides = Sides(*places, ({},), ClosedForm(first), ClosedForm(allowed))
+                sides = OutputsAtPair(*places, ({},), ClosedForm(first), ClosedForm(allowed))
                 return replace(counterexample, sides=sides, balls={name: (start, end)})
     raise refused
 

@@ -49,12 +49,12 @@ from dipc.questions.privacy.loss import DIGITS, LawTable, Loss, Renyi, Rho, inte
 from dipc.questions.privacy.outcome import (
     Answer,
     IrrationalEps,
+    OutputsAtPair,
     PrivacyClaim,
     PrivacyCounterexample,
     PrivacyReport,
     PrivacyVerdict,
     Proved,
-    Sides,
     UnprovedLoss,
     power,
     read_claim,
@@ -531,7 +531,7 @@ class PrivacyQuestion:
         pairs = self._worst if self.finite_outputs else self.pairs
         return isinstance(pairs, Pairs) and not self.real_outputs
 
-    def compared(self, report: PrivacyReport, most: int) -> list[Sides]:
+    def compared(self, report: PrivacyReport, most: int) -> list[OutputsAtPair]:
         """Return at most `most` inequalities between two probabilities on which the verdict of `report` rests.
 
         They are those of the counterexample, or else of some outputs at pairs. The list is empty if inputs or outputs

@@ -12,17 +12,16 @@ from dipc.algebra.numbers import outward
 from dipc.algebra.parametric import Parametric, plus, times
 from dipc.decide.engine import Underway, results_in_order
 from dipc.decide.obligation import Decision, EndPoint, Obligation, Verdict, end_point, holds_in_cells
-from dipc.frozen import LazyModule, frozen
+from dipc.frozen import LazyModule
 from dipc.measure.measure import Bound
 from dipc.questions.privacy.adjacency import Pairs
-from dipc.questions.privacy.laws import DeltaPiece, LeastDelta, Subject, TableLaws
+from dipc.questions.privacy.laws import DeltaPiece, Excess, LeastDelta, Subject, TableLaws
 from dipc.questions.privacy.loss import (
     IMPOSSIBLE,
     Couple,
     LawTable,
     Loss,
     Moment,
-    Renyi,
     at_most,
     couples,
     different_pairs,
@@ -37,7 +36,6 @@ from dipc.questions.privacy.loss import (
 from dipc.questions.privacy.outcome import (
     Answer,
     Ends,
-    OutputsAtPair,
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
@@ -91,28 +89,15 @@ _MOST = 12
 _SAMPLES = tuple(map(Fraction, ("1/10", "1", "10")))
 
 
-@frozen
-class Excess:
-    """The excess Σ_S (p - e^budget·p') of the set S of `answers` at a pair, as a function of eps.
-
-    `pair` has the indices of both inputs, and `answers` the indices of the outputs. `answers` is empty for the
-    function 0.
-    """
-
-    value: Closed
-    pair: tuple[int, int]
-    answers: tuple[int, ...]
-
-
 #: The slope of what is added to a delta outside of the intervals of a claim.
 _STEEP = 10**9
 
-_NONE = Excess(ExpPoly.ZERO, (0, 0), ())
+_NONE: Excess[Closed] = Excess(ExpPoly.ZERO, (0, 0), ())
 
 
 def pieces_of(
-    greatest: Sequence[Excess], interval: Interval, digits: int, limits: Limits
-) -> list[tuple[EndPoint, EndPoint, Excess]]:
+    greatest: Sequence[Excess[Closed]], interval: Interval, digits: int, limits: Limits
+) -> list[tuple[EndPoint, EndPoint, Excess[Closed]]]:
     """Divide `interval` into parts, on each of which one function of `greatest` is the greatest.
 
     Return (start, end, excess) for each part. Irrational ends are enclosed to `digits` digits. The excess 0 is always
@@ -125,7 +110,7 @@ def pieces_of(
         fraction_of(one.value - two.value)[0] for position, one in enumerate(every) for two in every[position + 1 :]
     ]
     arrangement = arrange([f for f in functions if not f.is_zero()], interval, limits)
-    result: list[tuple[RegionEnd, RegionEnd, Excess]] = []
+    result: list[tuple[RegionEnd, RegionEnd, Excess[Closed]]] = []
     for gap, sample in enumerate(arrangement.samples):
         best = _greatest_at(every, sample, limits)
         left, right = arrangement.gap(gap)
@@ -143,15 +128,15 @@ def pieces_of(
 
 
 def supremum_of(
-    greatest: Sequence[Excess], intervals: Sequence[Interval], digits: int, limits: Limits
-) -> tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]:
+    greatest: Sequence[Excess[Closed]], intervals: Sequence[Interval], digits: int, limits: Limits
+) -> tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess[Closed] | None]:
     """Return (enclosure of the supremum of the least delta, whether it is attained, its place, the excess there).
 
     The least delta is the maximum of the functions `greatest` on `intervals`, or 0. The enclosure has `digits`
     digits. The excess is None if the supremum is 0. Raises LimitReached past one of the `limits`, and Undecided if a
     function is only a bound of a delta and has no supremum.
     """
-    best: tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess | None]
+    best: tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess[Closed] | None]
     best = (Fraction(0), Fraction(0)), True, "everywhere", None
     for each in greatest:
         for interval in intervals:
@@ -172,7 +157,7 @@ def supremum_of(
     return best
 
 
-def _greatest_at(every: Sequence[Excess], sample: Fraction, limits: Limits) -> Excess:
+def _greatest_at(every: Sequence[Excess[Closed]], sample: Fraction, limits: Limits) -> Excess[Closed]:
     best, *others = every
     for each in others:
         numerator, _ = fraction_of(each.value - best.value)
@@ -296,15 +281,7 @@ class ClosedLaws(TableLaws):
         value = loss_enclosure(first, second, eps, digits)
         return self._loss(eps, value, couple.pair, couple.answer, loss_text(first, second))
 
-    def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
-        moments = ((pair, self._moment(pair, order, eps, digits)) for pair in different_pairs(self.table, self.pairs))
-        return self._largest_divergence(moments, self.pairs, order, eps, digits)
-
     def _moment(self, pair: tuple[int, int], order: int, eps: Fraction, digits: int) -> Moment | None:
-        """Return the sum Σ p^`order` / p'^(`order`-1) over the answers at `pair`; None if it is infinite at `eps`.
-
-        Its value at `eps` is enclosed to `digits` digits. Raises Undecided if a probability is not known.
-        """
         summands = (
             None
             if second == IMPOSSIBLE
@@ -320,13 +297,10 @@ class ClosedLaws(TableLaws):
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
         greatest, limits = self._greatest(claim), self._limits
 
-        def outputs(excess: Excess | None) -> OutputsAtPair | None:
-            return self.outputs_at(excess.pair, excess.answers) if excess is not None and excess.answers else None
-
         pieces: tuple[DeltaPiece, ...] | None
         try:
             pieces = tuple(
-                DeltaPiece(lower, upper, ClosedForm(excess.value), outputs(excess))
+                DeltaPiece(lower, upper, ClosedForm(excess.value), self.outputs_of(excess))
                 for interval in claim.intervals
                 for lower, upper, excess in pieces_of(greatest, interval, digits, limits)
             )
@@ -338,21 +312,21 @@ class ClosedLaws(TableLaws):
             form = ClosedForm(_greatest_at([_NONE, *greatest], point, limits).value)
             there = point, outward(*form.enclosure(point, digits), digits), form
         about = claim.budget_text, claim.eps_text
-        return LeastDelta(*self.subject.asked, *about, pieces, value, attained, place, outputs(excess), there)
+        return LeastDelta(*self.subject.asked, *about, pieces, value, attained, place, self.outputs_of(excess), there)
 
-    def _greatest(self, claim: PrivacyClaim) -> list[Excess]:
+    def _greatest(self, claim: PrivacyClaim) -> list[Excess[Closed]]:
         """Return functions whose maximum, or 0 if greater, is the least delta on the intervals of `claim`.
 
         Raises Undecided.
         """
-        by_value: dict[Closed, Excess] = {}
+        by_value: dict[Closed, Excess[Closed]] = {}
         for pair in different_pairs(self.table, self.pairs):
             excess_functions = self._excesses(pair, claim)
             for places in worst_sets(excess_functions, claim.intervals, self._limits):
                 value = total([excess_functions[position] for position in places])
                 by_value.setdefault(value, Excess(value, pair, places))
         ordered = sorted(by_value.values(), key=lambda each: sum(each.value.enclosure(eps)[0] for eps in _SAMPLES))
-        kept: list[Excess] = []
+        kept: list[Excess[Closed]] = []
         for each in reversed(ordered):
             if not any(_dominates(other.value, each.value, claim.intervals, self._limits) for other in kept):
                 kept.append(each)

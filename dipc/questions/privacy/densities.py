@@ -81,6 +81,7 @@ from dipc.questions.privacy.loss import (
     Moment,
     Numbering,
     Renyi,
+    different_pairs,
     log_multiple,
     loss_enclosure,
     moment_of,
@@ -95,6 +96,7 @@ from dipc.questions.privacy.outcome import (
     PrivacyCounterexample,
     Proved,
     UnprovedLoss,
+    counterexample_of,
     power,
 )
 from dipc.sign.chart import Holds, decide_nonnegative
@@ -351,7 +353,7 @@ class RealOutputs(Laws):
         eps = claim.intervals[0].lower
         needed = laws.greatest(claim.budget, eps, 2 * digits)
         value = outward(needed.value[0], needed.value[1] + left, digits)
-        where = laws.outputs_at(needed.pair, needed.answers) if needed.answers else None
+        where = laws.outputs_of(needed)
         there = None if point is None else (eps, value, None)
         about = *self.subject.asked, claim.budget_text, claim.eps_text
         return LeastDelta(*about, None, value, True, (eps, eps), where, there)
@@ -368,9 +370,7 @@ class RealOutputs(Laws):
         """
         self._left, self._above, self._digits = _ZERO, above, digits
         table, pairs = self._table(lambda one, two: self._sets(one, two, claim))
-        cell = claim.intervals[0]
-        kind = enclosed.LawsOnCell if above and cell.lower and cell.upper else closed.ClosedLaws
-        return kind(self.subject, table, pairs), self._left
+        return closed.ClosedLaws(self.subject, table, pairs), self._left
 
     def _in_cells(self, claim: PrivacyClaim) -> Answer:
         """Decide `claim` on short intervals of eps: proved by supersets of the worst sets, refuted at one eps.
@@ -386,20 +386,27 @@ class RealOutputs(Laws):
             place = _middle(cell)
             with suppress(Undecided):
                 own = replace(claim, intervals=(cell,))
-                answer = UnprovedLoss("") if cell.is_point else self._excesses(own, above=True)[0].decide(own)
-                if isinstance(answer, Proved):
-                    continue
-                if isinstance(answer, PrivacyCounterexample):
-                    place = answer.eps
+                if not cell.is_point:
+                    laws, _ = self._excesses(own, above=True)
+                    if cell.lower and cell.upper:
+                        pairs = different_pairs(laws.table, laws.pairs)
+                        if all(enclosed.most_on_cell(laws.table, pair, own) <= 0 for pair in pairs):
+                            continue
+                    elif isinstance(answer := laws.decide(own), Proved):
+                        continue
+                    elif isinstance(answer, PrivacyCounterexample):
+                        place = answer.eps
             at_one = replace(claim, intervals=(_point(place),))
             least = self.delta_at(claim.budget, place, _LEFT // 2)[1] if cell.is_point else _ONE
             if cell.is_point and least <= claim.delta.enclosure(place, _LEFT)[0]:
                 continue
             for digits in _DIGITS_OF_SETS:
                 laws, _ = self._excesses(at_one, digits=digits)
-                answer = enclosed.LawsAtOneEps(self.subject, laws.table, laws.pairs).decide(at_one)
-                if isinstance(answer, PrivacyCounterexample):
-                    return answer
+                for pair in different_pairs(laws.table, laws.pairs):
+                    failure = enclosed.failure_at(laws, pair, at_one, place)
+                    if failure is not None:
+                        # The sets are defined at this eps alone, so their probabilities are not functions of eps.
+                        return counterexample_of(failure[1], laws.outputs_at(pair, failure[0]), at_one)
             if cell.is_point:
                 break
             waiting += _halves(cell)
@@ -432,7 +439,13 @@ class RealOutputs(Laws):
             for half in _halves(cell):
                 own, bound = replace(claim, intervals=(half,)), _ONE
                 with suppress(Undecided):
-                    bound = min(bound, self._excesses(own, above=True)[0].supremum(own, digits)[1])
+                    laws, _ = self._excesses(own, above=True)
+                    if half.lower and half.upper:
+                        pure, pairs = replace(own, delta=ClosedForm.convert(0)), different_pairs(laws.table, laws.pairs)
+                        most = max((enclosed.most_on_cell(laws.table, pair, pure) for pair in pairs), default=_ZERO)
+                    else:
+                        most = laws.supremum(own, digits)[1]
+                    bound = min(bound, most)
                 number += 1
                 unbounded += bound == _ONE and not (half.lower and half.upper)
                 heappush(heap, (-bound, number, half))

@@ -17,6 +17,7 @@ inputs, the one that moves every output at least as far is the worse, and only t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import floor, lcm, prod
@@ -41,7 +42,6 @@ from dipc.questions.privacy.outcome import (
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
-    Sides,
 )
 from dipc.sign.interval import Interval
 from dipc.text.core import IntType
@@ -184,7 +184,7 @@ class SeveralDiscreteLaws(GaussianLaws):
         if ends[0] <= allowed[1]:
             return None
         where = _inputs_text(self.subject.program, worst)
-        sides = Sides(where.input, where.adjacent, (self._half_space_of(worst, Fraction(edge, law.scale)),), None, None)
+        sides = replace(where, outputs=(self._half_space_of(worst, Fraction(edge, law.scale)),))
         return PrivacyCounterexample(sides, eps, ends, allowed, claim.is_pure)
 
     def _half_space_of(self, move: _Move, edge: Fraction) -> dict[str, str]:

@@ -32,15 +32,14 @@ from dipc.measure.measure import (
 )
 from dipc.measure.power_series import DISK, coefficients, precision
 from dipc.questions.privacy.adjacency import Pairs
-from dipc.questions.privacy.laws import LeastDelta, Needed, Subject, TableLaws
-from dipc.questions.privacy.loss import IMPOSSIBLE, WITHOUT_FORM, LawTable, Loss, Moment, Renyi, different_pairs
+from dipc.questions.privacy.laws import Excess, LeastDelta, Subject, TableLaws
+from dipc.questions.privacy.loss import IMPOSSIBLE, WITHOUT_FORM, LawTable, Loss, Moment, different_pairs
 from dipc.questions.privacy.outcome import (
     Answer,
     Ends,
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
-    Sides,
     UnprovedLoss,
     power,
 )
@@ -90,10 +89,6 @@ class EnclosedLaws(TableLaws):
         value = log_enclosure(max(_ONE, best[0][0]), highest, digits)
         return self._loss(eps, value, best[1], best[2], WITHOUT_FORM)
 
-    def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
-        moments = ((pair, self._moment(pair, order, eps, digits)) for pair in different_pairs(self.table, self.pairs))
-        return self._largest_divergence(moments, self.pairs, order, eps, digits)
-
     def _moment(self, pair: tuple[int, int], order: int, eps: Fraction, digits: int) -> Moment | None:
         low = high = _ZERO
         for ours, theirs in self.table.at_pair(pair):
@@ -118,12 +113,12 @@ class EnclosedLaws(TableLaws):
             numbers = [self.table.rows[needed.pair[1]][answer] for answer in needed.answers]
             everywhere = not claim.budget or all(number == IMPOSSIBLE for number in numbers)
             place: Ends | str = "everywhere" if everywhere else (lowest.lower, lowest.lower) if lowest.lower else "0+"
-            where = self.outputs_at(needed.pair, needed.answers) if needed.answers else None
+            where = self.outputs_of(needed)
             attained = everywhere or lowest.lower_closed
             return LeastDelta(*about, None, outward(*needed.value, digits), attained, place, where, there)
         value, eps, needed = supremum(self, claim, digits)
-        where = self.outputs_at(needed.pair, needed.answers) if needed.answers else None
         known = True if value[0] == value[1] else None
+        where = self.outputs_of(needed)
         return LeastDelta(*about, None, outward(*value, digits), known, (eps, eps), where, there)
 
     @property
@@ -198,25 +193,8 @@ class EnclosedLaws(TableLaws):
         return Proved(self.pairs.proof)
 
     def _refuted(self, pair: tuple[int, int], claim: PrivacyClaim, eps: Fraction) -> PrivacyCounterexample | None:
-        delta, bits = claim.delta.enclosure(eps, _DIGITS), 4 * _DIGITS
-        if self.needed(pair, claim.budget, eps, _FEW_BITS).value[1] <= delta[0]:
-            return None
-        needed = self.needed(pair, claim.budget, eps, bits)
-        if needed.value[0] <= delta[1]:
-            return None
-        ours, theirs = (
-            [
-                sum(ends)
-                for ends in zip(*(self.value(self.table.rows[u][o], eps, bits) for o in needed.answers), strict=True)
-            ]
-            for u in pair
-        )
-        factor = ClosedForm(power(claim.budget)).enclosure(eps, 2 * _DIGITS)
-        allowed = outward(theirs[0] * factor[0] + delta[0], theirs[1] * factor[1] + delta[1], _DIGITS)
-        probability = outward(ours[0], ours[1], _DIGITS)
-        if allowed[1] >= probability[0]:
-            return None
-        return self.refuted(pair, needed.answers, claim, Counterexample(eps, allowed, probability))
+        found = failure_at(self, pair, claim, eps)
+        return None if found is None else self.refuted(pair, found[0], claim, found[1])
 
     def _require_on(self, pair: tuple[int, int], claim: PrivacyClaim, interval: Interval) -> None:
         """Raise SignNotFound unless `claim` is proved at `pair` for all eps of `interval`. Also raises Undecided."""
@@ -349,45 +327,55 @@ class EnclosedLaws(TableLaws):
         self._cell(pair, claim, (center, cell[1]), halvings - 1)
 
 
-class LawsOnCell(EnclosedLaws):
-    """The laws of a table of closed forms, on one interval of eps with positive ends.
+def failure_at(
+    laws: TableLaws, pair: tuple[int, int], claim: PrivacyClaim, eps: Fraction
+) -> tuple[tuple[int, ...], Counterexample] | None:
+    """Return (indices of answers that refute `claim` at `pair` and `eps`, the enclosures of both sides).
 
-    Taylor polynomials of the second order give upper bounds. These prove claims and bound suprema; they refute nothing.
+    None if the enclosures by `laws` refute nothing. The sides are as in `TableLaws.refuted`. Raises Undecided.
     """
+    delta, bits = claim.delta.enclosure(eps, _DIGITS), 4 * _DIGITS
+    if laws.needed(pair, claim.budget, eps, _FEW_BITS).value[1] <= delta[0]:
+        return None
+    needed = laws.needed(pair, claim.budget, eps, bits)
+    if needed.value[0] <= delta[1]:
+        return None
+    ours, theirs = (
+        [
+            sum(ends)
+            for ends in zip(*(laws.value(laws.table.rows[u][o], eps, bits) for o in needed.answers), strict=True)
+        ]
+        for u in pair
+    )
+    factor = ClosedForm(power(claim.budget)).enclosure(eps, 2 * _DIGITS)
+    allowed = outward(theirs[0] * factor[0] + delta[0], theirs[1] * factor[1] + delta[1], _DIGITS)
+    probability = outward(ours[0], ours[1], _DIGITS)
+    if allowed[1] >= probability[0]:
+        return None
+    return needed.answers, Counterexample(eps, allowed, probability)
 
-    def decide(self, claim: PrivacyClaim) -> Answer:
-        (interval,) = claim.intervals
-        assert interval.upper is not None
-        cell = interval.lower, interval.upper
-        for pair in different_pairs(self.table, self.pairs):
-            if self.most(pair, claim.budget, cell, claim.delta.value) > 0:
-                return UnprovedLoss(f"the bound of the least delta near eps = {float(cell[0]):.3g} is too large")
-        return Proved(None)
 
-    def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:  # noqa: ARG002
-        (interval,) = claim.intervals
-        assert interval.upper is not None
-        pairs = different_pairs(self.table, self.pairs)
-        cell = interval.lower, interval.upper
-        return _ZERO, max((self.most(pair, claim.budget, cell, ExpPoly.ZERO) for pair in pairs), default=_ZERO)
+def most_on_cell(table: LawTable, pair: tuple[int, int], claim: PrivacyClaim) -> Fraction:
+    """Return an upper bound of Σ max(0, p - e^{budget·eps}·p') - delta at `pair`, for the budget and delta of `claim`.
 
-    def most(self, pair: tuple[int, int], budget: Fraction, cell: Ends, delta: Closed) -> Fraction:
-        """Return an upper bound of Σ max(0, p - e^{`budget`·eps}·p') - `delta` over all eps of the interval `cell`.
-
-        The sum is over all answers, with the probabilities p and p' at both inputs of `pair`.
-        """
-        with precision(_BITS, 3):
-            scale, radius = _expansions(power(budget), cell), flint.arb(to_fmpq((cell[1] - cell[0]) / 2))
-            certain, rest = [-each for each in _second_order(_expansions(delta, cell))], flint.arb(0)
-            for ours, theirs in self.table.at_pair(pair):
-                first, second = (_expansions(self.table.closed(number), cell) for number in (ours, theirs))
-                excess = _second_order([p - q * c for p, q, c in zip(first, second, scale, strict=True)])
-                low, high = _range_of(excess, radius)
-                if low >= 0:
-                    certain = [total + each for total, each in zip(certain, excess, strict=True)]
-                elif high > 0:
-                    rest += high
-            return dyadic((_range_of(certain, radius)[1] + rest).upper())
+    The sum is over all answers of `table`, whose probabilities are closed forms. The bound holds for every eps of the
+    claim's one interval, which has positive ends. Taylor polynomials of the second order give it.
+    """
+    (interval,) = claim.intervals
+    assert interval.upper is not None, "the interval is bounded"
+    cell = interval.lower, interval.upper
+    with precision(_BITS, 3):
+        scale, radius = _expansions(power(claim.budget), cell), flint.arb(to_fmpq((cell[1] - cell[0]) / 2))
+        certain, rest = [-each for each in _second_order(_expansions(claim.delta.value, cell))], flint.arb(0)
+        for ours, theirs in table.at_pair(pair):
+            first, second = (_expansions(table.closed(number), cell) for number in (ours, theirs))
+            excess = _second_order([p - q * c for p, q, c in zip(first, second, scale, strict=True)])
+            low, high = _range_of(excess, radius)
+            if low >= 0:
+                certain = [total + each for total, each in zip(certain, excess, strict=True)]
+            elif high > 0:
+                rest += high
+        return dyadic((_range_of(certain, radius)[1] + rest).upper())
 
 
 #: A function on a cell: its value and derivative at the center, and half of its second derivative on all of the cell.
@@ -458,17 +446,6 @@ def exponents_on(one: Closed, other: Closed, cell: Ends) -> Ends:
 
 #: The finest grid for the ends of an enclosed exponent.
 _FINEST = Fraction(1, 2**60)
-
-
-class LawsAtOneEps(EnclosedLaws):
-    """The laws of a table whose answers, worst sets of outputs, are defined for one eps only.
-
-    A counterexample gives probabilities at this eps, not as functions of eps.
-    """
-
-    def _sides(self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim) -> Sides:  # noqa: ARG002
-        where = self.outputs_at(pair, answers)
-        return Sides(where.input, where.adjacent, where.outputs, None, None)
 
 
 #: A polynomial on [-1, 1], and a bound of its distance from the function.
@@ -567,7 +544,7 @@ def _range(polynomial: flint.arb_poly) -> tuple[flint.arb, flint.arb]:
     return first.lower() - spread, first.upper() + spread
 
 
-def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends, Fraction, Needed]:
+def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends, Fraction, Excess[Ends]]:
     """Return (enclosure of the supremum of the least delta, an eps, the outputs that need delta there).
 
     The least delta is that of `laws` for the budget of `claim` on its intervals. At the eps returned, delta is at

@@ -62,7 +62,6 @@ from dipc.questions.privacy.outcome import (
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
-    Sides,
     Texts,
     UnprovedLoss,
 )
@@ -389,7 +388,7 @@ class GaussianLaws(Laws):
             for digits in (DIGITS, 3 * DIGITS):
                 ends, allowed = outward(*probability, digits), outward(*most, digits)
                 if ends[0] > allowed[1]:
-                    sides = Sides(self.where.input, self.where.adjacent, (self._half_space(edge),), None, None)
+                    sides = replace(self.where, outputs=(self._half_space(edge),))
                     return PrivacyCounterexample(sides, eps, ends, allowed, claim.is_pure)
         return None
 

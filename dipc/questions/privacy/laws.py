@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from math import ceil
+from typing import Generic, TypeVar
 
 from dipc.algebra.exppoly import ClosedForm
 from dipc.algebra.limits import LimitReached, OutsideFragment, Undecided
@@ -45,7 +46,6 @@ from dipc.questions.privacy.outcome import (
     PrivacyClaim,
     PrivacyCounterexample,
     Proved,
-    Sides,
     UnprovedLoss,
     counterexample_of,
     power,
@@ -235,15 +235,18 @@ class Laws(ABC):
         )
 
 
-@frozen
-class Needed:
-    """The delta that a `pair` needs for a budget at an eps.
+_Value = TypeVar("_Value")
 
-    `value` encloses Σ max(0, p - e^budget·p') over all answers, where p and p' are their probabilities at the first
-    and at the second input. `answers` are the indices of those with a positive summand.
+
+@frozen
+class Excess(Generic[_Value]):
+    """The excess Σ_S (p - e^budget·p') of the set S of `answers` at a `pair`, both given by indices.
+
+    `value` is the excess as a function of eps, or encloses it at one eps. There S is the worst set, and its excess is
+    the delta that the pair needs. `answers` is empty for the excess 0.
     """
 
-    value: Ends
+    value: _Value
     pair: tuple[int, int]
     answers: tuple[int, ...]
 
@@ -281,13 +284,28 @@ class TableLaws(Laws):
     def needing(self, claim: PrivacyClaim) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
         """Yield pairs, each with a set of answers, that need the greatest delta for the budget of `claim`."""
 
+    @abstractmethod
+    def _moment(self, pair: tuple[int, int], order: int, eps: Fraction, digits: int) -> Moment | None:
+        """Return the sum Σ p^`order` / p'^(`order`-1) over the answers at `pair`; None if it is infinite at `eps`.
+
+        Its value at `eps` is enclosed to `digits` digits. Raises Undecided if a probability is not known.
+        """
+
+    def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:
+        moments = ((pair, self._moment(pair, order, eps, digits)) for pair in different_pairs(self.table, self.pairs))
+        return self._largest_divergence(moments, self.pairs, order, eps, digits)
+
     def outputs_at(self, pair: tuple[int, int], answers: Iterable[int]) -> OutputsAtPair:
         """Return the set `answers` at `pair`, as texts of the inputs and outputs."""
         return OutputsAtPair(*self.pairs.texts(self.subject.program, pair), tuple(map(self.table.texts, answers)))
 
-    def _sides(self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim) -> Sides:
-        said = self.outputs_at(pair, answers)
-        return Sides(said.input, said.adjacent, said.outputs, *self.sides(pair, answers, claim))
+    def outputs_of(self, excess: Excess[_Value] | None) -> OutputsAtPair | None:
+        """Return the set of outputs of `excess` with its pair; None for the excess 0."""
+        return self.outputs_at(excess.pair, excess.answers) if excess is not None and excess.answers else None
+
+    def _sides(self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim) -> OutputsAtPair:
+        probability, allowed = self.sides(pair, answers, claim)
+        return replace(self.outputs_at(pair, answers), probability=probability, allowed=allowed)
 
     def refuted(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim, failure: Counterexample
@@ -303,7 +321,7 @@ class TableLaws(Laws):
         where = self.outputs_at(pair, (answer,))
         return Loss(*self.subject.asked, eps, value, where.input, where.adjacent, where.outputs[0], text)
 
-    def compared(self, claim: PrivacyClaim, most: int) -> list[Sides]:
+    def compared(self, claim: PrivacyClaim, most: int) -> list[OutputsAtPair]:
         """Return at most `most` sets of outputs whose probabilities decide `claim`, each with both probabilities."""
         needed = self.needing(claim)
         if claim.is_pure:
@@ -338,7 +356,7 @@ class TableLaws(Laws):
                 self._values[key] = form.enclosure(eps, ceil(bits / 3))
         return self._values[key]
 
-    def needed(self, pair: tuple[int, int], budget: Fraction, eps: Fraction, bits: int) -> Needed:
+    def needed(self, pair: tuple[int, int], budget: Fraction, eps: Fraction, bits: int) -> Excess[Ends]:
         """Return the delta that `pair` needs for the budget `budget`·eps at `eps`.
 
         The probabilities are enclosed to 2^-`bits`.
@@ -352,9 +370,9 @@ class TableLaws(Laws):
             low, high = low + max(_ZERO, least), high + max(_ZERO, greatest)
             if greatest > 0 and (least > 0 or abs(least) < abs(greatest)):
                 answers.append(answer)
-        return Needed((low, high), pair, tuple(answers))
+        return Excess((low, high), pair, tuple(answers))
 
-    def greatest(self, budget: Fraction, eps: Fraction, digits: int) -> Needed:
+    def greatest(self, budget: Fraction, eps: Fraction, digits: int) -> Excess[Ends]:
         """Return the pair that needs the largest delta for the budget `budget`·eps at `eps`.
 
         The value encloses the largest delta of all pairs, to about `digits` digits.
@@ -443,7 +461,7 @@ class ShiftLaws(Laws):
             decision = self.subject.engine.decide(at_most(candidate.first, allowed, claim.intervals))
             if decision.counterexample is not None:
                 places = candidate.input, candidate.adjacent, (candidate.output,)
-                sides = Sides(*places, ClosedForm(candidate.first), ClosedForm(allowed))
+                sides = OutputsAtPair(*places, ClosedForm(candidate.first), ClosedForm(allowed))
                 return counterexample_of(decision.counterexample, sides, claim, candidate.balls)
         reason = bounds.reason
         if bounds.proved is not None:

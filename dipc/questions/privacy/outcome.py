@@ -323,25 +323,19 @@ class PrivacyVerdict(StrEnum):
 
 @frozen
 class OutputsAtPair(Record):
-    """A set of outputs at a pair of adjacent inputs; inputs and outputs have their values by name."""
+    """A set of outputs at a pair of adjacent inputs; inputs and outputs have their values by name.
+
+    If both are known as functions of eps, `probability` is Pr[P(input) in outputs], and `allowed` is what a claim
+    allows: e^budget·Pr[P(adjacent) in outputs] + delta.
+    """
 
     FIELDS = "input adjacent outputs"
 
     input: Texts
     adjacent: Texts
     outputs: tuple[Texts, ...]
-
-
-@frozen
-class Sides(OutputsAtPair):
-    """The two sides of the privacy inequality for a set of outputs, as functions of eps.
-
-    `probability` is Pr[P(input) in outputs]; `allowed` is e^budget·Pr[P(adjacent) in outputs] + delta. Both are None if
-    the set of outputs depends on eps.
-    """
-
-    probability: Probability | None
-    allowed: Probability | None
+    probability: Probability | None = None
+    allowed: Probability | None = None
 
 
 @frozen
@@ -357,7 +351,7 @@ class PrivacyCounterexample(Record):
 
     FIELDS = "input adjacent outputs=several? output=single? balls+ eps probability allowed"
 
-    sides: Sides
+    sides: OutputsAtPair
     eps: Fraction
     probability: Ends
     allowed: Ends
@@ -389,7 +383,7 @@ class PrivacyCounterexample(Record):
 
 def counterexample_of(
     failure: Counterexample,
-    sides: Sides,
+    sides: OutputsAtPair,
     claim: PrivacyClaim,
     balls: Mapping[str, Ends] | None = None,
 ) -> PrivacyCounterexample:
