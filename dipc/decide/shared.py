@@ -434,7 +434,7 @@ def _plain(value: object) -> Json:
             return [_plain(getattr(value, name)) for name in _PARTS[type(value)]]
         case None | bool() | str():
             return value
-    raise AssertionError(f"nothing of a decision is {value!r}")
+    raise AssertionError(f"a decision does not contain {value!r}")
 
 
 def _read(kind: Any, data: Any) -> Any:

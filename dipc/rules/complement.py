@@ -44,7 +44,7 @@ def complement(instance: Instance) -> Bounds | None:
     return Bounds((Bound(tuple(shares), Fraction(1)),), why)
 
 
-COMPLEMENT = Rule("one less the others, each slack at its greatest", complement, of_others=True)
+COMPLEMENT = Rule("1 minus the other answers, each slack at its greatest", complement, of_others=True)
 
 
 def widest(component: NoiseComponent, instance: Instance) -> tuple[Event, tuple[SlackBound, ...]]:

@@ -60,7 +60,7 @@ def joint_tails(instance: Instance) -> Bounds | None:
     return Bounds((Bound(tuple(shares), _ONE),), joint_evidence(instance, totals, tails=True))
 
 
-JOINT_TAILS = Rule("tails of other answers together", joint_tails, of_others=True)
+JOINT_TAILS = Rule("the tails of all other answers together", joint_tails, of_others=True)
 
 
 def is_tail(component: NoiseComponent) -> bool:

@@ -34,7 +34,7 @@ def test_every_rule_is_in_the_list() -> None:
 @pytest.mark.parametrize(
     ("rule", "text", "options"),
     [
-        ("tails of other answers together", HARDER["two tails at a corner"][0], ClaimOptions()),
+        ("the tails of all other answers together", HARDER["two tails at a corner"][0], ClaimOptions()),
         (
             "the vertices of a box of probabilities",
             HARDER["a threshold behind either side of another"][0],

@@ -189,7 +189,7 @@ class UnionBound:
 
     def __post_init__(self) -> None:
         if not self.sums:
-            raise ValueError("a union bound needs a run: about no run it would prove anything")
+            raise ValueError("a union bound over no run would prove any claim")
 
     def decay(self, number: int) -> Fraction | None:
         """Return the rate r at which the bound for m = `number` decays like e^{-r·t} as t grows.
@@ -571,7 +571,7 @@ class UnionProof:
 
     def __post_init__(self) -> None:
         if not self.sums:
-            raise ValueError("a union bound needs a run: about no run it would prove anything")
+            raise ValueError("a union bound over no run would prove any claim")
 
     def inequalities(
         self, start: int, intervals: tuple[Interval, ...] | None = None
