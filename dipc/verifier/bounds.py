@@ -179,8 +179,8 @@ def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence
 def merged(ways: Sequence[Way], pairs: Iterable[Sequence[int]], budget: Budget) -> list[Way]:
     """Return ways with the total probability of `ways` at every input, after merging the `pairs` of indices in turn.
 
-    The two ways of a pair must differ in one comparison alone. They are removed, and their union is appended. The
-    work is charged to `budget`. Raises NotDerived if a pair cannot be merged.
+    The two ways of a pair must differ in one comparison alone. They are removed, and their union is appended. Charges
+    its work to `budget`. Raises NotDerived if a pair cannot be merged.
     """
     left = list(ways)
     for i, j in pairs:
@@ -198,8 +198,8 @@ def put_together(one: Way, other: Way, budget: Budget) -> list[Way] | None:
     """Return ways that replace `one` and `other`, which differ in one comparison C; None if they cannot be merged.
 
     Let w be the weight of the way where C holds, v that of the other, and E the common comparisons. Then w·Pr[E, C] +
-    v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C]. No weight may be negative, so w >= v is required. The work is charged
-    to `budget`.
+    v·Pr[E, not C] = v·Pr[E] + (w - v)·Pr[E, C]. No weight may be negative, so w >= v is required. Charges its work to
+    `budget`.
     """
     budget.spend(10 + len(one.parts) + len(other.parts))
     common = _without_opposites(one, other)

@@ -108,8 +108,8 @@ class Form:
     def falls(self, names: Iterable[str], budget: Budget) -> bool:
         """True only if the form never grows with the unknown numbers called `names`.
 
-        This holds for every eps > 0 and all values of the other unknown numbers. False proves nothing. The work is
-        charged to `budget`.
+        This holds for every eps > 0 and all values of the other unknown numbers. False proves nothing. Charges its
+        work to `budget`.
         """
         below = self.denominator
         side = 1 if positive_everywhere(below, budget) else -1
@@ -769,8 +769,8 @@ def beta_of(
 ) -> Beta | None:
     """Return `beta` for the values `names` of names, or None if its value is not of a kind that can be certified.
 
-    `finished` turns each form of beta into a function of eps·A^`powers`, where A is the distance left open. The work
-    is charged to `budget`. Raises Rejected.
+    `finished` turns each form of beta into a function of eps·A^`powers`, where A is the distance left open. Charges
+    its work to `budget`. Raises Rejected.
     """
     with in_step("beta"):
         if mentions(beta, "erfc"):
@@ -790,7 +790,7 @@ def _normal_beta(
     """Return the beta `tree` with erfc, or None if it is not a sum of products of the certified kind.
 
     Each product may have one factor erfc(√r·t) or erfc(√r), where r is a number and t is eps·A^`powers`. `names` has
-    the values of names, and `finished` returns a form as a function of eps alone, or None. The work is charged to
+    the values of names, and `finished` returns a form as a function of eps alone, or None. Charges its work to
     `budget`.
     """
     total = Sum()
@@ -835,7 +835,7 @@ def _without_erfc(tree: Expr) -> tuple[Expr, list[Expr]]:
 def _square(tree: Expr, names: Mapping[str, Form], distances: int, budget: Budget) -> tuple[Number, bool] | None:
     """Return (r, True) for √r·t and (r, False) for √r, where r >= 0; None for another expression `tree`.
 
-    t is eps·A^`distances`, where A is the distance left open. `names` has the values of names. The work is charged to
+    t is eps·A^`distances`, where A is the distance left open. `names` has the values of names. Charges its work to
     `budget`.
     """
 

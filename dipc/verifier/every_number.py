@@ -294,9 +294,10 @@ class Agreement:
         return runs.ways(state, known, lambda state, guard: self._outcomes(state, guard, known))
 
     def _outcomes(self, state: State, guard: Guard, known: tuple[Guard, ...]) -> list[State]:
-        """Return the states after the open comparison `guard`: both for inputs, and only the agreeing one for noises.
+        """Return the states after the open comparison `guard` in `state`: one for each result that runs may have.
 
-        The comparison is made in `state`, and `known` are guards that the inputs satisfy.
+        A comparison of inputs may have both results; one of noises only the result that the inputs imply. `known` are
+        guards that the inputs satisfy.
         """
         if not any(i >= self._first_noise for i, _ in guard.form):
             states = [replace(state, inputs=(*state.inputs, side)) for side in (guard, guard.opposite())]
@@ -787,8 +788,8 @@ def check_numbers(
 def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], budget: Budget) -> str | None:
     """Return why the program's error may exceed all of the `stated` bounds for some m, or None if it is proved not to.
 
-    Each stated bound is a sum of probabilities that depends on m, from `bound.start` on. `tree` is the program. The
-    work is charged to `budget`.
+    Each stated bound is a sum of probabilities that depends on m, from `bound.start` on. `tree` is the program.
+    Charges its work to `budget`.
     """
     parameter, wanted, terms = bound.parameter, bound.wanted, bound.normal
     constants = {**bound.claim.constants, parameter: Fraction(bound.start)}

@@ -321,8 +321,8 @@ class _Ways:
     def are_same(self, one: int, other: int, budget: Budget) -> bool:
         """True if an exchange of the inputs `one` and `other` maps the exits onto each other.
 
-        Noises that are compared with one of the two inputs alone are exchanged with the inputs, in order. The work is
-        charged to `budget`.
+        Noises that are compared with one of the two inputs alone are exchanged with the inputs, in order. Charges its
+        work to `budget`.
         """
         mine, theirs = (self._lone_noises(a, b) for a, b in ((one, other), (other, one)))
         if len(mine) != len(theirs) or any(self.laws[a] != self.laws[b] for a, b in zip(mine, theirs, strict=True)):

@@ -134,8 +134,8 @@ def check_privacy(
 ) -> PairsResult:
     """Check the parts of the document `data` about pairs, which make the claim `claim`. Raises Rejected.
 
-    `theorem` is about the program, `context` has the stated probabilities, and `decided` the checked obligations. The
-    work is charged to `budget`.
+    `theorem` is about the program, `context` has the stated probabilities, and `decided` the checked obligations.
+    Charges its work to `budget`.
     """
     with in_step("verdict"):
         private = read.one_of("private", "not private")(data["verdict"]) == "private"

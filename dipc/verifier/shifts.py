@@ -150,8 +150,8 @@ def in_box(
 ) -> tuple[Machine, Mapping[int, Fraction | None] | None]:
     """Return the program `tree` with its clipped inputs in a box, and the widths of all inputs by slot.
 
-    The result is a machine for these `constants`. If the program clips no input, return `machine` and None. The work
-    is charged to `budget`.
+    The result is a machine for these `constants`. If the program clips no input, return `machine` and None. Charges
+    its work to `budget`.
     """
     box = boxed(tree, constants)
     if box is None:
@@ -172,8 +172,8 @@ def alignment_cost(
     """Return a K for which the program with the exits `exits` is K·eps-private, for real inputs within `radius`.
 
     Adjacency is by `distance`, and `slots` are those of the inputs. With `widths`, the inputs are those in a box of
-    these widths. K is the greatest cost of the shifts in `stated`, one for each exit and each of its moves. The work
-    is charged to `budget`. Raises Rejected if a shift is wrong.
+    these widths. K is the greatest cost of the shifts in `stated`, one for each exit and each of its moves. Charges
+    its work to `budget`. Raises Rejected if a shift is wrong.
     """
     with in_step(_STEP):
         vectors, numbers = read.fields(
@@ -320,8 +320,8 @@ def require_private(
     """Check that the program `tree` is most·eps-private for all real adjacent inputs and every m.
 
     `numbers` is the parameter and its least value, `adjacent` a distance and a radius, and `most` a number.
-    `constants` has the values of the program's constants. Returns the number of paths through iterations. The work is
-    charged to `budget`. Raises NotDerived if privacy is not proved.
+    `constants` has the values of the program's constants. Returns the number of paths through iterations. Charges its
+    work to `budget`. Raises NotDerived if privacy is not proved.
     """
     parameter, least = numbers
     given = {**constants, parameter: Fraction(least + _MANY)}

@@ -677,7 +677,11 @@ def _about_accuracy(expected: Expected) -> bool:
 
 @dataclass(frozen=True)
 class OfPairs:
-    """The theorem about pairs of inputs; for a refutation, about the one pair whose outputs refute privacy."""
+    """The theorem about pairs of inputs; for a refutation, about the one pair whose outputs refute privacy.
+
+    `ordered` has the pairs, as indices of `inputs`, and `adjacent` the adjacency that the certificate states, such as
+    `linf:1`.
+    """
 
     subject: Subject
     claim: PrivacyClaim
@@ -803,7 +807,11 @@ def _is_too_small(parameter: tuple[str, object], number: Fraction) -> str:
 
 @dataclass(frozen=True)
 class OfAllPairs:
-    """The theorem about all pairs of adjacent real inputs."""
+    """The theorem about all pairs of adjacent real inputs.
+
+    `adjacent` is a distance and a radius. With a `parameter`, a pair of a constant's name and its least value, the
+    theorem is about every value from there on; `number` is its value in the program.
+    """
 
     subject: Subject
     claim: PrivacyClaim
@@ -811,7 +819,6 @@ class OfAllPairs:
     machine: Machine
     adjacent: tuple[str, Fraction]
     parameter: tuple[str, int] | None
-    #: The value of the parameter in the program.
     number: Fraction | None
 
     @property

@@ -772,7 +772,7 @@ def require_exchangeable(
     """Raise NotDerived unless exchanges of inputs within each of `groups`, by index, leave `program` unchanged.
 
     The law of its outputs, its `requires`, and the answers and distances of the `ideal`, if any, are unchanged. Each
-    exchange is shown by expressions (lemma 4d) or by transitions (`transitions.py`, lemma 4f). The work is charged to
+    exchange is shown by expressions (lemma 4d) or by transitions (`transitions.py`, lemma 4f). Charges its work to
     `budget`.
     """
     distance = program.distance
@@ -825,8 +825,8 @@ def _left_by_expressions(
 def _require_transitions(machine: Machine, pairs: Sequence[tuple[int, int]], budget: Budget) -> None:
     """Raise NotDerived unless transitions of `machine` show that the inputs in each of `pairs` are exchangeable.
 
-    The program may make its draws later (lemma 2b), so that fewer states are between two inputs. The work is charged
-    to `budget`.
+    The program may make its draws later (lemma 2b), so that fewer states are between two inputs. Charges its work to
+    `budget`.
     """
     late = drawing_late(machine, budget)
     if late is not None:
