@@ -850,7 +850,7 @@ class _Reader:
         return expression
 
     def expression(self, least: int = 1) -> Expr:
-        """Read an expression whose outermost operator binds as strongly as `least` or more, a level of `_PRECEDENCE`."""
+        """Read an expression whose outermost operator binds as strongly as `least` or more, a level of _PRECEDENCE."""
         self._deeper()
         if self._kind == "not" and least <= _NOT:
             self._at += 1
