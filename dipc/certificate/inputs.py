@@ -38,14 +38,10 @@ from dipc.questions.every_number.all_numbers import AllNumbers, NumberResult
 from dipc.questions.every_number.loop_runs import Term
 from dipc.questions.every_number.union_bound import UnionEvidence
 from dipc.questions.report import ClassResult, Refuted, RowResult
-from dipc.rules.halfspaces import Moving, bound_of
+from dipc.rules.halfspaces import Ceiling, Moving, bound_of
 from dipc.rules.rule import (
-    Complement,
     EachInput,
-    EmptyClass,
-    Exact,
     Farkas,
-    JointEvidence,
     ProvedClass,
     SlackBound,
     Variable,
@@ -147,7 +143,7 @@ class _Writer:
         match None if row.evidence is None else row.evidence.ground:
             case EachInput():
                 return {"open": "its inputs were decided one by one"}
-            case EmptyClass():
+            case Ceiling():
                 return {"empty": True}
             case Refuted() as refuted:
                 return {"witness": self._witness(refuted, reader)}
@@ -166,23 +162,15 @@ class _Writer:
 
     def _proved(self, proved: ProvedClass, reader: ClaimReader) -> dict[str, Any]:
         posed = proved.step
-        why = posed.evidence.bound if isinstance(posed.evidence, Exact) else posed.evidence
-        assert isinstance(why, Farkas | Complement | JointEvidence)
+        why = posed.evidence
+        assert isinstance(why, Farkas)
         beta = as_read(lambda: required(reader, str(posed.variable), proved.dd, Budget()).beta)
-        match why:
-            case JointEvidence(tails=tails, slacks=slacks):
-                kind = Kind.TAILS if tails else Kind.VERTICES
-            case _:
-                kind = Kind.OTHERS if isinstance(why, Complement) else Kind.WAYS
-                slacks = tuple(
-                    slack for share in why.shares for bounds in (share.outputs, *share.events) for slack in bounds
-                )
         return {
             "variable": str(posed.variable),
             "dd": proved.dd,
             "greatest": None if proved.ceiling is None else _weights(proved.ceiling.weights),
-            "kind": kind.value,
-            "slacks": [_slack(slack) for slack in dict.fromkeys(slacks)],
+            "kind": str(why.derivation),
+            "slacks": [_slack(slack) for slack in dict.fromkeys(why.slacks)],
             "obligations": [self._obligation(each, beta) for each in (posed.obligation, *proved.other_obligations)],
         }
 

@@ -154,7 +154,7 @@ class Thresholds:
         exact: list[ProofStep] = []
         for case in question.source().cases():
             try:
-                exact += [one for one in case.steps() if one.evidence.exact and one.variable is variable]
+                exact += [one for one in case.steps() if one.exact and one.variable is variable]
             except Undecided:
                 continue
         #: Probabilities, with the betas that they are claimed for.

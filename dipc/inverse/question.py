@@ -59,7 +59,7 @@ from dipc.questions.question import question as about_table
 from dipc.questions.report import Report, RowResult
 from dipc.questions.source import Case, Source
 from dipc.rules.goal import Proof
-from dipc.rules.rule import BetaSummand, FarLimit, ProofStep, Variable
+from dipc.rules.rule import BetaSummand, ProofStep, Sharpness, Variable
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.normal import NormalBeta
 from dipc.sign.optimum import Cell
@@ -268,7 +268,7 @@ def fails_on_all(stretches: Sequence[Stretch], interval: Interval) -> bool:
 class Inequality:
     """The inequality `bound` >= 1 - `beta` for all values of `variable` in `intervals`.
 
-    `rows` are the cases that need it. If `exact`, the bound is the probability itself, so the claim fails wherever the
+    `rows` are the cases that need it. Unless the `sharpness` of the bound is `BOUND`, the claim fails wherever the
     inequality does; otherwise only a proof counts. For every m, a union bound is a polynomial in m - `start`. Each of
     its inequalities is about one coefficient, that of the given `power` of m - start.
     """
@@ -277,7 +277,7 @@ class Inequality:
     beta: BetaForm
     intervals: tuple[Interval, ...]
     variable: Variable
-    exact: bool
+    sharpness: Sharpness
     rows: tuple[int, ...]
     power: int = 0
     start: int = 0
@@ -285,10 +285,13 @@ class Inequality:
     stated: Bound | None = None
     #: The summand of the claim's beta, where `beta` is another one.
     summand: BetaSummand | None = None
-    #: Whether this is a limit of claims about inputs farther and farther away, which no single input needs.
-    approached: bool = False
     #: Whether the claim is about a single irrational eps, and `intervals` are around it.
     is_around: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether the claim fails wherever the inequality does."""
+        return self.sharpness is not Sharpness.BOUND
 
     def failing(self, interval: Interval, engine: Engine) -> Sequence[Stretch]:
         """The maximal parts of `interval` where the inequality fails, in increasing order.
@@ -475,7 +478,7 @@ def claims_of(
             progress(case.number, source.total)
         try:
             inequalities = case.steps()
-            if best and isinstance(case, ClassCase) and not all(one.evidence.exact for one in inequalities):
+            if best and isinstance(case, ClassCase) and not all(one.exact for one in inequalities):
                 inequalities = _best_steps(case, inequalities, engine)
         except Undecided as undecided:
             reasons.setdefault(undecided.reason, []).append(case.number)
@@ -701,20 +704,19 @@ def measure_inequalities(
         else:
             power, start = (why.power, why.start) if isinstance(why, CoefficientInequality) else (0, 0)
             summand = why if isinstance(why, BetaSummand) else None
-            limit = isinstance(why, FarLimit)
-            key = (form, obligation.beta, obligation.intervals, one.variable, why.exact, power, start, summand, limit)
+            key = (form, obligation.beta, obligation.intervals, one.variable, one.sharpness, power, start, summand)
             numbers, _ = rows.setdefault(key, ([], obligation.bound))
         if not numbers or numbers[-1] != number:
             numbers.append(number)
     distinct = [
-        Inequality(form, beta, intervals, variable, exact, tuple(numbers), power, start, stated, summand, limit)
-        for (form, beta, intervals, variable, exact, power, start, summand, limit), (numbers, stated) in rows.items()
+        Inequality(form, beta, intervals, variable, sharpness, tuple(numbers), power, start, stated, summand)
+        for (form, beta, intervals, variable, sharpness, power, start, summand), (numbers, stated) in rows.items()
     ]
     return tuple(distinct), reasons
 
 
 #: The fields in which two different inequalities differ.
-_Inequality = tuple[Probability, BetaForm, tuple[Interval, ...], Variable, bool, int, int, BetaSummand | None, bool]
+_Inequality = tuple[Probability, BetaForm, tuple[Interval, ...], Variable, Sharpness, int, int, BetaSummand | None]
 
 
 # --- Answers ----------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ from dipc.measure.measure import Bound, Share
 from dipc.program.inputs import parse_inputs, table_of
 from dipc.program.nearness import Nearness
 from dipc.program.program import Probabilities
-from dipc.rules.rule import Variable
+from dipc.rules.rule import Sharpness, Variable
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Cell as Enclosure
@@ -170,7 +170,9 @@ class _Search:
 
         def holds_with(beta: BetaForm) -> bool:
             rows = (claimed.row.number,)
-            claim = Inequality(form, beta, intervals, Variable.EPS, True, rows, stated=bound, is_around=is_around)
+            claim = Inequality(
+                form, beta, intervals, Variable.EPS, Sharpness.PROBABILITY, rows, stated=bound, is_around=is_around
+            )
             return claim.holds(engine)
 
         known: bool | None = None

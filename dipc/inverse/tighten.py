@@ -56,7 +56,7 @@ from dipc.options import Options, takes
 from dipc.program.program import ProgramGiven, Progress
 from dipc.questions.every_input import ClassCase
 from dipc.rules.goal import Proof
-from dipc.rules.rule import ProofStep
+from dipc.rules.rule import ProofStep, Sharpness
 from dipc.sign.chart import Fails, RegionEnd, arrange, decide_nonnegative, sign_at
 from dipc.sign.interval import Interval, simplest_between
 from dipc.sign.optimum import (
@@ -1000,7 +1000,8 @@ def _kappa(best: Highest) -> int:
 
 def _tight_spot(peak: Peak, claimed: Inequality, digits: int, limits: Limits) -> TightSpot:
     eps = peak.enclosure if isinstance(peak, EnclosedPeak) else _eps(peak.place, digits, limits)
-    return TightSpot(claimed, eps, peak.place is Far.EVERYWHERE, peak.attained and not claimed.approached)
+    attained = peak.attained and claimed.sharpness is not Sharpness.FAR_LIMIT
+    return TightSpot(claimed, eps, peak.place is Far.EVERYWHERE, attained)
 
 
 def _eps(point: PeakPlace, digits: int, limits: Limits) -> Cell | None:

@@ -48,7 +48,7 @@ from dipc.rules.clamps import near_in_a_box
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import CoveringProofs, Needed
 from dipc.rules.goal import ConvexClass
-from dipc.rules.rule import ClaimedDistances, Farkas, ProofStep, ProvedClass, Variable
+from dipc.rules.rule import ClaimedDistances, Derivation, Farkas, ProofStep, ProvedClass, Variable
 from dipc.sign.piecewise import BetaForm, PiecewiseForm
 from dipc.text.ast import mentions
 from dipc.text.diagnostic import DiagnosticError
@@ -325,7 +325,7 @@ def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassE
     `beyond` is the reason.
     """
     nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
-    why = Farkas(convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
+    why = Farkas(Derivation.WAYS, convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
     return ClassEvidence(
         convex.facets, ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, unverified=beyond)
     )

@@ -67,15 +67,13 @@ from dipc.rules.input_classes import InputClass, Section, classes, finite_cases,
 from dipc.rules.least_slacks import Lower
 from dipc.rules.renaming import Pattern, PatternFinder
 from dipc.rules.rule import (
-    Approached,
     BetaSummand,
     ClaimedDistances,
-    EmptyClass,
-    Exact,
+    Derivation,
     Farkas,
-    FarLimit,
     ProofStep,
     ProvedClass,
+    Sharpness,
     Variable,
 )
 from dipc.sign.interval import Interval
@@ -517,7 +515,11 @@ class ClassCase:
             # A summand of beta alone can lack a limit.
             with suppress(DiagnosticError):
                 try:
-                    every = [replace(one, evidence=self.summand) for case in cases for one in case.steps()]
+                    every = [
+                        replace(one, evidence=self.summand, sharpness=Sharpness.BOUND)
+                        for case in cases
+                        for one in case.steps()
+                    ]
                     return [*every, *(ProofStep(each, Variable.EPS, self.summand) for each in self._at_most_one())]
                 except Undecided as undecided:
                     reason = undecided.reason
@@ -599,10 +601,15 @@ class ClassCase:
         """
         goal = integer_distances.at_distance(self.goal, Fraction(distance))
         first = [self._exactly(proof) for proof in simple_proofs(goal)][:1]
-        why = first[0].evidence if first and goal.empty is None else None
-        if isinstance(why, Exact) and self._distance(why.corner.at_alpha(Fraction(distance))) == distance:
+        if first and first[0].exact and goal.empty is None and self._is_at_corner(goal, Fraction(distance)):
             return first, CoveringProofs(None, ())
         return (), least_needing(goal, needed, _ZERO)
+
+    def _is_at_corner(self, goal: Goal, distance: Fraction) -> bool:
+        corner = goal.lower.corner
+        if corner is None or not goal.holds_corner(self._distance):
+            return False
+        return self._distance(corner.at_alpha(distance)) == distance
 
     def is_exact_at(self, distance: int) -> bool:
         """Return True if the least probability at the integer `distance` is known. Raises Undecided."""
@@ -644,7 +651,8 @@ class ClassCase:
         gamma = distances.gamma_base + _FAR[0] * distances.gamma_rate
         probability = far_away.limit_of_probability(self.convex.piece.exits, *ray, distances.gamma_rate, gamma)
         for beta in far_away.limits_of_beta(claim.beta.value(claim.names(), open_divisors=True), claim.intervals):
-            yield ProofStep(Obligation(probability, beta, (Interval.POSITIVE,)), Variable.ALPHA_EPS, FarLimit())
+            obligation = Obligation(probability, beta, (Interval.POSITIVE,))
+            yield ProofStep(obligation, Variable.ALPHA_EPS, None, Sharpness.FAR_LIMIT)
 
     def posed_however_far(self) -> ProofStep | None:
         """Return the limit of the claim at inputs of the class whose distance tends to infinity, at each eps.
@@ -660,7 +668,8 @@ class ClassCase:
         if ray is None:
             return None
         bound = far_away.probability_however_far(self.convex.piece.exits, *ray, distances.gamma_base)
-        return ProofStep(Obligation(bound, claim.at_number(_ZERO).beta, claim.intervals), Variable.EPS, FarLimit())
+        obligation = Obligation(bound, claim.at_number(_ZERO).beta, claim.intervals)
+        return ProofStep(obligation, Variable.EPS, None, Sharpness.FAR_LIMIT)
 
     def _ray(self) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]] | None:
         """Return an input of the class and a direction in which dd grows as fast as the distance moved, or None.
@@ -955,14 +964,13 @@ class ClassCase:
     # --- the probability itself -------------------------------------------------------------------------
 
     def _exactly(self, proof: Proof) -> ProofStep:
-        """Return the first step of `proof`, marked in its evidence if its bound is the class's least probability."""
+        """Return the first step of `proof`, marked as a probability if its bound is the class's least probability."""
         goal, posed = proof.goal, proof.first_step
         lower = goal.lower
         if posed.evidence is lower.evidence and lower.attained and lower.corner is not None:
-            if goal.holds_corner(self._distance) and goal.is_met(self._distance):
-                return replace(posed, evidence=Exact(lower.evidence, lower.corner))
-            if _is_approached(goal):
-                return replace(posed, evidence=Approached(lower.evidence))
+            at_corner = goal.holds_corner(self._distance) and goal.is_met(self._distance)
+            if at_corner or _is_approached(goal):
+                return replace(posed, sharpness=Sharpness.PROBABILITY)
         return posed
 
     # --- where the claim is vacuous ---------------------------------------------------------------------
@@ -978,7 +986,7 @@ class ClassCase:
             result = _vacuous(result, Method.EMPTY)
             if result.evidence is None and nearness is not None:
                 bound = Moving(Affine.number(nearness), Fraction(1))
-                empty = self._certified(EmptyClass(Ceiling(nearness, ((0, Fraction(1)),))))
+                empty = self._certified(Ceiling(nearness, ((0, Fraction(1)),)))
                 result = replace(result, evidence=ClassEvidence((bound,), empty))
             return result
         try:
@@ -994,7 +1002,7 @@ class ClassCase:
             return result
         if result.evidence is None:
             # The claim only requires probabilities to be at least 0.
-            why = Farkas(convex.facets, goal.required.distances, ())
+            why = Farkas(Derivation.WAYS, convex.facets, goal.required.distances, ())
             proof = Proof(goal, "", (Obligation(Bound(()), beta, goal.intervals),), why)
             result = replace(result, evidence=ClassEvidence(convex.facets, self._certified(proof.evidence)))
         return _vacuous(result, Method.NOTHING)
@@ -1047,7 +1055,7 @@ class ClassCase:
         texts = [f"{name} = {low}..{high}" if low != high else f"{name} in {{{low}}}" for name, (low, high) in spans]
         return f'; `--inputs "{", ".join(texts)}"` decides these inputs, each as a row'
 
-    def _certified(self, evidence: ProvedClass | EmptyClass) -> ProvedClass | EmptyClass:
+    def _certified(self, evidence: ProvedClass | Ceiling) -> ProvedClass | Ceiling:
         """Return `evidence`, marked as unverified if the `metric` block counts different answers as the same."""
         source = self.source
         if source.near is None or source.near.ideal.metric.core.same is None:
@@ -1056,14 +1064,14 @@ class ClassCase:
         if isinstance(evidence, ProvedClass):
             return replace(evidence, unverified=evidence.unverified or beyond)
         nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
-        why = Farkas(self.convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
+        why = Farkas(Derivation.WAYS, self.convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
         return ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, unverified=beyond)
 
     def _established(self, established: Established) -> ClassResult:
         """Return the result that the claim is proved, by `established`, for this class or for a part of it."""
         goal = established.goal
         evidence = ClassEvidence(goal.convex.facets, self._certified(established.evidence))
-        if isinstance(established.evidence, EmptyClass):
+        if isinstance(established.evidence, Ceiling):
             return replace(self._row(Method.EMPTY, Verdict.ACCURATE, of=goal.convex), evidence=evidence)
         stated = _Shown.from_goal(goal, established.bound)
         inexact = stated.exact and established.is_simple and not goal.holds_corner(self._distance)

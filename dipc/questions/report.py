@@ -41,8 +41,8 @@ from dipc.text.program import CoreProgram
 if TYPE_CHECKING:
     from dipc.claims import conditions
     from dipc.program.ideal import Region
-    from dipc.rules.halfspaces import Corner, Moving
-    from dipc.rules.rule import EachInput, EmptyClass, ProvedClass
+    from dipc.rules.halfspaces import Ceiling, Corner, Moving
+    from dipc.rules.rule import EachInput, ProvedClass
 else:
     conditions = LazyModule("dipc.claims.conditions")
 
@@ -590,7 +590,7 @@ class ClassEvidence:
     """
 
     halfspaces: tuple[Moving, ...]
-    ground: ProvedClass | Refuted | EmptyClass | EachInput | None
+    ground: ProvedClass | Refuted | Ceiling | EachInput | None
 
 
 @frozen

@@ -303,7 +303,7 @@ class RowCase:
         if terms.vacuous:
             return ()
         obligation = Obligation(self.source.bound(self.row), terms.beta, self.source.intervals)
-        return (rules.ProofStep(obligation, rules.Variable.EPS, rules.TheProbability()),)
+        return (rules.ProofStep(obligation, rules.Variable.EPS, None, rules.Sharpness.PROBABILITY),)
 
     def undecided_row(self) -> RowResult:
         outcome = RowOutcome(self.source.claim.terms(self.row), None, Decision.undecided(""))
@@ -445,7 +445,8 @@ class FreeRow:
             rules.ProofStep(
                 Obligation(source.bound(self.row, gamma_range.terms), gamma_range.terms.beta, source.intervals),
                 rules.Variable.EPS,
-                rules.TheProbability(),
+                None,
+                rules.Sharpness.PROBABILITY,
             )
             for gamma_range in source.ranges(self.row)
             if not gamma_range.terms.vacuous

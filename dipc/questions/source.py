@@ -325,7 +325,7 @@ class _EnclosedCase:
         return self.stronger.number
 
     def steps(self) -> Sequence[rules.ProofStep]:
-        return [replace(one, evidence=rules.OnlyEnclosed()) for one in self.stronger.steps()]
+        return [replace(one, evidence=None, sharpness=rules.Sharpness.BOUND) for one in self.stronger.steps()]
 
     def undecided_row(self) -> RowResult:
         return self.stronger.undecided_row()

@@ -16,7 +16,7 @@ from dipc.decide.obligation import Bound, Share
 from dipc.measure.event import Event
 from dipc.rules.centered_exits import NoiseComponent, ShiftedHalfspace
 from dipc.rules.least_slacks import is_constant, slack_bound
-from dipc.rules.rule import Bounds, Complement, Instance, Rule, ShareEvidence, SlackBound
+from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, Rule, SlackBound
 
 _ONE = ExpPoly.ONE
 
@@ -30,7 +30,7 @@ def complement(instance: Instance) -> Bounds | None:
     if instance.other_exits is None:
         return None
     shares: list[Share] = []
-    evidence: list[ShareEvidence] = []
+    evidence: list[SlackBound] = []
     for centered in instance.possible_other_exits:
         if distances.is_open and centered.weight is not None and not is_constant(centered.weight):
             return None
@@ -39,8 +39,8 @@ def complement(instance: Instance) -> Bounds | None:
         bounded = [widest(component, instance) for component in components]
         weight = _ONE if centered.weight is None else centered.weight
         shares.append(Share(-weight, tuple([event for event, _ in bounded])))
-        evidence.append(ShareEvidence((), tuple([slacks for _, slacks in bounded])))
-    why = Complement(tuple(instance.facets), distances, tuple(evidence))
+        evidence += [slack for _, slacks in bounded for slack in slacks]
+    why = Farkas(Derivation.OTHERS, tuple(instance.facets), distances, tuple(evidence))
     return Bounds((Bound(tuple(shares), Fraction(1)),), why)
 
 

@@ -41,12 +41,12 @@ from dipc.rules.goal import (
     restatements,
     stated_goal,
 )
-from dipc.rules.halfspaces import Moving
+from dipc.rules.halfspaces import Ceiling, Moving
 from dipc.rules.input_classes import InputClass
 from dipc.rules.joint_tails import JOINT_TAILS
 from dipc.rules.least_slacks import LEAST_SLACKS, is_constant, joint_evidence
 from dipc.rules.log_concave import CORNERS
-from dipc.rules.rule import Bounds, EmptyClass, Instance, JointEvidence, ProofStep, ProvedClass, Rule, SlackBound
+from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, ProofStep, ProvedClass, Rule, SlackBound
 from dipc.rules.vertices import VERTICES
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, Limit, limit_at_infinity, limit_at_zero
@@ -171,7 +171,7 @@ def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Boun
         return None
     every = dict.fromkeys(function for some in functions for function in some)
     evidence = [bounds.evidence for bounds in each if bounds is not None]
-    tails = any(isinstance(one, JointEvidence) and one.tails for one in evidence)
+    tails = any(isinstance(one, Farkas) and one.derivation is Derivation.TAILS for one in evidence)
     return Bounds(tuple(every), None if tails else joint_evidence(instance))
 
 
@@ -233,7 +233,7 @@ class Established:
     """
 
     goal: Goal
-    evidence: ProvedClass | EmptyClass
+    evidence: ProvedClass | Ceiling
     rule: str | None = None
     bound: ClosedForm | None = None
 
@@ -333,8 +333,7 @@ def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
     The evidence needs them because a facet that moves implies no more than a fixed one at the least distance, 1.
     """
     beyond = goal.requiring(fixed_requirement(goal.setting.claim.at_number(Fraction(2)), "2"))
-    shares = () if beyond.empty is not None else beyond.lower.evidence.shares
-    return tuple([slack for share in shares for event in share.events for slack in event])
+    return () if beyond.empty is not None else beyond.lower.evidence.slacks
 
 
 def established_as_a_whole(goal: Goal) -> Asking[Established | None]:

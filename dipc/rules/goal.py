@@ -24,7 +24,6 @@ from dipc.rules.rule import (
     BoundEvidence,
     Bounds,
     ClaimedDistances,
-    EmptyClass,
     Instance,
     ProofStep,
     ProvedClass,
@@ -265,7 +264,7 @@ class Goal:
         return None if self.ceiling is None else self.ceiling.alpha
 
     @property
-    def empty(self) -> EmptyClass | None:
+    def empty(self) -> Ceiling | None:
         """The proof that the claim is about no input of the class, since all are too near to other answers.
 
         None without a proof.
@@ -273,8 +272,8 @@ class Goal:
         claim, alpha = self.setting.claim, self.required.distances.alpha or _ZERO
         if not claim.at_distance and claim.is_near(alpha):
             ceiling = greatest_alpha(self.convex.facets)
-            return EmptyClass(ceiling) if ceiling is not None and ceiling.alpha <= alpha else None
-        return EmptyClass(self.ceiling) if self.ceiling is not None and self.ceiling.alpha < alpha else None
+            return ceiling if ceiling is not None and ceiling.alpha <= alpha else None
+        return self.ceiling if self.ceiling is not None and self.ceiling.alpha < alpha else None
 
     @cached_property
     def intervals(self) -> tuple[Interval, ...]:
@@ -325,9 +324,7 @@ class Goal:
         if not self.required.distances.alpha_rate:
             return True
         convex, lower = self.convex, self.lower
-        slacks = (slack for share in lower.evidence.shares for event in share.events for slack in event)
-        tight = {facet for slack in slacks for facet in slack.tight}
-        if not convex.has_static_facets and any(convex.facets[k].step for k in tight):
+        if not convex.has_static_facets and any(convex.facets[k].step for k in lower.tight):
             return True
         assert lower.corner is not None
         everything = self.setting.claim.intervals == (Interval.POSITIVE,)

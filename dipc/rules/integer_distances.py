@@ -31,7 +31,7 @@ from dipc.rules.goal import ConvexClass, Goal, Requirement, at_zero, fixed_requi
 from dipc.rules.halfspaces import Moving
 from dipc.rules.joint_tails import joint_tails
 from dipc.rules.least_slacks import least_slacks, slack_bound
-from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, ProofStep
+from dipc.rules.rule import Bounds, ClaimedDistances, Derivation, Farkas, Instance, ProofStep
 from dipc.rules.vertices import vertices
 from dipc.sign.partial_sums import has_nonnegative_partial_sums
 from dipc.sign.piecewise import proved_quotient
@@ -417,7 +417,7 @@ def _one_by_one(
         least = wanted(_ONE)
         assert least.beta is not None, "beta is known at a number"
         obligation = Obligation(Bound(()), least.beta, goal.setting.claim.intervals)
-        step = ProofStep(obligation, least.variable, Farkas(goal.convex.facets, least.distances, ()))
+        step = ProofStep(obligation, least.variable, Farkas(Derivation.WAYS, goal.convex.facets, least.distances, ()))
     return ByIntegers(step)
 
 

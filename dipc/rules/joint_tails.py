@@ -21,7 +21,7 @@ from dipc.noise.laws import law_of
 from dipc.rules.centered_exits import NoiseComponent, ShiftedHalfspace
 from dipc.rules.complement import widest
 from dipc.rules.least_slacks import is_constant, joint_evidence, slack_bound
-from dipc.rules.rule import Bounds, Instance, Rule
+from dipc.rules.rule import Bounds, Derivation, Instance, Rule
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -57,7 +57,7 @@ def joint_tails(instance: Instance) -> Bounds | None:
         shares.append(Share(-weight, tuple(events)))
     if not totals:
         return None
-    return Bounds((Bound(tuple(shares), _ONE),), joint_evidence(instance, totals, tails=True))
+    return Bounds((Bound(tuple(shares), _ONE),), joint_evidence(instance, totals, Derivation.TAILS))
 
 
 JOINT_TAILS = Rule("the tails of all other answers together", joint_tails, of_others=True)

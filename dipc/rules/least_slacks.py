@@ -13,7 +13,7 @@ from dipc.frozen import frozen
 from dipc.rules.centered_exits import CenteredExit
 from dipc.rules.halfspaces import Corner, Moving, SingleBounds, best_bound, corner
 from dipc.rules.halfspaces import ImpliedBound as Implied
-from dipc.rules.rule import Bounds, ClaimedDistances, Farkas, Instance, JointEvidence, Rule, ShareEvidence, SlackBound
+from dipc.rules.rule import Bounds, ClaimedDistances, Derivation, Farkas, Instance, Rule, SlackBound
 
 
 @frozen
@@ -21,7 +21,8 @@ class Lower(Bounds):
     """The bound with every slack at its least value, a single function.
 
     With `attained` it is the probability itself at the inputs `corner`, which are behind all facets. `lost` is the
-    reason why the bound may be less than the least probability. `slacks` are the forms that it depends on.
+    reason why the bound may be less than the least probability. `slacks` are the forms that it depends on. At the
+    corner, the facets with the indices `tight` are equalities.
     """
 
     evidence: Farkas
@@ -29,6 +30,7 @@ class Lower(Bounds):
     corner: Corner | None
     lost: str | None
     slacks: tuple[Affine, ...]
+    tight: frozenset[int]
 
     @property
     def bound(self) -> Bound:
@@ -80,6 +82,7 @@ def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
 class _Attempt:
     slacks: Mapping[tuple[Affine, int], SlackBound | None]
     corner: Corner | None
+    tight: frozenset[int]
 
     @property
     def attained(self) -> bool:
@@ -88,7 +91,7 @@ class _Attempt:
 
     def lower(self, exits: Sequence[CenteredExit], facets: Sequence[Moving], distances: ClaimedDistances) -> Lower:
         shares: list[Share] = []
-        evidence: list[ShareEvidence] = []
+        evidence: list[SlackBound] = []
         lost: list[str] = []
         for centered in exits:
             reason = self._unusable(centered, distances)
@@ -97,9 +100,8 @@ class _Attempt:
                 continue
             if centered.in_balls and not distances.gamma_base and not distances.gamma_rate:
                 continue  # continuous noise equals a number with probability 0
-            points = tuple([self._slack_bound(point, 1) for point in centered.points])
             bounds = [
-                tuple([self._slack_bound(half.slack, half.radius) for half in component.halfspaces])
+                [self._slack_bound(half.slack, half.radius) for half in component.halfspaces]
                 for component in centered.parts
             ]
             events = [
@@ -107,14 +109,16 @@ class _Attempt:
                 for component, slacks in zip(centered.parts, bounds, strict=True)
             ]
             shares.append(Share(centered.weight, tuple(events)))
-            evidence.append(ShareEvidence(points, tuple(bounds)))
+            evidence += [self._slack_bound(point, 1) for point in centered.points]
+            evidence += [slack for slacks in bounds for slack in slacks]
         if distances.is_open and any(slack is not None and slack.base > 0 for slack in self._noisy(exits)):
             lost.append("a slack does not shrink to 0 with the distance")
         if self.corner is None:
             lost.append("no single input makes every slack the least")
         slacks = tuple(form for form, _ in self.slacks if form.inputs)
-        why = Farkas(tuple(facets), distances, tuple(evidence))
-        return Lower((Bound(tuple(shares)),), why, not lost, self.corner, lost[0] if lost else None, slacks)
+        why = Farkas(Derivation.WAYS, tuple(facets), distances, tuple(evidence))
+        reason = lost[0] if lost else None
+        return Lower((Bound(tuple(shares)),), why, not lost, self.corner, reason, slacks, self.tight)
 
     def _slack_bound(self, form: Affine, radius: int) -> SlackBound:
         slack = self.slacks[form, radius]
@@ -169,7 +173,7 @@ def _attempt(
     noisy = [slack for key, slack in slacks.items() if slack is not None and forms[key]]
     if point is not None and whole and not _is_whole(point, noisy, distances, whole):
         point = None
-    return _Attempt(slacks, point)
+    return _Attempt(slacks, point, frozenset(tight))
 
 
 def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:
@@ -226,15 +230,17 @@ def slack_of(
     return SlackBound(form, radius, bound.weights, base, slope)
 
 
-def joint_evidence(instance: Instance, more: Iterable[Affine] = (), *, tails: bool = False) -> JointEvidence:
+def joint_evidence(
+    instance: Instance, more: Iterable[Affine] = (), derivation: Derivation = Derivation.VERTICES
+) -> Farkas:
     """Return the evidence of a bound that no single slack proves: bounds of all slacks, and of the forms `more`.
 
-    The bounds are those that the facets of `instance` prove. `tails` states that the rule is the one for joint tails.
+    The bounds are those that the facets of `instance` prove. By its `derivation` a bound follows from these.
     """
     facets, distances = instance.facets, instance.distances
     forms = dict.fromkeys(side for each in (*instance.forms, *more) for side in (each, -each))
     slacks = [slack_bound(form, facets, distances, instance.whole) for form in forms]
-    return JointEvidence(tuple(facets), distances, tuple([slack for slack in slacks if slack is not None]), tails)
+    return Farkas(derivation, tuple(facets), distances, tuple([slack for slack in slacks if slack is not None]))
 
 
 def _raised(form: Affine, bound: Fraction, slope: Fraction) -> Fraction:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import Enum, StrEnum
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import Limits
@@ -26,7 +26,7 @@ from dipc.sign.piecewise import BetaForm
 
 if TYPE_CHECKING:
     from dipc.rules import centered_exits
-    from dipc.rules.halfspaces import Ceiling, Corner, Moving
+    from dipc.rules.halfspaces import Ceiling, Moving
 else:
     centered_exits = LazyModule("dipc.rules.centered_exits")
 
@@ -44,47 +44,40 @@ class Variable(StrEnum):
         return None if self is Variable.EPS else self
 
 
-class BoundEvidence:
-    """The evidence for a bound, from which a certificate is written.
+class Sharpness(Enum):
+    """The relation of a bound to the probabilities that the claim is about.
 
-    `exact` says that the bound is the probability itself at an input that the claim is about, so that whatever refutes
-    the obligation refutes the claim. Otherwise it is only a lower bound, proved by Farkas weights, by the complement,
-    or by a union bound.
+    A `BOUND` is only known to be at most each of these probabilities. A `PROBABILITY` is one of them, or inputs of the
+    class come arbitrarily close to it. A `FAR_LIMIT` is their limit at inputs with growing distances and falling eps
+    (see `far_away.py`). Whatever refutes an obligation about one of the last two refutes the claim; but no single input
+    needs a beta as large as a far limit does.
     """
 
-    exact: ClassVar[bool] = False
+    BOUND = "bound"
+    PROBABILITY = "probability"
+    FAR_LIMIT = "far limit"
 
 
-@frozen
-class OnlyEnclosed(BoundEvidence):
-    """The evidence of an obligation that states a stronger claim: its refutation does not refute the claim."""
+class BoundEvidence:
+    """The evidence for a bound, from which a certificate is written."""
 
 
 @frozen
 class ProofStep:
-    """A step of a proof: an obligation with its variable and the evidence for its bound."""
+    """A step of a proof: an obligation with its variable, the evidence for its bound, and how sharp the bound is.
+
+    `evidence` is None if the probability was measured as it is, or if the obligation states a stronger claim.
+    """
 
     obligation: Obligation
     variable: Variable
-    evidence: BoundEvidence
+    evidence: BoundEvidence | None
+    sharpness: Sharpness = Sharpness.BOUND
 
-
-@frozen
-class TheProbability(BoundEvidence):
-    """The evidence of a bound that is the probability itself, at an input that the claim is about."""
-
-    exact: ClassVar[bool] = True
-
-
-@frozen
-class FarLimit(BoundEvidence):
-    """The evidence for a limit of probabilities, at inputs with growing distances and falling eps (see `far_away.py`).
-
-    If the obligation is refuted, the claim fails at one of these inputs. But no single input needs a beta as large as
-    the limit does.
-    """
-
-    exact: ClassVar[bool] = True
+    @property
+    def exact(self) -> bool:
+        """Whether the refutation of the obligation refutes the claim."""
+        return self.sharpness is not Sharpness.BOUND
 
 
 @frozen
@@ -157,81 +150,36 @@ class SlackBound:
         return tuple([k for k, _ in self.weights])
 
 
-@frozen
-class ShareEvidence:
-    """The evidence for one share of a bound.
+class Derivation(StrEnum):
+    """How a bound follows from bounds of slacks, by the name that a certificate has for it.
 
-    `outputs` bounds the forms that must not be negative for outputs without noise to be within gamma. `events` has one
-    bound for each constraint of each event of the share, in the same order.
+    - `WAYS`: Σ weight·Π Pr[event] over the exits to the answer, with each slack at its lower bound. An event only grows
+      with its slacks.
+    - `OTHERS`: 1 - Σ weight·Π Pr[event] over the exits to other answers, with each slack at its upper bound. A
+      constraint whose slack has no upper bound is left out of its event, which makes the event only more probable.
+    - `VERTICES`: several bounds, one of which is at most the probability at each input, at the vertices of a box of
+      probabilities of single comparisons (`dipc/rules/vertices.py`).
+    - `TAILS`: joint tails of exits to other answers (`dipc/rules/joint_tails.py`).
     """
 
-    outputs: tuple[SlackBound, ...]
-    events: tuple[tuple[SlackBound, ...], ...]
+    WAYS = "ways"
+    OTHERS = "others"
+    VERTICES = "vertices"
+    TAILS = "tails"
 
 
 @frozen
 class Farkas(BoundEvidence):
-    """The evidence for the bound Σ weight·Π Pr[event] over the exits to the answer, with each slack at its lower bound.
+    """The evidence for a bound that follows, by its `derivation`, from bounds of slacks proved by Farkas weights.
 
-    An event only grows with its slacks. All inputs that the claim is about satisfy the `halfspaces`.
+    All inputs that the claim is about satisfy the `halfspaces`, by which the `slacks` are bounded at the `distances`.
+    For `OTHERS` these are bounds of negated slacks, for `VERTICES` and `TAILS` of each slack, its negative, and sums.
     """
 
-    halfspaces: tuple[Moving, ...]
-    distances: ClaimedDistances
-    shares: tuple[ShareEvidence, ...]
-
-
-@frozen
-class Exact(BoundEvidence):
-    """The evidence that a bound is the probability itself at the inputs `corner`, at exactly the claimed distance.
-
-    These inputs are in the class, so that the bound is the least probability of the class.
-    """
-
-    bound: Farkas
-    corner: Corner
-
-    exact: ClassVar[bool] = True
-
-
-@frozen
-class Approached(BoundEvidence):
-    """The evidence that probabilities at inputs of the class come arbitrarily close to the bound.
-
-    If the bound fails, the claim therefore fails at some input of the class.
-    """
-
-    bound: Farkas
-
-    exact: ClassVar[bool] = True
-
-
-@frozen
-class Complement(BoundEvidence):
-    """The evidence for the bound 1 - Σ weight·Π Pr[event] over the exits to other answers, with slacks at upper bounds.
-
-    `shares` bounds the negated slacks: -form(u) >= base + distance·slope. A constraint whose slack has no upper bound
-    is left out of its event, which makes the event only more probable.
-    """
-
-    halfspaces: tuple[Moving, ...]
-    distances: ClaimedDistances
-    shares: tuple[ShareEvidence, ...]
-
-
-@frozen
-class JointEvidence(BoundEvidence):
-    """The evidence for several bounds, one of which is at most the probability at each input of the class.
-
-    A rule needs it if slacks cannot all be worst at once: at the vertices of a box of probabilities of single
-    comparisons (`dipc/rules/vertices.py`), or, with `tails`, for joint tails of exits to other answers
-    (`dipc/rules/joint_tails.py`). `slacks` has lower bounds of each slack, of its negative, and of sums of slacks.
-    """
-
+    derivation: Derivation
     halfspaces: tuple[Moving, ...]
     distances: ClaimedDistances
     slacks: tuple[SlackBound, ...]
-    tails: bool
 
 
 @frozen
@@ -269,13 +217,6 @@ class ProvedClass:
 @frozen
 class EachInput:
     """The evidence for a class of finitely many inputs: the claim was decided at each of them."""
-
-
-@frozen
-class EmptyClass:
-    """The evidence that the claim is about no input of a class: `ceiling` bounds their distances from other answers."""
-
-    ceiling: Ceiling
 
 
 def _no_exits() -> None:

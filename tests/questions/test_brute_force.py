@@ -18,7 +18,7 @@ from dipc.questions.every_number.all_numbers import AllNumbers
 from dipc.questions.question import question
 from dipc.questions.source import Case, Source, results
 from dipc.rules.class_claim import ClassClaim
-from dipc.rules.rule import Exact, ProofStep, Variable
+from dipc.rules.rule import ProofStep, Variable
 from tests.questions.real_programs import ADVERSARIAL, LAPLACE, NOISY_MAX, NUMERIC_SPARSE, SPARSE
 from tests.questions.test_all_inputs import RowByRow, random_inputs
 from tests.questions.test_random_programs import random_program
@@ -75,7 +75,7 @@ def test_classes_agree_with_the_rows_of_their_inputs(source: str, options: dict[
         if result.verdict is Verdict.ACCURATE and not part.side:
             assert Verdict.INACCURATE not in inside
         for one, verdict in zip(posed, verdicts, strict=True):
-            if one.evidence.exact and verdict is Verdict.INACCURATE:
+            if one.exact and verdict is Verdict.INACCURATE:
                 assert result.verdict is Verdict.INACCURATE
     assert covered >= len(inputs)
 
@@ -93,12 +93,13 @@ def test_what_is_exact_is_the_row_of_its_corner(source: str, options: dict[str, 
         except dipc.Undecided:
             continue
         for one in posed:
-            if not isinstance(one.evidence, Exact) or one.variable is not Variable.ALPHA_EPS:
+            corner = case.goal.lower.corner
+            if not one.exact or corner is None or one.variable is not Variable.ALPHA_EPS:
                 continue
             (bound,) = [engine.decide(one.obligation).bound]
             assert bound is not None
             for alpha in (F(1, 2), F(3)):
-                point = {**case.convex.inputs.finite, **one.evidence.corner.at_alpha(alpha)}
+                point = {**case.convex.inputs.finite, **corner.at_alpha(alpha)}
                 if case.convex.facets and not all(guard.holds_at(point) for guard in case.convex.inputs.region.guards):
                     continue
                 (row,) = row_by_row.decided([point])

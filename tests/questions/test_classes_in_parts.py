@@ -24,7 +24,7 @@ from dipc.rules.every_rule import ends
 from dipc.rules.facets import FacetMetric, choices
 from dipc.rules.halfspaces import Moving
 from dipc.rules.joint_tails import joint_tails
-from dipc.rules.rule import ClaimedDistances, Instance, JointEvidence
+from dipc.rules.rule import ClaimedDistances, Farkas, Instance
 from dipc.rules.vertices import vertices
 from dipc.sign.interval import Interval
 from dipc.text.ast import CompareOp
@@ -293,7 +293,7 @@ def test_bounds_at_vertices_and_of_tails_together_are_bounds() -> None:
     assert at_vertices is not None
     assert joint is not None
     (tails,) = joint.functions
-    assert isinstance(joint.evidence, JointEvidence)
+    assert isinstance(joint.evidence, Farkas)
     assert first + second in [slack.form for slack in joint.evidence.slacks]
     measure = BoundMeasurer().measure
     for _ in range(12):

@@ -83,7 +83,7 @@ def test_what_a_case_poses_decides_it(name: str) -> None:
         if all(verdict is Verdict.ACCURATE for verdict in verdicts):
             assert row.verdict is Verdict.ACCURATE
         if row.verdict is Verdict.ACCURATE:
-            exact = [verdict for each, verdict in zip(posed, verdicts, strict=True) if each.evidence.exact]
+            exact = [verdict for each, verdict in zip(posed, verdicts, strict=True) if each.exact]
             assert all(verdict is Verdict.ACCURATE for verdict in exact)
     assert seen
 
