@@ -263,7 +263,8 @@ class Options:
             raise bad_input("E1311", "-j and --dask are both given", "give only one of them")
         engine = Engine(measurer, limits, digits=self.digits, keep_proofs=self.keep_proofs)
         if count > 1 or self.cache is not None or self.dask is not None:
-            from dipc.decide.shared import Cache, Memory, SharedEngine
+            from dipc.decide.cache import Cache
+            from dipc.decide.shared import Memory, SharedEngine
 
             memory = None
             if self.cache is not None:
@@ -272,9 +273,9 @@ class Options:
                 stack.callback(memory.close)
             executor: Executor = InTurn()
             if self.dask is not None or count > 1:
-                from dipc.decide.processes import Cluster, LateProcesses
+                from dipc.decide.processes import WORTH, Cluster, Processes
 
-                executor = LateProcesses(count) if self.dask is None else Cluster(self.dask)
+                executor = Processes(count, here=WORTH) if self.dask is None else Cluster(self.dask)
             stack.callback(executor.close)
             proofs = self.keep_proofs
             engine = SharedEngine(measurer, limits, executor, memory, digits=self.digits, keep_proofs=proofs)

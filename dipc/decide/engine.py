@@ -9,15 +9,15 @@ from __future__ import annotations
 import hashlib
 import pickle
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
 from dipc.above import VERSION
 from dipc.algebra.exppoly import ClosedForm, fraction_of
@@ -32,6 +32,7 @@ from dipc.sign.piecewise import BetaForm
 if TYPE_CHECKING:
     from dipc.decide import crossings
     from dipc.decide import series as by_series
+    from dipc.decide.cache import Cache
 else:
     crossings = LazyModule("dipc.decide.crossings")
     by_series = LazyModule("dipc.decide.series")
@@ -304,7 +305,7 @@ class Engine:
         return InTurn()
 
     @property
-    def chunk_cache(self) -> ChunkCache | None:
+    def chunk_cache(self) -> Cache | None:
         """The file with answers about chunks of tables, or None."""
         return None
 
@@ -428,56 +429,30 @@ def fingerprint(*, all_rooms: bool = False) -> str:
 # --- Tasks of workers and their answers: plain values, so that any process on any machine can do them -----------------
 
 
-class Performer(Protocol):
-    """The part of a worker that performs tasks with one setup, one after the other."""
-
-    def perform(self, questions: bytes) -> Done:
-        """Answer `questions`, those of a task, pickled."""
+#: A function that answers the pickled questions of a task. It may keep an engine for later tasks.
+Performer: TypeAlias = "Callable[[bytes], Done]"
 
 
-class PickledSetup(Protocol):
-    """The settings from which a worker process makes its `Performer`, the object that answers the questions of tasks.
+def pickled_performer(engine: Engine, *, forms: bool = True) -> bytes:
+    """A pickled function without arguments that makes a `Performer` with an engine like `engine`.
 
-    The settings are sent to the worker pickled.
+    Without `forms`, a decision ACCURATE comes back without the closed form of its bound.
     """
+    limits = engine.bounds.measurer.limits
+    return pickle.dumps(partial(_performer_with, limits, engine.limits, engine.digits, engine.keep_proofs, forms))
 
-    def performer(self) -> Performer: ...
 
-
-@frozen
-class Setup:
-    """The settings of an engine, for a worker that builds an equal engine.
-
-    `measure` has the limits of measuring, `sign` those of deciding a sign; the other fields are as in `Engine`.
-    """
-
-    measure: Limits
-    sign: Limits
-    digits: int | None
-    keep_proofs: bool
-    forms: bool = True
-
-    @staticmethod
-    def pickled(engine: Engine, *, forms: bool = True) -> bytes:
-        """The pickled settings of `engine`, made once for all its tasks.
-
-        Without `forms`, a decision ACCURATE comes back without the closed form of its bound.
-        """
-        limits = engine.bounds.measurer.limits
-        return pickle.dumps(Setup(limits, engine.limits, engine.digits, engine.keep_proofs, forms))
-
-    def performer(self) -> Performer:
-        """Return a performer with an engine that it keeps for later tasks."""
-        engine = Engine(Measurer(self.measure), self.sign, digits=self.digits, keep_proofs=self.keep_proofs)
-        engine.forms = self.forms
-        return _Deciding(engine)
+def _performer_with(measure: Limits, sign: Limits, digits: int | None, keep_proofs: bool, forms: bool) -> Performer:
+    engine = Engine(Measurer(measure), sign, digits=digits, keep_proofs=keep_proofs)
+    engine.forms = forms
+    return partial(_answers, engine)
 
 
 @frozen
 class Task:
     """Pickled questions, for a process with the fingerprint `engine`; another one may not know their classes.
 
-    `setup` is a pickled `PickledSetup`. The `Performer` that it makes answers `questions`, a pickled tuple.
+    `setup` is a pickled function without arguments that makes a `Performer`, and `questions` is a pickled tuple.
     """
 
     engine: str
@@ -512,7 +487,7 @@ def perform(task: Task) -> Done:
         return Done(fingerprint())
     with _TURN:
         begun = perf_counter()
-        done = _performer(task.setup).perform(task.questions)
+        done = _performer(task.setup)(task.questions)
         return replace(done, engine=task.engine, seconds=perf_counter() - begun)
 
 
@@ -522,20 +497,16 @@ _TURN = Lock()
 
 @lru_cache(maxsize=4)
 def _performer(setup: bytes) -> Performer:
-    made: PickledSetup = pickle.loads(setup)  # noqa: S301 - from the process that started this one, or the own cluster
-    return made.performer()
+    # The bytes come from the process that started this one, or from the user's own Dask cluster.
+    make: Callable[[], Performer] = pickle.loads(setup)  # noqa: S301 - as said
+    return make()
 
 
-@frozen(eq=False)
-class _Deciding:
-    engine: Engine
-
-    def perform(self, questions: bytes) -> Done:
-        before = self.engine.spent
-        # The bytes come from the process that started this one, or from the user's own Dask cluster.
-        asked: tuple[Question, ...] = pickle.loads(questions)  # noqa: S301 - as said
-        decisions = tuple([_decision(self.engine, question) for question in asked])
-        return Done("", decisions, self.engine.spent - before)
+def _answers(engine: Engine, questions: bytes) -> Done:
+    before = engine.spent
+    asked: tuple[Question, ...] = pickle.loads(questions)  # noqa: S301 - from where the setup comes
+    decisions = tuple([_decision(engine, question) for question in asked])
+    return Done("", decisions, engine.spent - before)
 
 
 def _decision(engine: Engine, question: Question) -> Decision | None:
@@ -566,16 +537,6 @@ class Finished:
     ticket: int
     done: Done | None
     lost: str = ""
-
-
-class ChunkCache(Protocol):
-    """A file of answers by key."""
-
-    def get(self, keys: Sequence[bytes]) -> Mapping[bytes, str]:
-        """The answers that the file has for `keys`."""
-
-    def put(self, answers: Mapping[bytes, str]) -> None:
-        """Store all of `answers`, by key."""
 
 
 class Executor(Protocol):

@@ -29,6 +29,9 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 #: Tasks that a process has at a time: the current one and the next, so that it never waits.
 _AT_HAND = 2
 
+#: Seconds of work in this process before others are started: approximately the time that starting one takes.
+WORTH = 0.5
+
 #: The number of processes that may die during their start, if none ever started, before the executor gives up.
 _STILLBORN = 3
 
@@ -70,24 +73,34 @@ class _Worker:
 
 
 class Processes:
-    """An executor with up to `most` processes, started as they are needed."""
+    """An executor with up to `most` processes of this machine, started as they are needed.
+
+    If `here` is given, tasks are first performed in this process, for so many seconds. The others start on time even
+    while this process performs a longer task, which it finishes.
+    """
 
     attempts = 3
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, *, here: float | None = None) -> None:
         self._most = most
         self.slots = _AT_HAND * most
         self._context = get_context("spawn")
         self._workers: list[_Worker] = []
         self._waiting: deque[tuple[int, Task]] = deque()
+        #: The seconds left for tasks in this process; None once the other processes have begun.
+        self._left = here
+        self._error: Exception | None = None
         self._any_ready = False
         self._stillborn = 0
 
     def submit(self, ticket: int, task: Task) -> None:
         self._waiting.append((ticket, task))
-        self._hand_out()
+        if self._left is None:
+            self._hand_out()
 
     def wait(self) -> list[Finished]:
+        if self._left is not None:
+            return [self._performed_here(self._left)]
         finished: list[Finished] = []
         while not finished:
             self._hand_out()
@@ -107,6 +120,47 @@ class Processes:
     def pids(self) -> list[int]:
         """The identifiers of the running processes."""
         return [worker.process.pid for worker in self._workers if worker.process.pid is not None]
+
+    def _performed_here(self, seconds: float) -> Finished:
+        ticket, task = self._waiting.popleft()
+        started = perf_counter()
+        with self._others_begin_in(seconds):
+            try:
+                finished = Finished(ticket, perform(task))
+            except MemoryError:
+                finished = Finished(ticket, None, "ran out of memory")
+        if self._error is not None:
+            raise self._error
+        if self._left is not None:
+            self._left -= perf_counter() - started
+            if self._left <= 0:
+                self._begin()
+        return finished
+
+    @contextlib.contextmanager
+    def _others_begin_in(self, seconds: float) -> Iterator[None]:
+        """Start the other processes after `seconds` while the block runs.
+
+        The block must not use this executor.
+        """
+        timer = threading.Timer(seconds, self._begin_or_tell)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+
+    def _begin_or_tell(self) -> None:
+        try:
+            self._begin()
+        except Exception as error:  # `wait` raises it
+            self._error = error
+
+    def _begin(self) -> None:
+        self._left = None
+        self._hand_out()
 
     def _hand_out(self) -> None:
         while self._waiting:
@@ -189,91 +243,6 @@ def _stillborn(code: int | None) -> Diagnostic:
             "without `-j` (or `jobs=`) everything is done in one process",
         ),
     )
-
-
-# --- Tasks in processes that are started late: a process takes longer to start than most tables take ------------------
-
-#: Seconds of work in this process before others are started: approximately the time that starting one takes.
-WORTH = 0.5
-
-
-class LateProcesses:
-    """An executor that performs tasks in this process for some seconds, and then starts up to `most` others.
-
-    `worth` is the number of these seconds; None is `WORTH`. The processes start on time even while this process
-    performs a longer task, which it finishes.
-    """
-
-    attempts = Processes.attempts
-
-    def __init__(self, most: int, worth: float | None = None) -> None:
-        self._processes = Processes(most)
-        self._left = WORTH if worth is None else worth
-        self._own: deque[tuple[int, Task]] = deque()
-        self._begun = False
-        self._error: Exception | None = None
-
-    @property
-    def slots(self) -> int:
-        return self._processes.slots
-
-    @property
-    def pids(self) -> list[int]:
-        """The identifiers of the running processes."""
-        return self._processes.pids
-
-    def submit(self, ticket: int, task: Task) -> None:
-        if self._begun:
-            self._processes.submit(ticket, task)
-        else:
-            self._own.append((ticket, task))
-
-    def wait(self) -> list[Finished]:
-        if self._begun:
-            return self._processes.wait()
-        ticket, task = self._own.popleft()
-        started = perf_counter()
-        with self._others_begin_in(self._left):
-            try:
-                finished = Finished(ticket, perform(task))
-            except MemoryError:
-                finished = Finished(ticket, None, "ran out of memory")
-        self._left -= perf_counter() - started
-        if self._error is not None:
-            raise self._error
-        if self._left <= 0 and not self._begun:
-            self._begin()
-        return [finished]
-
-    def close(self) -> None:
-        self._own.clear()
-        self._processes.close()
-
-    @contextlib.contextmanager
-    def _others_begin_in(self, seconds: float) -> Iterator[None]:
-        """Start the other processes after `seconds` while the block runs.
-
-        The block must not use this executor.
-        """
-        timer = threading.Timer(seconds, self._begin_or_tell)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-            timer.join()
-
-    def _begin_or_tell(self) -> None:
-        try:
-            self._begin()
-        except Exception as error:  # `wait` raises it
-            self._error = error
-
-    def _begin(self) -> None:
-        self._begun = True
-        while self._own:
-            self._processes.submit(*self._own.popleft())
 
 
 # --- Tasks on a Dask cluster, which the user started ------------------------------------------------------------------

@@ -55,9 +55,11 @@ from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
+    from dipc.decide import cache as cache_file
     from dipc.decide import shared
     from dipc.program import ideal as ideals
 else:
+    cache_file = LazyModule("dipc.decide.cache")
     shared = LazyModule("dipc.decide.shared")
     ideals = LazyModule("dipc.program.ideal")
 
@@ -138,7 +140,7 @@ class ChunkSetup:
     header: tuple[str, ...]
 
     def performer(self) -> Performer:
-        return ChunkWorker(self)
+        return ChunkWorker(self).perform
 
     @property
     def digest(self) -> str | None:
@@ -665,7 +667,7 @@ class LongTable(Source):
         """
         digest = self._setup.digest
         cache = None if digest is None else engine.chunk_cache
-        setup = pickle.dumps(self._setup)
+        setup = pickle.dumps(self._setup.performer)
         executor = engine.executor
         known: dict[int, ChunkAnswer] = {}
         sent: dict[int, bytes] = {}
@@ -678,7 +680,7 @@ class LongTable(Source):
                 if chunk is None:
                     ended = True
                     break
-                key = b"" if cache is None or digest is None else shared.question_key(digest, _digest(chunk))
+                key = b"" if cache is None or digest is None else cache_file.question_key(digest, _digest(chunk))
                 cached = None if cache is None else cache.get([key]).get(key)
                 if cached is not None:
                     with suppress(shared.Unreadable):

@@ -18,9 +18,10 @@ import pytest
 
 import dipc
 from dipc.cli.main import run
-from dipc.decide import shared as cache_module
+from dipc.decide import cache as cache_module
+from dipc.decide import shared
+from dipc.decide.cache import Cache, question_key
 from dipc.decide.engine import fingerprint
-from dipc.decide.shared import Cache, question_key
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from tests.decide.workload import ROOT, SPARSE, SPARSE_TABLE, Counting, check_with, heavy_table, texts, write_csv
 from tests.patience import SECONDS
@@ -315,7 +316,7 @@ def test_random_damage_to_the_file_never_changes_a_report(tmp_path: Path) -> Non
 #: Dies as if it were killed, some CPU seconds after it has kept answers so many times: no other process need be quick.
 DOOMED = """
 import os, signal, sys
-from dipc.decide.shared import Cache
+from dipc.decide.cache import Cache
 put, left = Cache.put, {times}
 def counting(self, answers):
     global left
@@ -443,7 +444,7 @@ def test_what_holds_is_known_without_its_closed_form(tmp_path: Path, monkeypatch
 
     first, failing, whole = check("-q"), check("-q", "--beta", "exp(-alpha*eps/4)"), check()
     assert (first[0], failing[0]) == (0, 1)
-    monkeypatch.setattr(cache_module, "read_form", pytest.fail)
+    monkeypatch.setattr(shared, "read_form", pytest.fail)
     assert check("-q") == first
     monkeypatch.undo()
     monkeypatch.setattr("dipc.decide.engine.Engine._decision", lambda _, question: pytest.fail(str(question)))

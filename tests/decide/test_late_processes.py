@@ -8,12 +8,12 @@ import pytest
 
 from dipc.algebra.limits import Limits
 from dipc.decide import processes
-from dipc.decide.engine import Done, Engine, Finished, Setup, Task, perform
-from dipc.decide.processes import LateProcesses
+from dipc.decide.engine import Done, Engine, Finished, Task, perform, pickled_performer
+from dipc.decide.processes import Processes
 from dipc.measure.measure import Bound, Measurer
 from tests.patience import until
 
-SETUP = Setup.pickled(Engine(Measurer(Limits()), Limits()))
+SETUP = pickled_performer(Engine(Measurer(Limits()), Limits()))
 
 
 def task(number: int) -> Task:
@@ -26,7 +26,7 @@ def tickets(found: list[Finished]) -> list[int]:
 
 
 def test_what_is_soon_done_starts_no_process() -> None:
-    executor = LateProcesses(2, worth=1e9)
+    executor = Processes(2, here=1e9)
     for number in range(3):
         executor.submit(number, task(number))
     assert [tickets(executor.wait()) for _ in range(3)] == [[0], [1], [2]]
@@ -35,7 +35,7 @@ def test_what_is_soon_done_starts_no_process() -> None:
 
 
 def test_after_a_while_processes_do_the_rest() -> None:
-    executor = LateProcesses(2, worth=0)
+    executor = Processes(2, here=0)
     try:
         for number in range(4):
             executor.submit(number, task(number))
@@ -50,7 +50,7 @@ def test_after_a_while_processes_do_the_rest() -> None:
 
 
 def test_others_begin_while_this_process_is_at_something_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    executor = LateProcesses(2, worth=0.01)
+    executor = Processes(2, here=0.01)
 
     def long(one: Task) -> Done:
         until(lambda: executor.pids)
@@ -74,7 +74,7 @@ def test_memory_that_runs_out_here_is_a_lost_task(monkeypatch: pytest.MonkeyPatc
         raise MemoryError
 
     monkeypatch.setattr(processes, "perform", greedy)
-    executor = LateProcesses(2, worth=1e9)
+    executor = Processes(2, here=1e9)
     executor.submit(7, task(0))
     assert executor.wait() == [Finished(7, None, "ran out of memory")]
     executor.close()

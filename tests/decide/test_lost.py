@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import dipc
+from dipc.decide.cache import Cache
 from dipc.decide.engine import Finished, Question, Task, fingerprint
 from dipc.decide.obligation import Verdict
 from dipc.decide.processes import Processes
-from dipc.decide.shared import Cache
 from dipc.measure.measure import Bound
 from dipc.questions.question import question
 from dipc.questions.report import Interrupted

@@ -14,9 +14,9 @@ from dipc.algebra.limits import Limits
 from dipc.claims.given import CellPool
 from dipc.claims.table import read_table
 from dipc.cli.options import parse_limits
+from dipc.decide.cache import Cache
 from dipc.decide.engine import Done, Finished, Task, fingerprint, perform
 from dipc.decide.obligation import Verdict
-from dipc.decide.shared import Cache
 from dipc.options import job_count
 from dipc.questions.report import DecidedRows
 from dipc.text.diagnostic import DiagnosticError

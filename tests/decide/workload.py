@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import dipc
+from dipc.decide.cache import Cache
 from dipc.decide.engine import Done, Executor, Finished, InTurn, Question, Task
-from dipc.decide.shared import Cache, Memory, SharedEngine
+from dipc.decide.shared import Memory, SharedEngine
 from dipc.measure.measure import Bound
 from dipc.outcome.formats import write_rows
 from dipc.outcome.outcome import render_parts

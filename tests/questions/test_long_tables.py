@@ -15,9 +15,10 @@ import pytest
 
 import dipc
 from benchmarks.mechanisms import MECHANISMS
+from dipc.decide.cache import Cache
 from dipc.decide.engine import Engine, Task, _performer, fingerprint
 from dipc.decide.obligation import Verdict
-from dipc.decide.shared import Cache, Memory, SharedEngine
+from dipc.decide.shared import Memory, SharedEngine
 from dipc.options import Options
 from dipc.outcome.outcome import render_parts
 from dipc.outcome.rows import row_parts, verdict_line

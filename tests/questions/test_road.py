@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import dipc
 from dipc.algebra.limits import Undecided
+from dipc.decide.cache import Cache
 from dipc.decide.engine import Engine, fingerprint
 from dipc.decide.obligation import Verdict
-from dipc.decide.shared import Cache
 from dipc.questions.question import question
 from dipc.questions.source import Source, results
 from dipc.rules.rule import Variable
