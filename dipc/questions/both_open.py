@@ -29,7 +29,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
@@ -42,7 +42,7 @@ from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.every_input import ClassCase, EveryInput
 from dipc.questions.report import ClassEvidence, ClassResult, Method, Refuted, RowResult
-from dipc.questions.source import Case, Settling
+from dipc.questions.source import Settling
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent, connected
 from dipc.rules.clamps import near_in_a_box
 from dipc.rules.class_claim import ClassClaim
@@ -71,15 +71,6 @@ _BELOW_INTEGERS = tuple(number - Fraction(1, 4096) for number in (1, 2))
 _BEYOND = "alpha and gamma are both left open, but the checker derives bounds for one distance at a time"
 _NO_SUM = "beta is neither a function of alpha*eps plus one of gamma*eps nor a function of min(alpha, gamma)*eps"
 _APART = "its finite outputs and its numbers are proved separately, but the checker derives one bound for all of them"
-
-
-class EveryDistance(EveryInput):
-    """The claim about every real and int input with alpha = dd(u), and about every gamma."""
-
-    respects_requires: ClassVar[bool] = True
-
-    def case(self, convex: ConvexClass) -> Case:
-        return BothOpenCase(self, convex)
 
 
 class BothOpenCase(ClassCase):
@@ -224,20 +215,11 @@ class BothOpenCase(ClassCase):
         return claim.far() if all(trend.falls for trend in trends) else None
 
 
-class OneGamma(EveryInput):
-    """The claim with `alpha: dd` and one gamma, about every real and int input.
-
-    It is for betas that are not functions of the product alpha·eps alone.
-    """
-
-    respects_requires: ClassVar[bool] = True
-
-    def case(self, convex: ConvexClass) -> Case:
-        return OneGammaCase(self, convex)
-
-
 class OneGammaCase(ClassCase):
-    """The claim about one convex class, proved by the rules of `ClassCase`, or else as the sum of two claims."""
+    """The claim about one convex class with `alpha: dd` and one gamma, where beta does not depend on alpha·eps alone.
+
+    The claim is proved by the rules of `ClassCase`, or else as the sum of two claims.
+    """
 
     def implying(self) -> Iterator[Sequence[ClassCase]]:
         yield from super().implying()
@@ -284,10 +266,12 @@ def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool 
     With `scaled` the question is also about multiples of beta. Raises DiagnosticError.
     """
     claim = ClassClaim(program, options, together=True)
+    decided_by: type[ClassCase] = ClassCase
     if claim.both_open:
-        return EveryDistance(program, claim, scaled=scaled)
-    is_one = claim.at_distance and claim.gamma is not None and not claim.gamma_moves and claim.open().gamma_base
-    return (OneGamma if is_one and claim.open().beta is None else EveryInput)(program, claim, scaled=scaled)
+        decided_by = BothOpenCase
+    elif claim.at_distance and claim.gamma is not None and not claim.gamma_moves and claim.open().gamma_base:
+        decided_by = OneGammaCase if claim.open().beta is None else ClassCase
+    return EveryInput(program, claim, scaled=scaled, decided_by=decided_by)
 
 
 def _right_and_near(

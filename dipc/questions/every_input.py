@@ -156,14 +156,22 @@ class EveryInput(ClassSource):
     respects_requires: ClassVar[bool] = True
 
     def __init__(
-        self, program: Program, claim: ClassClaim, like: EveryInput | None = None, *, scaled: bool = False
+        self,
+        program: Program,
+        claim: ClassClaim,
+        like: EveryInput | None = None,
+        *,
+        scaled: bool = False,
+        decided_by: type[ClassCase] | None = None,
     ) -> None:
         """Prepare the question whether `claim` holds at every input of `program`.
 
         `like` is a question about the same program with another claim, which shares its work. With `scaled`, the
-        question is also about multiples of beta. Raises DiagnosticError for a program without classes.
+        question is also about multiples of beta. Its cases are of the class `decided_by`, by default `ClassCase`.
+        Raises DiagnosticError for a program without classes.
         """
         super().__init__(program, claim)
+        self._decided_by = decided_by or ClassCase
         self.scaled: bool = scaled if like is None else like.scaled
         self.ideal: Ideal = Ideal(program) if like is None else like.ideal
         self.options = claim.options
@@ -176,7 +184,7 @@ class EveryInput(ClassSource):
         self._known_sides: dict[Section, Sequence[tuple[Constraint, Moving]]] = {}
         self._patterns = PatternFinder(frozenset(self.ideal.whole_inputs))
         #: By the key of a pattern, a class that was proved.
-        self._proved: dict[object, _Proved] = {}
+        self._proved: dict[object, tuple[Pattern, ClassResult]] = {}
         #: Whether the result of a class was taken from one that differs in names only, without a proof of its own.
         self._renamed = False
 
@@ -224,9 +232,6 @@ class EveryInput(ClassSource):
             f"comparisons; their number is exponential in the number of inputs, which is {inputs}"
         )
 
-    def case(self, convex: ConvexClass) -> Case:
-        return ClassCase(self, convex)
-
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         # The checker does not verify exchanges of inputs, and each class needs a proof.
         if engine.keep_proofs:
@@ -259,14 +264,14 @@ class EveryInput(ClassSource):
             if pattern is not None and proved is not None:
                 number += 1
                 self._renamed = True
-                yield RenamedClass(self, number, input_class, pattern, proved)
+                yield RenamedClass(self, number, input_class, pattern, *proved)
                 continue
             every = list(self.convex_classes(input_class))
             assert every or self.program.selected is not None, "a class needs a case, or would hold trivially"
             for convex in every:
                 number += 1
-                case = self.case(replace(convex, number=number))
-                if pattern is not None and len(every) == 1 and type(case) is ClassCase:
+                case = self._decided_by(self, replace(convex, number=number))
+                if len(every) == 1:
                     case.pattern = pattern
                 yield case
 
@@ -277,6 +282,8 @@ class EveryInput(ClassSource):
         """
         ideal = self.ideal
         if not self._may_exchange or inputs.sections or inputs.others or not ideal.metric.is_plain:
+            return None
+        if self._decided_by is not ClassCase:
             return None
         if len(inputs.rivals) < _FEW or self.exits.stays_apart(inputs.finite, inputs.region):
             return None
@@ -289,7 +296,7 @@ class EveryInput(ClassSource):
         `pattern` is the class without names.
         """
         if result.verdict is Verdict.ACCURATE and not result.rows:
-            self._proved[pattern.key] = _Proved(pattern, replace(result, evidence=None))
+            self._proved[pattern.key] = pattern, replace(result, evidence=None)
 
     def _distinct_classes(self, few: int) -> Iterator[InputClass]:
         """Yield the classes; if there are more than `few`, only one of those that are alike.
@@ -407,22 +414,18 @@ class Unsorted:
 
 
 @frozen
-class _Proved:
-    """A class that was proved, with its pattern."""
-
-    pattern: Pattern
-    result: ClassResult
-
-
-@frozen
 class RenamedClass:
-    """The claim about a class that differs only in names from a `proved` one; see `dipc/rules/renaming.py`."""
+    """The claim about a class that differs only in names from one with the result `proved`.
+
+    `pattern` is this class without names, and `other` the proved one; see `dipc/rules/renaming.py`.
+    """
 
     source: EveryInput
     number: int
     inputs: InputClass
     pattern: Pattern
-    proved: _Proved
+    other: Pattern
+    proved: ClassResult
 
     def steps(self) -> Sequence[ProofStep]:
         (convex,) = self.source.convex_classes(self.inputs)
@@ -435,10 +438,10 @@ class RenamedClass:
     def settle(self) -> Settling:
         yield from ()
         core, region, finite = self.source.program.core, self.inputs.region, self.inputs.finite
-        result = self.proved.result
+        result = self.proved
         note = result.note
         assert note is not None, "a class has a note"
-        corner = None if note.hardest is None else self.pattern.corner_of(self.proved.pattern, note.hardest)
+        corner = None if note.hardest is None else self.pattern.corner_of(self.other, note.hardest)
         note = replace(note, inputs=DescribedClass(core, region, finite, region.guards, ()), hardest=corner)
         shown: Mapping[str, str] = {}
         if corner is not None and result.input:

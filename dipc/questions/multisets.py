@@ -33,6 +33,7 @@ from dipc.program.inputs import FiniteInputs
 from dipc.program.interchange import interchangeable
 from dipc.program.metric import Norm
 from dipc.program.program import Program
+from dipc.questions.symmetry import AlikeInputs
 from dipc.text.core import Value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -92,6 +93,17 @@ class Groups:
     def inputs(self) -> int:
         """The number of inputs that all multiset inputs together represent."""
         return prod(len(group.values) ** len(group.places) for group in self.groups)
+
+    @property
+    def alike(self) -> tuple[tuple[int, ...], ...]:
+        """The indices of each group of more than one input."""
+        return tuple([group.places for group in self.groups if len(group.places) > 1])
+
+    @property
+    def choices(self) -> tuple[tuple[Value, ...], ...]:
+        """The values of each input, in order."""
+        ordered = {place: group.values for group in self.groups for place in group.places}
+        return tuple([ordered[place] for place in range(len(ordered))])
 
     def __iter__(self) -> Iterator[MultisetInput]:
         return product(*[combinations_with_replacement(each.values, len(each.places)) for each in self.groups])
@@ -274,34 +286,14 @@ class MultisetDistances:
 # --- Classes ----------------------------------------------------------------------------------------------------------
 
 
-@frozen
-class MultisetClass:
-    """A class of `count` inputs with equal multisets of values: one of them (`inputs`), with their det and dd."""
-
-    inputs: tuple[Value, ...]
-    answer: tuple[Value, ...]
-    dd: Fraction | None
-    count: int
-
-
-@frozen
-class MultisetClasses:
-    """The classes of all combinations of input values by multisets.
-
-    `alike` has the indices of interchangeable inputs, and `values` the values of each input in order.
-    """
-
-    classes: tuple[MultisetClass, ...]
-    alike: tuple[tuple[int, ...], ...]
-    values: tuple[tuple[Value, ...], ...]
-
-
 #: Inputs are decided by multisets if there are more than LEAST_INPUTS, and LEAST_SAVED times as many as multisets.
 LEAST_INPUTS, LEAST_SAVED = 64, 4
 
 
-def multiset_classes(program: Program, inputs: FiniteInputs, *, by_transitions: bool = True) -> MultisetClasses | None:
-    """Return the classes of all `inputs` by multisets, or None if grouping them does not help.
+def multiset_classes(
+    program: Program, inputs: FiniteInputs, *, by_transitions: bool = True
+) -> tuple[tuple[AlikeInputs, ...], Groups] | None:
+    """Return (the classes of all `inputs` by multisets, the groups), or None if grouping them does not help.
 
     The inputs must all be finite, `program` must have an `ideal`, and enough inputs must be interchangeable. Without
     `by_transitions` only expressions are examined to show this. Raises DiagnosticError if det is undefined at an
@@ -323,11 +315,9 @@ def multiset_classes(program: Program, inputs: FiniteInputs, *, by_transitions: 
     domain = groups_of(program, ideal, values, by_transitions=by_transitions)
     assert domain is not None, "larger sets of values have larger groups"
     distances = MultisetDistances(ideal, domain)
-    classes: list[MultisetClass] = []
+    classes: list[AlikeInputs] = []
     for bags in groups:
         member = groups.member(bags)
         whole = domain.multiset(member)
-        classes.append(MultisetClass(member, distances.answers[whole], distances.dd(whole), groups.count(bags)))
-    alike = tuple([group.places for group in groups.groups if len(group.places) > 1])
-    ordered = {place: group.values for group in groups.groups for place in group.places}
-    return MultisetClasses(tuple(classes), alike, tuple([ordered[place] for place in range(len(ordered))]))
+        classes.append(AlikeInputs(member, distances.answers[whole], distances.dd(whole), groups.count(bags)))
+    return tuple(classes), groups

@@ -18,13 +18,13 @@ from dipc.program.grid import law_of_choice, members
 from dipc.program.ideal import Ideal
 from dipc.program.inputs import FiniteInputs
 from dipc.program.program import Program
-from dipc.questions.multisets import MultisetClass
+from dipc.questions.symmetry import AlikeInputs
 
 #: Classes are formed from this many inputs on, and if there are so many times as many inputs as classes.
 LEAST_INPUTS, LEAST_SAVED = 5_000, 4
 
 
-def choice_classes(program: Program, inputs: FiniteInputs) -> tuple[MultisetClass, ...] | None:
+def choice_classes(program: Program, inputs: FiniteInputs) -> tuple[AlikeInputs, ...] | None:
     """Return the classes of `inputs` with one dd(u), one probability of det(u) and one answer, by their first members.
 
     The result is None if `program` does not make exactly one random choice, if det is undefined at some input, and if
@@ -78,7 +78,7 @@ def choice_classes(program: Program, inputs: FiniteInputs) -> tuple[MultisetClas
     classes = []
     for number, count in counts.values():
         member = grid.member(number)
-        classes.append(MultisetClass(member, answers[columns[0][number]], distances.dd(member), count))
+        classes.append(AlikeInputs(member, answers[columns[0][number]], distances.dd(member), count))
     return tuple(classes)
 
 

@@ -69,7 +69,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
     opened = asked.open_constant(None if table is not None else inputs)
     if table is None and asks_for_all(inputs):
         # A check of rows starts sooner if these modules are not imported.
-        from dipc.questions.both_open import EveryDistance, question_about_all, with_clipped_inputs
+        from dipc.questions.both_open import question_about_all, with_clipped_inputs
 
         def about_all(options: ClaimOptions) -> Source:
             if opened is not None:
@@ -77,7 +77,7 @@ def question_of(program: Program, table: TableGiven | None, asked: Options) -> S
 
                 return AllNumbers(program, *opened, options, by_inputs=_about_every_input)
             every_input = question_about_all(with_clipped_inputs(program, options), options)
-            betas = () if isinstance(every_input, EveryDistance) else every_input.claim.lesser()
+            betas = every_input.claim.lesser()
             # For integer distances beta need not be replaced by lesser functions.
             if not betas or every_input.ideal.whole_inputs:
                 return every_input

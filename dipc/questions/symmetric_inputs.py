@@ -31,7 +31,7 @@ from dipc.text.statements import lower, lower_ideal
 if TYPE_CHECKING:
     from dipc.program import ideal as ideals
     from dipc.questions import multisets, one_choice, symmetry
-    from dipc.questions.multisets import MultisetClass
+    from dipc.questions.symmetry import AlikeInputs
 else:
     ideals = LazyModule("dipc.program.ideal")
     multisets = LazyModule("dipc.questions.multisets")
@@ -52,35 +52,12 @@ LEAST_STATES, INPUTS_A_STATE = 5_000, 16
 TOO_MANY = "E1251"
 
 
-@frozen
-class SymmetryClass:
-    """A class of `count` inputs with one obligation; `inputs` is one of them.
+def input_classes(
+    program: Program, values: Mapping[int, Sequence[Value]], most: int | None = None
+) -> tuple[Program, tuple[AlikeInputs, ...]]:
+    """Return (the program to execute, the classes of all combinations of `values`, distinct ones for every input slot).
 
-    Values are in the order of the program's inputs and outputs; `dd` is None for infinity. The other members result
-    from exchanging values inside the `blocks`, and from giving the free inputs other values.
-    """
-
-    inputs: tuple[Value, ...]
-    answer: tuple[Value, ...]
-    dd: Fraction | None
-    count: int
-    blocks: tuple[symmetry.Block, ...]
-
-
-@frozen
-class SymmetryClasses:
-    """The classes of all combinations of input values, `inputs` in number.
-
-    `program` is the one to execute: the given program, with numeric finite inputs declared real or int if possible.
-    """
-
-    program: Program
-    classes: tuple[SymmetryClass, ...]
-    inputs: int
-
-
-def input_classes(program: Program, values: Mapping[int, Sequence[Value]], most: int | None = None) -> SymmetryClasses:
-    """Return the classes of all combinations of `values`, a list of distinct values for every input slot of `program`.
+    The first is `program`, with numeric finite inputs declared real or int if possible.
 
     Every combination is a member of one class, and the counts sum to the number of combinations. dd(u), the
     probability of det(u) within any gamma, and so every obligation, is the same at all members. Raises
@@ -99,23 +76,7 @@ def input_classes(program: Program, values: Mapping[int, Sequence[Value]], most:
     inputs = prod(len(values[slot]) for slot in program.core.inputs)
     counted = sum(each.count for each in classes)
     assert counted == inputs, f"the classes have {counted} members, and there are {inputs} inputs"
-    return SymmetryClasses(executed, classes, inputs)
-
-
-@frozen
-class _Member:
-    """A class of `count` inputs that are alike, before its dd is computed, with its `region` of the ideal.
-
-    `inputs` is the representative, and `point` has its numeric inputs. `family` has all regions with the same answer,
-    and `blocks` are the input slots whose values may be exchanged.
-    """
-
-    inputs: tuple[Value, ...]
-    point: Mapping[int, Fraction]
-    region: ideals.Region
-    family: symmetry.RegionFamily | None
-    count: int
-    blocks: tuple[symmetry.Block, ...]
+    return executed, classes
 
 
 class _Finder:
@@ -146,31 +107,30 @@ class _Finder:
         domain = tuple(_fraction(value) for value in declared.values) if isinstance(declared, DomType) else None
         return symmetry.Position(slot, values, domain, isinstance(self._core.slots[slot].type, IntType))
 
-    def find(self) -> tuple[SymmetryClass, ...]:
+    def find(self) -> tuple[AlikeInputs, ...]:
         asked = prod(len(self._values[slot]) for slot in self._finite)
         if asked > self._most:
             kept = f"{asked} combinations of bool and DOM inputs that cannot be treated as numbers (limit `orbits`)"
             raise DiagnosticError(_too_many(kept))
-        members: list[_Member] = []
+        members: list[tuple[ideals.Region, AlikeInputs]] = []
         for combination in product(*(self._values[slot] for slot in self._finite)):
             finite = dict(zip(self._finite, combination, strict=True))
             for region in self._ideal.regions(finite):
                 for each in self._classes(finite, region):
-                    members.append(each)
+                    members.append((region, each))
                     if len(members) > self._most:
                         raise DiagnosticError(_too_many(f"more than {self._most} classes (limit `orbits`)"))
         # Distances are computed last, as they are expensive and useless if there are too many classes.
-        return tuple(map(self._class, members))
+        return tuple([replace(each, dd=self._dd(each, region)) for region, each in members])
 
-    def _class(self, member: _Member) -> SymmetryClass:
-        point, region = member.point, member.region
-        answer = tuple(each.evaluate(point) if isinstance(each, Affine) else each for each in region.answer)
-        dd = self._distances.dd(member.inputs, point, region, member.family)
-        return SymmetryClass(member.inputs, answer, dd, member.count, member.blocks)
+    def _dd(self, each: AlikeInputs, region: ideals.Region) -> Fraction | None:
+        values = dict(zip(self._core.inputs, each.inputs, strict=True))
+        point = {position.slot: _fraction(values[position.slot]) for position in self._positions}
+        return self._distances.dd(each.inputs, point, region, self._families.family(region))
 
-    def _classes(self, finite: Mapping[int, Value], region: ideals.Region) -> Iterator[_Member]:
-        family = self._families.family(region)
-        blocks = self._blocks(finite, region, family)
+    def _classes(self, finite: Mapping[int, Value], region: ideals.Region) -> Iterator[AlikeInputs]:
+        """Yield the classes of the inputs in `region` with the values `finite`; their dd is not computed yet."""
+        blocks = self._blocks(finite, region, self._families.family(region))
         for assignment in symmetry.representatives(blocks, region.guards):
             self._trials += 1
             if self._trials > TRIALS * self._most:
@@ -181,7 +141,8 @@ class _Finder:
             chosen, count = assignment
             everything: dict[int, Value] = {**finite, **chosen}
             inputs = tuple(everything[slot] for slot in self._core.inputs)
-            yield _Member(inputs, chosen, region, family, count, blocks)
+            answer = tuple(each.evaluate(chosen) if isinstance(each, Affine) else each for each in region.answer)
+            yield symmetry.AlikeInputs(inputs, answer, None, count, blocks)
 
     def _blocks(
         self, finite: Mapping[int, Value], region: ideals.Region, family: symmetry.RegionFamily | None
@@ -484,7 +445,7 @@ class ClassTable:
 
     program: Program
     table: Table
-    classes: tuple[SymmetryClass | MultisetClass, ...]
+    classes: tuple[AlikeInputs, ...]
     product: Product
     inputs: int
     everything: bool
@@ -511,14 +472,14 @@ def class_table(
     """
     core = program.core
     values = dict(zip(core.inputs, map(_distinct, inputs.choices), strict=True))
-    classes = input_classes(program, values, most)
+    executed, classes = input_classes(program, values, most)
     pool = CellPool()
     return ClassTable(
-        program if as_given else classes.program,
-        _table(inputs, classes.classes, pool),
-        classes.classes,
-        _product(core, values, classes.classes, pool),
-        classes.inputs,
+        program if as_given else executed,
+        _table(inputs, classes, pool),
+        classes,
+        _product(core, values, classes, pool),
+        sum(each.count for each in classes),
         _is_everything(core, values),
     )
 
@@ -529,13 +490,16 @@ def _multiset_table(program: Program, inputs: FiniteInputs, *, by_transitions: b
     Without `by_transitions` only expressions of `program` are examined to show that inputs are interchangeable.
     """
     found = multisets.multiset_classes(program, inputs, by_transitions=by_transitions)
-    return None if found is None else _listed_classes(program, inputs, found.classes, found.values, found.alike)
+    if found is None:
+        return None
+    classes, groups = found
+    return _listed_classes(program, inputs, classes, groups.choices, groups.alike)
 
 
 def _listed_classes(
     program: Program,
     inputs: FiniteInputs,
-    classes: tuple[MultisetClass, ...],
+    classes: tuple[AlikeInputs, ...],
     choices: Sequence[Sequence[Value]],
     alike: tuple[tuple[int, ...], ...] = (),
 ) -> ClassTable:
@@ -550,7 +514,7 @@ def _listed_classes(
     return ClassTable(program, table, classes, Product(texts, (), alike), inputs.count, everything)
 
 
-def _table(inputs: FiniteInputs, classes: Sequence[SymmetryClass | MultisetClass], pool: CellPool) -> Table:
+def _table(inputs: FiniteInputs, classes: Sequence[AlikeInputs], pool: CellPool) -> Table:
     rows = tuple(
         Row(
             number,
@@ -567,7 +531,7 @@ def _table(inputs: FiniteInputs, classes: Sequence[SymmetryClass | MultisetClass
 
 
 def _product(
-    core: CoreProgram, values: Mapping[int, Sequence[Value]], classes: Sequence[SymmetryClass], pool: CellPool
+    core: CoreProgram, values: Mapping[int, Sequence[Value]], classes: Sequence[AlikeInputs], pool: CellPool
 ) -> Product:
     place = {slot: position for position, slot in enumerate(core.inputs)}
     exchanges: dict[int, Exchange] = {}

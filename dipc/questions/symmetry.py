@@ -481,6 +481,21 @@ class Block:
 
 
 @frozen
+class AlikeInputs:
+    """A class of `count` inputs with one obligation; `inputs` is one of them, with its `answer` and `dd`.
+
+    Values are in the order of the program's inputs and outputs; `dd` is None for infinity. If the class has `blocks`,
+    the other members result from exchanging values inside them, and from giving the free inputs other values.
+    """
+
+    inputs: tuple[Value, ...]
+    answer: tuple[Value, ...]
+    dd: Fraction | None
+    count: int
+    blocks: tuple[Block, ...] = ()
+
+
+@frozen
 class Orbit:
     """The data that decide which inputs of a region have one obligation.
 

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 import dipc
 from dipc.program.ideal import Distances, Ideal
 from dipc.program.inputs import FiniteInputs
-from dipc.questions.symmetric_inputs import SymmetryClass, class_table, input_classes
+from dipc.questions.symmetric_inputs import class_table, input_classes
+from dipc.questions.symmetry import AlikeInputs
 from dipc.text.core import DomType, Value
 from tests.patience import examples
 from tests.questions.generated import GRIDS, programs
@@ -35,7 +36,7 @@ def values_of(program: dipc.Program, grid: tuple[Fraction | int, ...]) -> dict[i
     return found
 
 
-def members(program: dipc.Program, each: SymmetryClass) -> Iterator[tuple[Value, ...]]:
+def members(program: dipc.Program, each: AlikeInputs) -> Iterator[tuple[Value, ...]]:
     """All inputs of a class."""
     slots = program.core.inputs
     at = dict(zip(slots, each.inputs, strict=True))
@@ -69,12 +70,12 @@ def test_numeric_sparse_where_some_inputs_are_apart(alpha: str) -> None:
     assert len(classes) < 3**3
 
 
-def compare(program: dipc.Program, values: dict[int, tuple[Value, ...]], **claim: object) -> tuple[SymmetryClass, ...]:
+def compare(program: dipc.Program, values: dict[int, tuple[Value, ...]], **claim: object) -> tuple[AlikeInputs, ...]:
     """Every input as a member of its class, and as a row of its own."""
     table = class_table(program, FiniteInputs("grid", tuple(values.values())))
     report = table.counted(dipc.check(table.program, table.table, **claim))
-    found = input_classes(program, values)
-    assert report.inputs == found.inputs == sum(row.count or 0 for row in report.rows)
+    _, classes = input_classes(program, values)
+    assert report.inputs == sum(each.count for each in classes) == sum(row.count or 0 for row in report.rows)
     everything = list(product(*(values[slot] for slot in program.core.inputs)))
     ideal = Ideal(program)
     distances = Distances(ideal)
@@ -90,14 +91,14 @@ def compare(program: dipc.Program, values: dict[int, tuple[Value, ...]], **claim
         for inputs, row in zip(everything, dipc.check(program, rows, **claim).rows, strict=True)
     }
     by_class: dict[tuple[Value, ...], object] = {}
-    for each, row in zip(found.classes, report.rows, strict=True):
+    for each, row in zip(classes, report.rows, strict=True):
         mine = list(members(program, each))
         assert len(mine) == each.count
         for inputs in mine:
             assert inputs not in by_class
             by_class[inputs] = (row.verdict, row.alpha, row.vacuous, row.closed_form, row.counterexample)
     assert by_class == one_by_one
-    return found.classes
+    return classes
 
 
 def str_of(value: Value) -> str:
