@@ -67,10 +67,9 @@ from dipc.text.diagnostic import DiagnosticError, bad_input
 from dipc.text.precondition import selection_unsupported
 
 if TYPE_CHECKING:
-    from dipc.questions.privacy import closed, discrete_normal, gaussian, many_runs, noisy_vector, plain_law
+    from dipc.questions.privacy import closed, gaussian, many_runs, noisy_vector, plain_law
 else:
     closed = LazyModule("dipc.questions.privacy.closed")
-    discrete_normal = LazyModule("dipc.questions.privacy.discrete_normal")
     gaussian = LazyModule("dipc.questions.privacy.gaussian")
     many_runs = LazyModule("dipc.questions.privacy.many_runs")
     noisy_vector = LazyModule("dipc.questions.privacy.noisy_vector")
@@ -226,10 +225,7 @@ class PrivacyQuestion:
         """
         if self.finite_outputs or self.runs > 1:
             return None
-        laws = gaussian.GaussianLaws.at_pairs(self.subject, self.pairs, self._box)
-        if self._box is not None:
-            return laws
-        return laws or discrete_normal.SeveralDiscreteLaws.at_greatest_moves(self.subject, self.pairs)
+        return gaussian.GaussianLaws.at_pairs(self.subject, self.pairs, self._box)
 
     @cached_property
     def _box(self) -> Clipped | None:

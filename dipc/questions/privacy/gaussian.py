@@ -27,6 +27,11 @@ e^{(t² - 2·k·t)/(2σ²)}, falls with k. So the worst set is all integers up t
 orders a are a·t²/(2σ²), as Σ e^{-(k - x)²/(2σ²)} is the same for all integers x. Those of other orders are not greater
 (Poisson summation), so that ρ is t²/(2σ²). If σ is the same for all eps, δ falls with eps, as F(k) - e^b·F(k - t) does
 for each k. Otherwise the code decides at single values of eps only.
+
+**Several integers.** Several outputs with discrete Gaussian noise of their own have the delta of one integer sum
+(`discrete_normal.py`). Greater deltas at every budget are kept by products with independent outputs (Zhu, Dong and Wang
+2022, Theorem 10). So of two moves of the inputs, the one that moves every output at least as far is the worse, and only
+the greatest moves count. The Rényi divergences of the outputs add up: that of an integer order a is a·Σ t_i²/(2σ_i²).
 """
 
 from __future__ import annotations
@@ -35,14 +40,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from math import floor
+from math import floor, prod
 
 import flint
 
 from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import dyadic, outward, to_fmpq
-from dipc.algebra.reals import ONE, Real
+from dipc.algebra.reals import Real
 from dipc.chain.state import Affine
 from dipc.frozen import frozen
 from dipc.measure.power_series import precision
@@ -50,8 +55,9 @@ from dipc.measure.summed import Theta
 from dipc.noise.law import Measure
 from dipc.program.clipped import Clipped
 from dipc.program.program import Program
-from dipc.questions.privacy.adjacency import Distance, EveryPair, Neighborhood, Pairs, texts
+from dipc.questions.privacy.adjacency import Distance, EveryPair, Input, Neighborhood, Pairs, texts
 from dipc.questions.privacy.boxes import extreme_moves, placed
+from dipc.questions.privacy.discrete_normal import SumLaw, sum_law
 from dipc.questions.privacy.laws import Laws, LeastDelta, Subject, TableLaws
 from dipc.questions.privacy.loss import DIGITS, Loss, Renyi, Rho
 from dipc.questions.privacy.moves import AllowedMoves
@@ -72,6 +78,9 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 #: The precision of balls in bits, and the number of eps tried near an end that the interval does not include.
 _BITS, _MOST_STEPS = 400, 80
+
+#: The most moves of the inputs that are compared.
+_MOST_MOVES = 20_000
 
 #: Denominators of the edge of a counterexample's half-space, simple ones first.
 _DENOMINATORS = (2, 10, 1000, 10**6, 10**12, 10**24)
@@ -102,13 +111,37 @@ class NormalOutput:
 
 
 @frozen
+class OutputsMove:
+    """The move of the outputs of a mechanism between two adjacent inputs.
+
+    `shifts` are the moves of the outputs, and `centers` their means at the first input. `square` is (μ·unit/eps)², or
+    (μ·unit)² if the deviations are fixed, where μ is the distance of the laws at both inputs: they differ like two
+    normal laws of variance 1 with means μ apart. `where` has the two inputs.
+    """
+
+    shifts: tuple[Fraction, ...]
+    centers: tuple[Fraction, ...]
+    square: Fraction
+    where: OutputsAtPair
+
+    def is_within(self, other: OutputsMove) -> bool:
+        """True if each output moves at least as far in `other`."""
+        return all(abs(t) <= abs(u) for t, u in zip(self.shifts, other.shifts, strict=True))
+
+
+#: A half-space of outputs: its edge, as a multiple of the outputs' move from the first input towards the second, and
+#: enclosures of its probabilities at both inputs.
+WorstSet = tuple[Fraction, flint.arb, flint.arb]
+
+
+@frozen
 class GaussianMechanism:
     """A program with normal outputs, whose deviations are multiples of unit/eps, or of `unit` if they are `fixed`."""
 
     outputs: tuple[NormalOutput, ...]
     unit: Real
     fixed: bool
-    #: True if the noise is discrete Gaussian; the mechanism then has one output.
+    #: True if the noise is discrete Gaussian; each output then has a noise of its own.
     whole: bool = False
 
     @staticmethod
@@ -156,12 +189,23 @@ class GaussianMechanism:
             return None
         return GaussianMechanism(tuple(outputs), unit, fixed, whole)
 
-    def square(self, move: Mapping[int, Fraction]) -> Fraction:
-        """Return (μ·unit/eps)² for `move`, or (μ·unit)² if the deviations are fixed.
+    @property
+    def several(self) -> bool:
+        """True if several outputs have discrete Gaussian noise."""
+        return self.whole and len(self.outputs) > 1
 
-        μ is the distance of the laws at both inputs: they differ like two normal laws of variance 1 with means μ apart.
+    def moved(self, program: Program, one: Input, two: Input) -> OutputsMove:
+        """Return the move of the outputs between the inputs `one` and `two` of `program`.
+
+        Raises OutsideFragment if an output with discrete noise moves by an amount that is not an integer.
         """
-        return sum((each.shift(move) ** 2 / each.variance for each in self.outputs), _ZERO)
+        here, there = (dict(zip(program.core.inputs, _numbers(point), strict=True)) for point in (one, two))
+        centers = tuple([each.center(here) for each in self.outputs])
+        shifts = tuple([each.center(there) - center for each, center in zip(self.outputs, centers, strict=True)])
+        if self.whole and any(shift.denominator != 1 for shift in shifts):
+            raise OutsideFragment("an output with discrete Gaussian noise moves by an amount that is not an integer")
+        square = sum((t**2 / each.variance for t, each in zip(shifts, self.outputs, strict=True)), _ZERO)
+        return OutputsMove(shifts, centers, square, OutputsAtPair(texts(program, one), texts(program, two), ()))
 
     def mean(self, square: Fraction, eps: Fraction) -> flint.arb:
         """Return the distance μ of the laws at both inputs of a pair, as a ball with FLINT's current precision.
@@ -171,43 +215,24 @@ class GaussianMechanism:
         ball = flint.arb(to_fmpq(square)).sqrt() / self.unit.ball()
         return ball if self.fixed else ball * flint.arb(to_fmpq(eps))
 
-    def delta(self, square: Fraction, budget: Fraction, eps: Fraction) -> Ends:
-        """Return an enclosure of the least delta for the budget `budget`·`eps` and a move with this `square`."""
-        if not square:
-            return _ZERO, _ZERO
-        if self.whole:
-            with flint.ctx.workprec(_BITS):
-                excesses = [ours - factor * theirs for _, ours, theirs, factor in self.edges(square, budget, eps)]
-                return max(_ZERO, *(dyadic(ball.lower()) for ball in excesses)), max(
-                    dyadic(ball.upper()) for ball in excesses
-                )
-        with flint.ctx.workprec(_BITS):
-            b, mean = flint.arb(to_fmpq(budget * eps)), self.mean(square, eps)
-            ball = _phi(mean / 2 - b / mean) - b.exp() * _phi(-mean / 2 - b / mean)
-            return max(_ZERO, dyadic(ball.lower())), dyadic(ball.upper())
+    def noise(self, output: NormalOutput) -> Theta:
+        """Return the law of the discrete noise of `output`."""
+        return Theta(output.noise_rate, self.unit, self.fixed)
 
-    def edges(
-        self, square: Fraction, budget: Fraction, eps: Fraction
-    ) -> Sequence[tuple[Fraction, flint.arb, flint.arb, flint.arb]]:
-        """Return candidates for the worst threshold k of discrete noise, each as (k/t, F(k), F(k - t), e^b).
+    def thresholds(self, output: NormalOutput, shift: Fraction, budget: Fraction, eps: Fraction) -> Iterator[WorstSet]:
+        """Yield candidates for the worst set if only `output` moves, by `shift`, and has discrete noise.
 
-        One of them is the worst. The output moves by t, as a move with this `square` does, b = `budget`·`eps`, and
-        F(k) = Pr[N <= k] for the noise N. Raises Undecided if t is not an integer, and for too many terms.
+        One of them is the worst for the budget `budget`·`eps`. Raises Undecided for too many terms.
         """
-        (output,) = self.outputs
-        root = Real.from_rational(square * output.variance).sqrt().rational
-        if root is None or root.denominator != 1:
-            raise OutsideFragment("an output with discrete Gaussian noise moves by an amount that is not an integer")
+        t = abs(shift)
         low, high = (end**2 * output.variance for end in self.unit.enclosure(_BITS))
         scale = 1 if self.fixed else eps**2
-        ends = [floor(root / 2 - budget * eps * size / (scale * root)) for size in (high, low)]
-        law = Theta((ONE / Real.from_rational(output.variance).sqrt()).base, self.unit, self.fixed)
-        result = []
-        with precision(_BITS, 1):
-            for k in range(ends[0], ends[1] + 1):
-                ours, theirs = (law.at_most(edge, _ONE if self.fixed else eps) for edge in (k, k - int(root)))
-                result.append((k / root, ours, theirs, flint.arb(to_fmpq(budget * eps)).exp()))
-        return result
+        ends = [floor(t / 2 - budget * eps * size / (scale * t)) for size in (high, low)]
+        law, center = self.noise(output), _ONE if self.fixed else eps
+        for k in range(ends[0], ends[1] + 1):
+            with precision(_BITS, 1):
+                ours, theirs = (law.at_most(edge, center) for edge in (k, k - int(t)))
+            yield k / t, ours, theirs
 
     def rho(self, square: Fraction, eps: Fraction) -> Ends:
         """Return an enclosure of μ²/2 at `eps`, the least ρ of zCDP, for a move with this `square`.
@@ -228,6 +253,9 @@ OF_NORMAL_OUTPUTS = (
     "of the intervals of eps"
 )
 
+#: The proof for several outputs with discrete noise.
+OF_SUMS = "the loss depends on one integer sum of the outputs, whose law is enclosed at each greatest move"
+
 
 def _phi(x: flint.arb) -> flint.arb:
     result: flint.arb = (-x / flint.arb(2).sqrt()).erfc() / 2
@@ -235,18 +263,17 @@ def _phi(x: flint.arb) -> flint.arb:
 
 
 class GaussianLaws(Laws):
-    """The laws of a Gaussian mechanism at the adjacent pair whose `move` changes the outputs most.
+    """The laws of a Gaussian mechanism at adjacent pairs, one of which is the worst of all pairs.
 
-    `where` has the two inputs of this pair, and `square` the squared distance of the laws
-    (`GaussianMechanism.square`).
+    `moves` are the moves of the outputs at these pairs: the longest one alone, unless several outputs have discrete
+    noise. `longest` is the one with the greatest distance of the laws.
     """
 
-    def __init__(
-        self, subject: Subject, mechanism: GaussianMechanism, move: Mapping[int, Fraction], where: OutputsAtPair
-    ) -> None:
+    def __init__(self, subject: Subject, mechanism: GaussianMechanism, moves: Sequence[OutputsMove]) -> None:
         super().__init__(subject)
-        self.mechanism, self.move, self.where = mechanism, move, where
-        self.square = mechanism.square(move)
+        self.mechanism, self.moves = mechanism, moves
+        self.longest = max(moves, key=lambda move: move.square)
+        self._sums: dict[tuple[tuple[Fraction, ...], Fraction], SumLaw] = {}
 
     @staticmethod
     def at_pairs(subject: Subject, pairs: Pairs | EveryPair, box: Clipped | None = None) -> GaussianLaws | None:
@@ -254,40 +281,48 @@ class GaussianLaws(Laws):
 
         The inputs of a program that clips them are in a `box`. Raises Undecided for unbounded moves.
         """
-        mechanism = GaussianMechanism.from_program(subject.program if box is None else box.program)
+        program = subject.program if box is None else box.program
+        mechanism = GaussianMechanism.from_program(program, several=box is None)
         return None if mechanism is None else GaussianLaws.of_mechanism(subject, mechanism, pairs, box)
 
     @staticmethod
     def of_mechanism(
         subject: Subject, mechanism: GaussianMechanism, pairs: Pairs | EveryPair, box: Clipped | None = None
     ) -> GaussianLaws:
-        """Return the laws of `mechanism` at the pair of `pairs` that moves the outputs most.
+        """Return the laws of `mechanism` at those of `pairs` that move the outputs most.
 
         The inputs are those of the program of `subject`; if it clips them, they are in a `box`. Raises Undecided for
         unbounded moves.
         """
         program = subject.program if box is None else box.program
-        slots = program.core.inputs
-        best: tuple[Fraction, Mapping[int, Fraction], tuple[Fraction, ...], tuple[Fraction, ...]] | None = None
-        for one, two in _moves(program, mechanism, pairs) if box is None else _pairs_in(box, mechanism, pairs):
-            move = {slot: there - here for slot, here, there in zip(slots, one, two, strict=True)}
-            square = mechanism.square(move)
-            if best is None or square > best[0]:
-                best = square, move, one, two
-        assert best is not None
-        where = OutputsAtPair(texts(program, best[2]), texts(program, best[3]), ())
-        return GaussianLaws(subject, mechanism, best[1], where)
+        every = _adjacent(program, mechanism, pairs) if box is None else _pairs_in(box, mechanism, pairs)
+        moves = (mechanism.moved(program, one, two) for one, two in every)
+        if not mechanism.several:
+            return GaussianLaws(subject, mechanism, [max(moves, key=lambda move: move.square)])
+        different: dict[tuple[Fraction, ...], OutputsMove] = {}
+        for move in moves:
+            different.setdefault(tuple(map(abs, move.shifts)), move)
+        greatest = [
+            move
+            for move in different.values()
+            if not any(move.is_within(other) for other in different.values() if other is not move)
+        ]
+        return GaussianLaws(subject, mechanism, greatest)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
         """Return the loss at `eps`, infinite unless no output moves, and so exact to any number of `digits`."""
-        value, text, place = (None, "inf", "far out") if self.square else ((_ZERO, _ZERO), "0", "any")
+        value, text, place = (None, "inf", "far out") if self.longest.square else ((_ZERO, _ZERO), "0", "any")
         output = dict.fromkeys(self.subject.program.outputs, place)
-        return Loss(*self.subject.asked, eps, value, self.where.input, self.where.adjacent, output, text)
+        return Loss(
+            *self.subject.asked, eps, value, self.longest.where.input, self.longest.where.adjacent, output, text
+        )
 
     def divergence(self, order: int, eps: Fraction, digits: int) -> Renyi:  # noqa: ARG002
-        low, high = self.mechanism.rho(self.square, eps)
+        low, high = self.mechanism.rho(self.longest.square, eps)
         value = order * low, order * high
-        return Renyi(*self.subject.asked, order, eps, value, None, self.where.input, self.where.adjacent)
+        return Renyi(
+            *self.subject.asked, order, eps, value, None, self.longest.where.input, self.longest.where.adjacent
+        )
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
         try:
@@ -301,17 +336,45 @@ class GaussianLaws(Laws):
         there = None if point is None else (point, outward(*self.delta_at(claim.budget, point, digits), digits), None)
         place = "inf" if end is None else (end, end)
         about = *self.subject.asked, claim.budget_text, claim.eps_text
-        return LeastDelta(*about, None, outward(*value, digits), attained, place, self.where, there)
+        return LeastDelta(*about, None, outward(*value, digits), attained, place, self.longest.where, there)
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:  # noqa: ARG002
-        return self.mechanism.delta(self.square, budget, eps)
+        ends = [self._delta(move, budget, eps) for move in self.moves]
+        return max(low for low, _ in ends), max(high for _, high in ends)
+
+    def _delta(self, move: OutputsMove, budget: Fraction, eps: Fraction) -> Ends:
+        moving = _moving(self.mechanism, move)
+        if not moving:
+            return _ZERO, _ZERO
+        with flint.ctx.workprec(_BITS):
+            b = flint.arb(to_fmpq(budget * eps))
+            if not self.mechanism.whole:
+                mean = self.mechanism.mean(move.square, eps)
+                excesses = [_phi(mean / 2 - b / mean) - b.exp() * _phi(-mean / 2 - b / mean)]
+            elif len(moving) == 1:
+                sets = self.mechanism.thresholds(*moving[0], budget, eps)
+                excesses = [ours - b.exp() * theirs for _, ours, theirs in sets]
+            else:
+                return self._sum(move, eps).delta(b.exp())
+            return max(_ZERO, *(dyadic(ball.lower()) for ball in excesses)), max(
+                dyadic(ball.upper()) for ball in excesses
+            )
+
+    def _sum(self, move: OutputsMove, eps: Fraction) -> SumLaw:
+        key = move.shifts, eps
+        if key not in self._sums:
+            moving = _moving(self.mechanism, move)
+            self._sums[key] = sum_law([(int(t), self.mechanism.noise(each)) for each, t in moving], eps)
+        return self._sums[key]
 
     def rho(self, claim: PrivacyClaim) -> Rho:
         ends = [self.worst(interval) for interval in claim.intervals]
-        known = [self.mechanism.rho(self.square, end) for end in ends if end is not None]
-        value = None if len(known) < len(ends) and self.square else max(known, default=(_ZERO, _ZERO))
-        at_one = None if self.mechanism.fixed else self.mechanism.rho(self.square, Fraction(1))
-        return Rho(*self.subject.asked, claim.eps_text, value, self.where.input, self.where.adjacent, at_one)
+        known = [self.mechanism.rho(self.longest.square, end) for end in ends if end is not None]
+        value = None if len(known) < len(ends) and self.longest.square else max(known, default=(_ZERO, _ZERO))
+        at_one = None if self.mechanism.fixed else self.mechanism.rho(self.longest.square, Fraction(1))
+        return Rho(
+            *self.subject.asked, claim.eps_text, value, self.longest.where.input, self.longest.where.adjacent, at_one
+        )
 
     def listed(self) -> TableLaws:
         if self.mechanism.whole:
@@ -332,7 +395,7 @@ class GaussianLaws(Laws):
         result: list[tuple[Ends, Fraction | None, bool]] = []
         for interval in claim.intervals:
             value, end = self._needed(claim.budget, interval)
-            result.append((value, end, not self.square or (end is not None and end in interval)))
+            result.append((value, end, not self.longest.square or (end is not None and end in interval)))
         return max(result, key=lambda each: (each[1] is None, each[0][0]))
 
     def _needed(self, budget: Fraction, interval: Interval) -> tuple[Ends, Fraction | None]:
@@ -340,15 +403,15 @@ class GaussianLaws(Laws):
 
         Raises OutsideFragment if that end is not known.
         """
-        if self.mechanism.whole and not self.mechanism.fixed and self.square and not interval.is_point:
+        if self.mechanism.whole and not self.mechanism.fixed and self.longest.square and not interval.is_point:
             raise OutsideFragment(
                 "the delta of discrete Gaussian noise with standard deviation s/eps is decided at one eps only: "
                 "give --eps"
             )
         end = self.worst(interval)
         if end is None:
-            return (_ONE, _ONE) if self.square else (_ZERO, _ZERO), None
-        return self.mechanism.delta(self.square, budget, end), end
+            return (_ONE, _ONE) if self.longest.square else (_ZERO, _ZERO), None
+        return self.delta_at(budget, end, DIGITS), end
 
     def decide(self, claim: PrivacyClaim) -> Answer:
         delta = claim.delta
@@ -373,59 +436,60 @@ class GaussianLaws(Laws):
             if counterexample is None:
                 return UnprovedLoss(f"the least delta could not be told apart from {claim.delta_text}")
             return counterexample
-        return Proved(OF_NORMAL_OUTPUTS)
+        return Proved(OF_SUMS if self.mechanism.several else OF_NORMAL_OUTPUTS)
 
     def _counterexample(self, claim: PrivacyClaim, eps: Fraction) -> PrivacyCounterexample | None:
         """Return a half-space of outputs that violates `claim` at `eps`; None if none exists."""
-        if self.mechanism.delta(self.square, claim.budget, eps)[0] <= claim.delta.enclosure(eps)[1]:
+        move = max(self.moves, key=lambda move: self._delta(move, claim.budget, eps)[0])
+        if self._delta(move, claim.budget, eps)[0] <= claim.delta.enclosure(eps)[1]:
             return None
-        for edge, ours, likely, factor in self._edges(claim.budget, eps):
+        for edge, ours, likely in self._worst_sets(move, claim.budget, eps):
             with flint.ctx.workprec(_BITS):
-                theirs = factor * likely
+                theirs = flint.arb(to_fmpq(claim.budget * eps)).exp() * likely
                 low, high = claim.delta.enclosure(eps, 60)
                 most = dyadic(theirs.lower()) + low, dyadic(theirs.upper()) + high
                 probability = dyadic(ours.lower()), dyadic(ours.upper())
             for digits in (DIGITS, 3 * DIGITS):
                 ends, allowed = outward(*probability, digits), outward(*most, digits)
                 if ends[0] > allowed[1]:
-                    sides = replace(self.where, outputs=(self._half_space(edge),))
+                    sides = replace(move.where, outputs=(self._half_space(move, edge),))
                     return PrivacyCounterexample(sides, eps, ends, allowed, claim.is_pure)
         return None
 
-    def _edges(self, budget: Fraction, eps: Fraction) -> Iterator[tuple[Fraction, flint.arb, flint.arb, flint.arb]]:
-        """Yield candidates for the worst set, each as (edge, probability at the first input, at the second, e^b).
-
-        The worst set is a half-space, the outputs below the edge. Edges are in units of the distance of the laws,
-        from the first input towards the second. The budget is b = `budget`·`eps`.
-        """
-        if self.mechanism.whole:
-            yield from self.mechanism.edges(self.square, budget, eps)
-            return
-        for denominator in _DENOMINATORS:
+    def _worst_sets(self, move: OutputsMove, budget: Fraction, eps: Fraction) -> Iterator[WorstSet]:
+        """Yield candidates for the worst set at the pair of `move`, for the budget `budget`·`eps`."""
+        moving = _moving(self.mechanism, move)
+        if self.mechanism.whole and len(moving) == 1:
+            yield from self.mechanism.thresholds(*moving[0], budget, eps)
+        elif self.mechanism.whole:
+            law = self._sum(move, eps)
             with flint.ctx.workprec(_BITS):
-                b, mean = flint.arb(to_fmpq(budget * eps)), self.mechanism.mean(self.square, eps)
-                edge = dyadic((flint.arb(1) / 2 - b / mean**2).mid()).limit_denominator(denominator)
-                place = flint.arb(to_fmpq(edge)) * mean
-                probabilities = _phi(place), _phi(place - mean), b.exp()
-            yield edge, *probabilities
+                edge, ours, theirs = law.edge(flint.arb(to_fmpq(budget * eps)).exp())
+            yield Fraction(edge, law.scale) / move.square, ours, theirs
+        else:
+            for denominator in _DENOMINATORS:
+                with flint.ctx.workprec(_BITS):
+                    b, mean = flint.arb(to_fmpq(budget * eps)), self.mechanism.mean(move.square, eps)
+                    edge_ = dyadic((flint.arb(1) / 2 - b / mean**2).mid()).limit_denominator(denominator)
+                    place = flint.arb(to_fmpq(edge_)) * mean
+                    probabilities = _phi(place), _phi(place - mean)
+                yield edge_, *probabilities
 
-    def _half_space(self, edge: Fraction) -> Texts:
-        """Return the set of outputs below `edge` as text.
-
-        The edge is measured from the noiseless outputs at the first input towards those at the second.
-        """
-        weights = [(each.name, each.shift(self.move) / each.variance, each) for each in self.mechanism.outputs]
-        moving = [(name, weight, each) for name, weight, each in weights if weight]
-        core = self.subject.program.core
-        given = {name: Fraction(value) for name, value in self.where.input.items() if value is not None}
-        slots = {slot: given[core.slots[slot].name] for slot in core.inputs}
+    def _half_space(self, move: OutputsMove, edge: Fraction) -> Texts:
+        """Return, as text, the set of outputs below `edge`, a multiple of `move`."""
+        every = zip(self.mechanism.outputs, move.shifts, move.centers, strict=True)
+        moving = [(each.name, t / each.variance, t, center) for each, t, center in every if t]
         if len(moving) == 1:
-            ((name, weight, each),) = moving
-            end = each.center(slots) + edge * each.shift(self.move)
+            ((name, weight, t, center),) = moving
+            end = center + edge * t
             return {name: f"(-inf, {end}]" if weight > 0 else f"[{end}, inf)"}
-        bound = edge * self.square + sum((w * each.center(slots) for _, w, each in moving), _ZERO)
-        text = " + ".join(f"{weight}*{name}" for name, weight, _ in moving).replace("+ -", "- ")
+        bound = edge * move.square + sum((weight * center for _, weight, _, center in moving), _ZERO)
+        text = " + ".join(f"{weight}*{name}" for name, weight, *_ in moving).replace("+ -", "- ")
         return {text: f"(-inf, {bound}]"}
+
+
+def _moving(mechanism: GaussianMechanism, move: OutputsMove) -> list[tuple[NormalOutput, Fraction]]:
+    return [(each, t) for each, t in zip(mechanism.outputs, move.shifts, strict=True) if t]
 
 
 def _depends_on_eps(form: ClosedForm) -> bool:
@@ -445,35 +509,29 @@ def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
     yield from (end + (far - end) / 2**k for k in range(1, _MOST_STEPS))
 
 
-def _moves(
+def _adjacent(
     program: Program, mechanism: GaussianMechanism, pairs: Pairs | EveryPair
-) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
-    """Yield pairs of inputs of `program`, among them one whose move shifts the outputs of `mechanism` most.
+) -> Iterator[tuple[Input, Input]]:
+    """Yield adjacent inputs of `program`, among them the worst of `pairs`, whose moves shift the outputs most.
 
-    They are adjacent inputs of `pairs`.
+    The outputs are those of `mechanism`. Raises Undecided.
     """
-    slots = program.core.inputs
-    match pairs:
-        case Pairs():
-            for i, j in pairs.ordered:
-                yield _numbers(pairs.inputs[i]), _numbers(pairs.inputs[j])
-        case EveryPair(adjacency):
-            origin = tuple([_ZERO] * len(slots))
-            used = [
-                position
-                for position, slot in enumerate(slots)
-                if any(slot in dict(o.weights) for o in mechanism.outputs)
-            ]
-            if program.allowed is not None:
-                yield from _allowed_pairs(AllowedMoves(program, program.allowed, adjacency))
-                return
-            for vertex in _vertices(program, adjacency, len(slots), used):
-                yield origin, vertex
+    core = program.core
+    if isinstance(pairs, Pairs):
+        yield from ((pairs.inputs[i], pairs.inputs[j]) for i, j in pairs.ordered)
+    elif program.allowed is not None:
+        if mechanism.several:
+            raise OutsideFragment("for several outputs with discrete Gaussian noise, `requires` is not supported")
+        yield from _allowed_pairs(AllowedMoves(program, program.allowed, pairs.adjacency))
+    else:
+        slots = {slot for output in mechanism.outputs for slot, _ in output.weights}
+        used = [position for position, slot in enumerate(core.inputs) if slot in slots]
+        moves = _moves_of_ints(program, pairs.adjacency) if mechanism.several else None
+        for move in _vertices(program, pairs.adjacency, len(core.inputs), used) if moves is None else moves:
+            yield (_ZERO,) * len(core.inputs), move
 
 
-def _pairs_in(
-    box: Clipped, mechanism: GaussianMechanism, pairs: Pairs | EveryPair
-) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
+def _pairs_in(box: Clipped, mechanism: GaussianMechanism, pairs: Pairs | EveryPair) -> Iterator[tuple[Input, Input]]:
     """Yield pairs of inputs of `box`, among them one whose move shifts the outputs of `mechanism` most.
 
     They are adjacent inputs of `pairs`. Raises Undecided.
@@ -485,10 +543,10 @@ def _pairs_in(
     origin = [_ZERO] * len(place)
     for move in extreme_moves([], forms, box.ranges, pairs.adjacency, box.integers, program.limits):
         one, two = placed(box.ranges, origin, [move[position] for position in range(len(place))])
-        yield _numbers(one), _numbers(two)
+        yield one, two
 
 
-def _allowed_pairs(moves: AllowedMoves) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]:
+def _allowed_pairs(moves: AllowedMoves) -> Iterator[tuple[Input, Input]]:
     """Yield pairs of inputs with one of the allowed `moves`, among them one whose move shifts the outputs most.
 
     Raises OutsideFragment if the greatest move is not known, or only approached.
@@ -502,7 +560,22 @@ def _allowed_pairs(moves: AllowedMoves) -> Iterator[tuple[tuple[Fraction, ...], 
         pair = moves.exactly_making(move)
         if pair is None:
             raise OutsideFragment("moves between inputs that satisfy `requires` only approach the greatest one")
-        yield _numbers(pair[0]), _numbers(pair[1])
+        yield pair
+
+
+def _moves_of_ints(program: Program, adjacency: Neighborhood) -> Iterator[Input]:
+    if not all(isinstance(slot.type, IntType) for slot in program.core.input_slots):
+        raise OutsideFragment("outputs with discrete Gaussian noise are decided for int inputs only")
+    if adjacency.distance is Distance.HAMMING:
+        raise OutsideFragment(
+            "hamming moves an input by an unbounded amount, but Gaussian noise only hides bounded moves"
+        )
+    radius, count = floor(adjacency.radius), len(program.core.inputs)
+    if prod([2 * radius + 1] * count) > _MOST_MOVES:
+        raise OutsideFragment("there are too many moves of the inputs to compare them")
+    for move in product(range(-radius, radius + 1), repeat=count):
+        if any(move) and (adjacency.distance is Distance.LINF or sum(map(abs, move)) <= radius):
+            yield tuple(map(Fraction, move))
 
 
 def _numbers(point: Sequence[object]) -> tuple[Fraction, ...]:

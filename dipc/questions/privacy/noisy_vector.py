@@ -14,7 +14,6 @@ from dipc.chain.state import Affine
 from dipc.noise.law import Measure
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import EveryPair, Pairs
-from dipc.questions.privacy.discrete_normal import SeveralDiscreteLaws
 from dipc.questions.privacy.gaussian import GaussianLaws, GaussianMechanism, NormalOutput
 from dipc.questions.privacy.laws import Subject
 
@@ -28,11 +27,7 @@ def noisy_value_laws(subject: Subject, pairs: Pairs | EveryPair) -> GaussianLaws
     None if the outputs depend on other random values. Raises Undecided for unbounded moves, and past a limit.
     """
     mechanism = _noisy_values(subject.program)
-    if mechanism is None:
-        return None
-    if mechanism.whole and len(mechanism.outputs) > 1:
-        return SeveralDiscreteLaws.of_mechanism(subject, mechanism, pairs)
-    return GaussianLaws.of_mechanism(subject, mechanism, pairs)
+    return None if mechanism is None else GaussianLaws.of_mechanism(subject, mechanism, pairs)
 
 
 def _noisy_values(program: Program) -> GaussianMechanism | None:
