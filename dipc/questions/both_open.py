@@ -269,7 +269,7 @@ def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool 
     decided_by: type[ClassCase] = ClassCase
     if claim.both_open:
         decided_by = BothOpenCase
-    elif claim.at_distance and claim.gamma is not None and not claim.gamma_moves and claim.open().gamma_base:
+    elif claim.at_distance and claim.gamma is not None and not claim.gamma_moves and claim.open().gamma:
         decided_by = OneGammaCase if claim.open().beta is None else ClassCase
     return EveryInput(program, claim, scaled=scaled, decided_by=decided_by)
 
@@ -309,7 +309,7 @@ def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassE
     `beyond` is the reason.
     """
     nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
-    why = Farkas(Derivation.WAYS, convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
+    why = Farkas(Derivation.WAYS, convex.facets, ClaimedDistances.fixed(_ZERO, _ZERO), ())
     return ClassEvidence(
         convex.facets, ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, unverified=beyond)
     )

@@ -43,7 +43,7 @@ from dipc.questions.report import (
 )
 from dipc.questions.source import Case, Settling, Source, reported
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, ExitFinder, pieces
-from dipc.rules.class_claim import ClassClaim
+from dipc.rules.class_claim import ClassClaim, Requirement
 from dipc.rules.every_rule import (
     CoveringProofs,
     Established,
@@ -61,9 +61,9 @@ from dipc.rules.every_rule import (
 )
 from dipc.rules.exchange import classes_up_to_exchange
 from dipc.rules.facets import FacetMetric, choices, facet_metric, facets
-from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, has_static_facets, stated_goal
+from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, has_static_facets, near_answers, stated_goal
 from dipc.rules.halfspaces import Ceiling, Corner, Moving
-from dipc.rules.input_classes import InputClass, Section, classes, finite_cases, near_answers, same_answers
+from dipc.rules.input_classes import InputClass, Section, classes, finite_cases, same_answers
 from dipc.rules.least_slacks import Lower
 from dipc.rules.renaming import Pattern, PatternFinder
 from dipc.rules.rule import (
@@ -671,8 +671,9 @@ class ClassCase:
         if ray is None:
             return None
         bound = far_away.probability_however_far(self.convex.piece.exits, *ray, distances.gamma_base)
-        obligation = Obligation(bound, claim.at_number(_ZERO).beta, claim.intervals)
-        return ProofStep(obligation, Variable.EPS, None, Sharpness.FAR_LIMIT)
+        beta = claim.at_number(_ZERO).beta
+        assert beta is not None, "at a number"
+        return ProofStep(Obligation(bound, beta, claim.intervals), Variable.EPS, None, Sharpness.FAR_LIMIT)
 
     def _ray(self) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]] | None:
         """Return an input of the class and a direction in which dd grows as fast as the distance moved, or None.
@@ -940,14 +941,13 @@ class ClassCase:
             return None if dd is not None and claim.is_near(dd) else witnesses.PointClaim(gamma, claim.at_gamma(gamma))
         if not claim.at_distance:
             fixed = claim.without_distance()
-            return None if dd is not None and claim.is_near(dd) else witnesses.PointClaim(fixed.gamma, fixed.beta)
+            return None if dd is not None and claim.is_near(dd) else _point_claim(fixed)
         if dd is None and claim.gamma_moves:
             return None
         distances = required.distances
         if dd and distances.alpha_rate and required.beta is not None:
             return witnesses.PointClaim(distances.gamma_base + dd * distances.gamma_rate, required.beta, dd)
-        fixed = claim.at_number(dd)
-        return witnesses.PointClaim(fixed.gamma, fixed.beta)
+        return _point_claim(claim.at_number(dd))
 
     def _scale_of(self, product: Fraction | None) -> Fraction:
         goal = self.goal
@@ -1067,7 +1067,7 @@ class ClassCase:
         if isinstance(evidence, ProvedClass):
             return replace(evidence, unverified=evidence.unverified or beyond)
         nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
-        why = Farkas(Derivation.WAYS, self.convex.facets, ClaimedDistances(_ZERO, _ZERO, _ZERO, _ZERO), ())
+        why = Farkas(Derivation.WAYS, self.convex.facets, ClaimedDistances.fixed(_ZERO, _ZERO), ())
         return ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, unverified=beyond)
 
     def _established(self, established: Established) -> ClassResult:
@@ -1179,6 +1179,11 @@ class _Shown:
     @staticmethod
     def from_goal(goal: Goal, bound: ClosedForm | None = None) -> _Shown:
         return _Shown(goal, bound, goal.lower.corner, goal.lower.attained)
+
+
+def _point_claim(fixed: Requirement) -> witnesses.PointClaim:
+    assert fixed.beta is not None, "at a number"
+    return witnesses.PointClaim(fixed.gamma, fixed.beta)
 
 
 def _is_approached(goal: Goal) -> bool:

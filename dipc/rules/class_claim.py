@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from enum import Enum
 from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING
@@ -33,6 +32,7 @@ from dipc.claims.given import INFINITY, Cell
 from dipc.claims.table import Row, Table
 from dipc.frozen import LazyModule, frozen
 from dipc.program.program import Program
+from dipc.rules.rule import ClaimedDistances, Variable
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm
 from dipc.text.ast import Name, mentions
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 else:
     conditions = LazyModule("dipc.claims.conditions")
 
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
 #: The names of the distance to disagreement, where that is alpha.
 _DISTANCES = ("alpha", "dd")
 
@@ -52,37 +54,25 @@ _NO_TABLE = Table("all inputs", (), frozenset(), {})
 _ANY_ROW = Row(1, (), (), None, None, None, None)
 
 
-class Scale(Enum):
-    """The distance, alpha or gamma, that a claim leaves open; t is the product of this distance with eps."""
-
-    ALPHA = "alpha"
-    GAMMA = "gamma"
-
-
 @frozen
-class Open:
-    """A claim about a class for all values of one distance, which `scale` names.
+class Requirement:
+    """The claim for a class: at the `distances`, the least probability of the class is at least 1 - `beta`.
 
-    `alpha` is a number, or None for dd(u), which is then the open distance; gamma = `gamma_base` +
-    `gamma_rate`·distance. `beta` is beta as a function of t = distance·eps. It is None if beta is not such a
-    function; `reason` then says why.
+    Both sides are functions of `variable`. `beta` is None if it is not a function of this variable; `reason` then says
+    why. If alpha = dd(u) is one number for all inputs of the class, `dd` is its text, a rational or `inf`. With a dd of
+    infinity there is no other answer, no facet moves, and alpha counts as 0.
     """
 
-    scale: Scale
-    alpha: Fraction | None
-    gamma_base: Fraction
-    gamma_rate: Fraction
+    distances: ClaimedDistances
+    variable: Variable
     beta: BetaForm | None
-    reason: str | None
+    reason: str | None = None
+    dd: str | None = None
 
-
-@frozen
-class Fixed:
-    """The claim at one alpha (None for infinity) and one gamma, with beta as a function of eps."""
-
-    alpha: Fraction | None
-    gamma: Fraction
-    beta: BetaForm
+    @property
+    def gamma(self) -> Fraction:
+        """The value of gamma at the open distance 0, or at the single distance."""
+        return self.distances.gamma_base
 
 
 class ClassClaim:
@@ -122,7 +112,7 @@ class ClassClaim:
                 "`dipc check --inputs all`, without --for-all, decides both together",
             )
             raise bad_input("E1201", "alpha and gamma cannot both be left open", *advice)
-        self._open: Open | None = None
+        self._open: Requirement | None = None
         self.alpha_text = "dd" if self.at_distance else str(self.alpha_number())
 
     @property
@@ -143,18 +133,30 @@ class ClassClaim:
     @property
     def gamma_moves(self) -> bool:
         """Whether gamma grows with the open distance."""
-        return self.is_open and bool(self.open().gamma_rate)
+        return self.is_open and bool(self.open().distances.gamma_rate)
 
-    def without_distance(self) -> Fixed:
+    def requirement(self) -> Requirement:
+        """Return the claim with its distance left open, or, if no distance is open, for its number as alpha.
+
+        Raises DiagnosticError as `open` and `without_distance` do.
+        """
+        return self.open() if self.is_open else self.without_distance()
+
+    def without_distance(self) -> Requirement:
         """Return the claim for a number as alpha; raise DiagnosticError if beta has no exact meaning."""
         return self._fixed(None)
 
-    def at_number(self, distance: Fraction | None) -> Fixed:
+    def at_number(self, distance: Fraction | None) -> Requirement:
         """Return the claim for inputs with dd(u) = alpha = `distance`; None is infinity."""
-        return self._fixed(INFINITY if distance is None else Cell(distance, show_value(distance)))
+        if distance is None:
+            return replace(self._fixed(INFINITY), dd="inf")
+        return replace(self._fixed(Cell(distance, show_value(distance))), dd=str(distance))
 
-    def whatever_distance(self) -> Fixed | None:
-        """Return the claim with 0 for the open distance if beta does not depend on the distance, else None."""
+    def whatever_distance(self) -> Requirement | None:
+        """Return the claim at the open distance 0 if that implies the claim at every distance, else None.
+
+        It does if beta does not depend on the distance, since the probability never falls as gamma grows.
+        """
         if self.free_gamma:
             names: tuple[str, ...] = ("gamma",)
         elif self.at_distance:
@@ -164,8 +166,9 @@ class ClassClaim:
         if any(mentions(self.beta.tree, name) for name in names):
             return None
         if self.free_gamma:
-            return Fixed(self.alpha_number(), Fraction(0), self.at_gamma(Fraction(0)))
-        return self.at_number(Fraction(0))
+            distances = ClaimedDistances.fixed(self.alpha_number(), _ZERO)
+            return Requirement(distances, Variable.EPS, self.at_gamma(_ZERO))
+        return replace(self.at_number(_ZERO), dd=None)
 
     @property
     def gamma_depends_on_distance(self) -> bool:
@@ -184,12 +187,13 @@ class ClassClaim:
         one = resolve_claim(self._program, _NO_TABLE, replace(self.options, gamma=gamma, eps=None))
         return one.terms(_ANY_ROW).beta
 
-    def _fixed(self, distance: Cell | None) -> Fixed:
+    def _fixed(self, distance: Cell | None) -> Requirement:
         terms: Terms = self._claim.terms(replace(_ANY_ROW, dd=distance))
         assert isinstance(terms.gamma.value, Fraction)
-        return Fixed(terms.alpha, terms.gamma.value, terms.beta)
+        distances = ClaimedDistances.fixed(terms.alpha or _ZERO, terms.gamma.value)
+        return Requirement(distances, Variable.EPS, terms.beta)
 
-    def open(self) -> Open:
+    def open(self) -> Requirement:
         """Return the claim with its distance left open.
 
         Raises DiagnosticError for a gamma that is neither a number nor a multiple of the distance.
@@ -197,10 +201,10 @@ class ClassClaim:
         if self._open is None:
             names = self.names()
             if self.free_gamma:
-                gamma = Fraction(0), Fraction(1)
-                self._open = Open(Scale.GAMMA, self.alpha_number(), *gamma, *self._beta(names, Scale.GAMMA))
+                variable, distances = Variable.GAMMA_EPS, ClaimedDistances(self.alpha_number(), _ZERO, _ZERO, _ONE)
             else:
-                self._open = Open(Scale.ALPHA, None, *self._gamma(names), *self._beta(names, Scale.ALPHA))
+                variable, distances = Variable.ALPHA_EPS, ClaimedDistances(_ZERO, _ONE, *self._gamma(names))
+            self._open = Requirement(distances, variable, *self._beta(names, variable))
         return self._open
 
     def lesser(self) -> tuple[str, ...]:
@@ -233,8 +237,8 @@ class ClassClaim:
             return names | {"alpha": alpha, "gamma": Parametric.unknown("gamma")}
         if not self.at_distance:
             fixed = self.without_distance()
-            assert fixed.alpha is not None
-            return names | {"alpha": Parametric.number(fixed.alpha), "gamma": Parametric.number(fixed.gamma)}
+            alpha = Parametric.number(fixed.distances.alpha_base)
+            return names | {"alpha": alpha, "gamma": Parametric.number(fixed.gamma)}
         distance = Parametric.unknown("alpha")
         names |= {"alpha": distance, "dd": distance}
         base, rate = self._gamma(names)
@@ -276,19 +280,20 @@ class ClassClaim:
             "write for example `--gamma 0`, `--gamma alpha` or `--gamma free`",
         )
 
-    def _beta(self, names: dict[str, Parametric], scale: Scale) -> tuple[BetaForm | None, str | None]:
-        """Return (beta as a function of t, None), or (None, the reason why beta is not one).
+    def _beta(self, names: dict[str, Parametric], variable: Variable) -> tuple[BetaForm | None, str | None]:
+        """Return (beta as a function of `variable`, None), or (None, the reason why beta is not one).
 
-        The variable t is the distance `scale` times eps; `names` has the value of each name in beta.
+        `names` has the value of each name in beta.
         """
+        of_alpha = variable is Variable.ALPHA_EPS
         if not _scales(self.beta, names):
-            advice = "give alpha a number, or let gamma grow with it" if scale is Scale.ALPHA else "give gamma a number"
-            name = scale.value
-            return None, f"beta is not a function of {name}*eps, so not every {name} can be decided at once: {advice}"
+            advice = "give alpha a number, or let gamma grow with it" if of_alpha else "give gamma a number"
+            name = "alpha" if of_alpha else "gamma"
+            return None, f"beta is not a function of {variable}, so not every {name} can be decided at once: {advice}"
         # beta at every eps, also where the program is for one eps only.
-        everywhere = replace(self.options, eps="(0, inf)", gamma=self.options.gamma if scale is Scale.ALPHA else 1)
+        everywhere = replace(self.options, eps="(0, inf)", gamma=self.options.gamma if of_alpha else 1)
         claim = resolve_claim(replace(self._program, only_at=None), _NO_TABLE, everywhere)
-        one = Cell(Fraction(1), "1") if scale is Scale.ALPHA else None
+        one = Cell(_ONE, "1") if of_alpha else None
         return claim.terms(replace(_ANY_ROW, dd=one)).beta, None
 
 

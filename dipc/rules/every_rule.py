@@ -35,7 +35,6 @@ from dipc.rules.goal import (
     Goal,
     Proof,
     Setting,
-    fixed_requirement,
     is_certified,
     requirement,
     restatements,
@@ -69,7 +68,7 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
     noise are within gamma of det's. `setting` has the claim, which gives gamma, and the metric. Raises Undecided.
     """
     inputs, piece = convex.inputs, convex.piece
-    gamma = requirement(setting.claim, inputs, setting.metric).distances.gamma_base
+    gamma = requirement(setting.claim, inputs, setting.metric).gamma
     exits = [_with_near_outputs(centered, gamma, inputs.whole) for centered in piece.exits]
     finer = pieces(convex.guards, exits, setting.program.limits.pieces)
     known = known_region(setting, inputs, piece)
@@ -332,7 +331,7 @@ def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
 
     The evidence needs them because a facet that moves implies no more than a fixed one at the least distance, 1.
     """
-    beyond = goal.requiring(fixed_requirement(goal.setting.claim.at_number(Fraction(2)), "2"))
+    beyond = goal.requiring(goal.setting.claim.at_number(Fraction(2)))
     return () if beyond.empty is not None else beyond.lower.evidence.slacks
 
 

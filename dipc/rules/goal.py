@@ -11,44 +11,29 @@ from dipc.algebra.limits import Undecided
 from dipc.chain.state import Constraint
 from dipc.decide.obligation import Obligation
 from dipc.frozen import frozen
+from dipc.program.ideal import Ideal
 from dipc.program.metric import Norm
+from dipc.program.nearness import Nearness
 from dipc.program.program import Program
 from dipc.rules.centered_exits import ConvexPiece, ExitFinder
 from dipc.rules.clamps import near_whatever
-from dipc.rules.class_claim import ClassClaim, Fixed, Scale, products
+from dipc.rules.class_claim import ClassClaim, Requirement, products
 from dipc.rules.facets import FacetMetric
 from dipc.rules.halfspaces import Ceiling, Moving, greatest_alpha
-from dipc.rules.input_classes import InputClass, NearAnswers
+from dipc.rules.input_classes import InputClass, NearAnswers, metric_excerpt
 from dipc.rules.least_slacks import LEAST_SLACKS, Lower
 from dipc.rules.rule import (
     BoundEvidence,
     Bounds,
-    ClaimedDistances,
     Instance,
     ProofStep,
     ProvedClass,
     Rule,
-    Variable,
 )
 from dipc.sign.interval import Interval
-from dipc.sign.piecewise import BetaForm
+from dipc.text.diagnostic import bad_input
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
-
-
-@frozen
-class Requirement:
-    """The claim for a class: at the `distances`, the least probability of the class is at least 1 - `beta`.
-
-    Both sides are functions of `variable`. `beta` is None if it is not a function of this variable; `reason` then says
-    why. If alpha = dd(u) is one number for all inputs of the class, `dd` is its text, a rational or `inf`.
-    """
-
-    distances: ClaimedDistances
-    variable: Variable
-    beta: BetaForm | None
-    reason: str | None = None
-    dd: str | None = None
 
 
 def requirement(claim: ClassClaim, input_class: InputClass, metric: FacetMetric) -> Requirement:
@@ -63,59 +48,20 @@ def requirement(claim: ClassClaim, input_class: InputClass, metric: FacetMetric)
     Otherwise the distance stays open. Raises DiagnosticError where beta has no exact meaning.
     """
     if not claim.at_distance:
-        wanted = open_requirement(claim) if claim.free_gamma else fixed_requirement(claim.without_distance())
+        wanted = claim.requirement()
         if not input_class.integral:
             return wanted
         return replace(wanted, distances=replace(wanted.distances, alpha_base=claim.least_integer()))
     if input_class.alone:
         # If gamma grows with alpha, the claim at alpha = infinity does not replace the claim at every alpha.
-        return open_requirement(claim) if claim.gamma_moves else fixed_requirement(claim.at_number(None), "inf")
+        return claim.open() if claim.gamma_moves else claim.at_number(None)
     if metric.norm is Norm.DISCRETE and metric.apart is None:
-        return fixed_requirement(claim.at_number(_ONE), "1")
+        return claim.at_number(_ONE)
     if input_class.rivals_arbitrarily_near and metric.apart is None:
-        return fixed_requirement(claim.at_number(_ZERO), "0")
+        return claim.at_number(_ZERO)
     if input_class.rivals_at_one and input_class.integral and metric.apart is None:
-        return fixed_requirement(claim.at_number(_ONE), "1")
-    return open_requirement(claim)
-
-
-def at_zero(claim: ClassClaim) -> Requirement:
-    """Return what `claim` requires of inputs with dd(u) = 0."""
-    return fixed_requirement(claim.at_number(_ZERO), "0")
-
-
-def without_distance(claim: ClassClaim) -> Requirement | None:
-    """Return what `claim` requires at the open distance 0, if that implies the claim at every distance, else None.
-
-    It does if beta does not depend on the distance, since the probability never falls as gamma grows.
-    """
-    fixed = claim.whatever_distance()
-    return None if fixed is None else fixed_requirement(fixed)
-
-
-def open_requirement(claim: ClassClaim) -> Requirement:
-    """Return what `claim` requires with a distance left open.
-
-    Raises DiagnosticError for a gamma that is not a multiple of the distance.
-    """
-    opened = claim.open()
-    variable = Variable.GAMMA_EPS if opened.scale is Scale.GAMMA else Variable.ALPHA_EPS
-    if opened.scale is Scale.GAMMA:
-        assert opened.alpha is not None
-        distances = ClaimedDistances(opened.alpha, _ZERO, opened.gamma_base, opened.gamma_rate)
-    else:
-        distances = ClaimedDistances(_ZERO, _ONE, opened.gamma_base, opened.gamma_rate)
-    return Requirement(distances, variable, opened.beta, opened.reason)
-
-
-def fixed_requirement(fixed: Fixed, dd: str | None = None) -> Requirement:
-    """Return the requirement that a claim makes at the alpha and gamma of `fixed`.
-
-    `dd` is the text of dd(u), or None.
-    """
-    # Where dd is infinite there is no other answer, and no facet moves.
-    alpha = _ZERO if fixed.alpha is None else fixed.alpha
-    return Requirement(ClaimedDistances(alpha, _ZERO, fixed.gamma, _ZERO), Variable.EPS, fixed.beta, dd=dd)
+        return claim.at_number(_ONE)
+    return claim.open()
 
 
 def restatements(
@@ -130,8 +76,8 @@ def restatements(
     # In the discrete distance another answer is at 1 even where the answer moves.
     touching = input_class.moving and metric.apart is None and metric.norm is not Norm.DISCRETE
     if claim.at_distance and touching:
-        yield at_zero(claim)
-    without = without_distance(claim)
+        yield claim.at_number(_ZERO)
+    without = claim.whatever_distance()
     if without is not None:
         yield without
 
@@ -196,6 +142,24 @@ class Setting:
     near: NearAnswers | None
     exits: ExitFinder
     slots: Sequence[int]
+
+
+def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
+    """Return the answers near det's, by the distance of `ideal` and the gamma of `claim`, or None.
+
+    None means that the distance of answers is the product distance. Raises DiagnosticError for real or int outputs
+    with another distance, and for a distance with more than two values if gamma is not a number.
+    """
+    core = ideal.program.core
+    if core.has_product_distance:
+        return None
+    Nearness(core).require_finite()
+    if ideal.metric.core.output == "product":
+        return NearAnswers(ideal, _ZERO)
+    if claim.free_gamma or claim.gamma_moves:
+        message = "`--inputs all` does not cover a gamma other than a number with this distance of answers"
+        raise bad_input("E1206", message, "give gamma a number, such as --gamma 1", place=metric_excerpt(core))
+    return NearAnswers(ideal, claim.requirement().gamma)
 
 
 class Goal:
@@ -345,7 +309,7 @@ def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
         raise Undecided(convex.refused)
     goal = Goal(setting, convex, requirement(setting.claim, convex.inputs, setting.metric))
     if goal.empty is None and goal.greatest == 0 and goal.required.distances.alpha_rate:
-        return goal.requiring(at_zero(setting.claim))
+        return goal.requiring(setting.claim.at_number(_ZERO))
     return goal
 
 

@@ -29,7 +29,6 @@ from dipc.program.ideal import Ideal, Region
 from dipc.program.metric import Norm
 from dipc.program.nearness import (
     Formula,
-    Nearness,
     all_of,
     any_of,
     compared,
@@ -40,10 +39,9 @@ from dipc.program.nearness import (
     pieced,
 )
 from dipc.program.program import Program
-from dipc.rules.class_claim import ClassClaim
 from dipc.text.ast import CompareOp
 from dipc.text.core import Value
-from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, bad_input
+from dipc.text.diagnostic import Excerpt, bad_input
 from dipc.text.program import CoreProgram, Gap
 
 _ZERO = Fraction(0)
@@ -430,31 +428,13 @@ class NearAnswers:
         return {**finite, **{slot: Affine.input(slot) for slot in self.ideal.symbolic_inputs}}
 
 
-def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
-    """Return the answers near det's, by the distance of `ideal` and the gamma of `claim`, or None.
-
-    None means that the distance of answers is the product distance. Raises DiagnosticError for real or int outputs
-    with another distance, and for a distance with more than two values if gamma is not a number.
-    """
-    core = ideal.program.core
-    if core.has_product_distance:
-        return None
-    Nearness(core).require_finite()
-    if ideal.metric.core.output == "product":
-        return NearAnswers(ideal, Fraction(0))
-    if claim.free_gamma or claim.gamma_moves:
-        raise DiagnosticError(_unsupported(core, "a gamma other than a number with this distance of answers"))
-    fixed = claim.open().gamma_base if claim.is_open else claim.without_distance().gamma
-    return NearAnswers(ideal, fixed)
-
-
 def require_product(core: CoreProgram) -> None:
     """Raise DiagnosticError unless `core` compares answers by equality and the product distance alone."""
     if not core.has_product_distance:
         same = core.metric is not None and core.metric.same is not None
         what = "answers that count as the same (`same`)" if same else "a distance of answers other than `product`"
         note = "give the constant a number"
-        raise bad_input("E1206", f"`--for-all` does not cover {what}", note, place=_in_metric(core))
+        raise bad_input("E1206", f"`--for-all` does not cover {what}", note, place=metric_excerpt(core))
 
 
 def cases_of(formula: Formula) -> tuple[tuple[Constraint, ...], ...]:
@@ -473,10 +453,6 @@ def _values(answer: Sequence[object]) -> tuple[Value, ...]:
     return tuple(value for value in answer if isinstance(value, bool | Fraction | str))
 
 
-def _unsupported(core: CoreProgram, what: str) -> Diagnostic:
-    notes = ("give gamma a number, such as --gamma 1",)
-    return Diagnostic("E1206", f"`--inputs all` does not cover {what}", _in_metric(core), notes=notes)
-
-
-def _in_metric(core: CoreProgram) -> Excerpt | None:
+def metric_excerpt(core: CoreProgram) -> Excerpt | None:
+    """Return the place of the `metric` block of `core`, or None without a block."""
     return None if core.metric is None else core.source.excerpt(core.metric.span)

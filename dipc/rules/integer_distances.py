@@ -25,13 +25,13 @@ from dipc.measure.event import Event
 from dipc.measure.measure import Measurer
 from dipc.rules.centered_exits import DISTANCE, Level, NoiseComponent, ShiftedHalfspace, connected, is_whole
 from dipc.rules.clamps import CLAMPS
-from dipc.rules.class_claim import ClassClaim, Fixed
+from dipc.rules.class_claim import ClassClaim, Requirement
 from dipc.rules.complement import complement
-from dipc.rules.goal import ConvexClass, Goal, Requirement, at_zero, fixed_requirement
+from dipc.rules.goal import ConvexClass, Goal
 from dipc.rules.halfspaces import Moving
 from dipc.rules.joint_tails import joint_tails
 from dipc.rules.least_slacks import least_slacks, slack_bound
-from dipc.rules.rule import Bounds, ClaimedDistances, Derivation, Farkas, Instance, ProofStep
+from dipc.rules.rule import Bounds, ClaimedDistances, Derivation, Farkas, Instance, ProofStep, Variable
 from dipc.rules.vertices import vertices
 from dipc.sign.partial_sums import has_nonnegative_partial_sums
 from dipc.sign.piecewise import proved_quotient
@@ -328,10 +328,10 @@ def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
     claim, distances = goal.setting.claim, goal.required.distances
     if not conditions.trend(claim.beta, "gamma", claim.names(), claim.intervals).falls:
         return _NOTHING
-    alpha = distances.alpha_base
 
     def wanted(number: Fraction) -> Requirement:
-        return fixed_requirement(Fixed(alpha, number - 1, claim.at_gamma(number)))
+        fixed = ClaimedDistances.fixed(distances.alpha_base, number - 1)
+        return Requirement(fixed, Variable.EPS, claim.at_gamma(number))
 
     rounded = replace(distances, gamma_base=-_ONE, gamma_rate=_ONE)
     return (yield from _one_by_one(goal, wanted, _far_away(goal, rounded), None, proving))
@@ -346,7 +346,7 @@ def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
     claim, required = goal.setting.claim, goal.required
     if required.distances.gamma_rate or not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
         return _NOTHING
-    near = goal.requiring(at_zero(claim))
+    near = goal.requiring(claim.at_number(_ZERO))
     if near.empty is not None or (yield from proving(near)) is None:
         return _NOTHING
     rounded = Goal(goal.setting, replace(goal.convex, facets=tuple(_rounded_facets(goal.convex))), required)
@@ -370,17 +370,12 @@ def _rounded_facets(convex: ConvexClass) -> Iterator[Moving]:
 
 def at_distance(goal: Goal, distance: Fraction) -> Goal:
     """Return `goal` restricted to inputs at `distance` from other answers."""
-    return goal.requiring(fixed_requirement(goal.setting.claim.at_number(distance), str(distance)))
+    return goal.requiring(goal.setting.claim.at_number(distance))
 
 
 def _at_every_distance(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByIntegers]:
-    claim = goal.setting.claim
-
-    def wanted(distance: Fraction) -> Requirement:
-        return fixed_requirement(claim.at_number(distance), str(distance))
-
     far = _far_away(goal, goal.required.distances)
-    return (yield from _one_by_one(goal, wanted, far, goal.greatest, proving, start))
+    return (yield from _one_by_one(goal, goal.setting.claim.at_number, far, goal.greatest, proving, start))
 
 
 def _one_by_one(

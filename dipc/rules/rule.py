@@ -95,6 +95,11 @@ class ClaimedDistances:
     start: int | None = None
     further: int = 0
 
+    @staticmethod
+    def fixed(alpha: Fraction, gamma: Fraction) -> ClaimedDistances:
+        """Return the numbers `alpha` and `gamma`, without an open distance."""
+        return ClaimedDistances(alpha, Fraction(0), gamma, Fraction(0))
+
     @property
     def is_open(self) -> bool:
         """True if the claim is about every distance >= 0, so that bounds have to be functions of distance·eps."""
@@ -151,7 +156,7 @@ class SlackBound:
 
 
 class Derivation(StrEnum):
-    """How a bound follows from bounds of slacks, by the name that a certificate has for it.
+    """The derivation of a bound from bounds of slacks, by its name in a certificate.
 
     - `WAYS`: Σ weight·Π Pr[event] over the exits to the answer, with each slack at its lower bound. An event only grows
       with its slacks.

@@ -55,8 +55,7 @@ from dipc.questions.report import (
     overall,
 )
 from dipc.questions.source import Case, Settling, Source
-from dipc.rules.class_claim import ClassClaim, products
-from dipc.rules.goal import Requirement, fixed_requirement, open_requirement
+from dipc.rules.class_claim import ClassClaim, Requirement, products
 from dipc.rules.input_classes import require_product
 from dipc.rules.rule import EachInput, ProofStep
 from dipc.sign.interval import Interval
@@ -292,8 +291,7 @@ class AllNumbers(ClassSource):
     @cached_property
     def required(self) -> Requirement:
         """The requirement that the claim states at its distances, as a function of its variable."""
-        claim = self.claim
-        return open_requirement(claim) if claim.is_open else fixed_requirement(claim.without_distance())
+        return self.claim.requirement()
 
     def refusal(self, refused: NotUniform) -> str:
         """Return the reason why there is no union bound, `refused`, with the line of the program."""
