@@ -194,7 +194,7 @@ class GaussianMechanism:
         """True if several outputs have discrete Gaussian noise."""
         return self.whole and len(self.outputs) > 1
 
-    def moved(self, program: Program, one: Input, two: Input) -> OutputsMove:
+    def move_between(self, program: Program, one: Input, two: Input) -> OutputsMove:
         """Return the move of the outputs between the inputs `one` and `two` of `program`.
 
         Raises OutsideFragment if an output with discrete noise moves by an amount that is not an integer.
@@ -296,7 +296,7 @@ class GaussianLaws(Laws):
         """
         program = subject.program if box is None else box.program
         every = _adjacent(program, mechanism, pairs) if box is None else _pairs_in(box, mechanism, pairs)
-        moves = (mechanism.moved(program, one, two) for one, two in every)
+        moves = (mechanism.move_between(program, one, two) for one, two in every)
         if not mechanism.several:
             return GaussianLaws(subject, mechanism, [max(moves, key=lambda move: move.square)])
         different: dict[tuple[Fraction, ...], OutputsMove] = {}

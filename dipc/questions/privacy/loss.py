@@ -168,26 +168,6 @@ def _measured(bound: Bound, engine: Engine) -> Generator[Obligation | Bound, Dec
 _Answered = tuple[Value, Value, Closed]
 
 
-@frozen
-class _Tails:
-    """An int output whose values beyond ±`bound` have geometric probabilities with this `rate`.
-
-    The rate is None if the output is never beyond the bound.
-    """
-
-    bound: int
-    rate: Fraction | None
-
-    def values(self) -> list[_Answered]:
-        """Return all values within the bound, then both tails as one value each, with the factor of its probability."""
-        every: list[_Answered] = [(Fraction(o), Fraction(o), ExpPoly.ONE) for o in range(-self.bound, self.bound + 1)]
-        if self.rate is None:
-            return every
-        share = Quotient(ExpPoly.ONE, 1 - ExpPoly.term(1, 0, -self.rate))
-        far = self.bound + 1
-        return [*every, (Fraction(-far), f"{-far} or less", share), (Fraction(far), f"{far} or more", share)]
-
-
 def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
     """Return the laws of `program`, which has int outputs, at `inputs`.
 
@@ -198,14 +178,14 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
         raise OutsideFragment("a delta is decided for finite and int outputs only, but some are real")
     reached = list(_reached(program, inputs))
     taken: set[tuple[int, int]] = set()
-    tails = {slot.index: _tails(slot, reached, taken) for slot in slots if isinstance(slot.type, IntType)}
-    finite = [slot for slot in slots if slot.index not in tails]
-    seen = dict.fromkeys(tuple([_value(here.state, slot) for slot in finite]) for here in reached)
+    integers = {slot.index: _int_answers(slot, reached, taken) for slot in slots if isinstance(slot.type, IntType)}
+    finite = [slot for slot in slots if slot.index not in integers]
+    seen = dict.fromkeys(tuple([_value(state, slot) for slot in finite]) for state, _ in reached)
     answers: list[tuple[_Answered, ...]] = []
     for values in seen:
         known = dict(zip(finite, values, strict=True))
         each: list[list[_Answered]] = [
-            [(known[slot], known[slot], ExpPoly.ONE)] if slot in known else tails[slot.index].values() for slot in slots
+            [(known[slot], known[slot], ExpPoly.ONE)] if slot in known else integers[slot.index] for slot in slots
         ]
         answers += itertools.product(*each)
     if len(answers) > program.limits.answers:
@@ -223,15 +203,11 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
     return LawTable(tuple([slot.name for slot in slots]), said, tuple(numbering.forms), tuple(rows))
 
 
-@frozen
-class _Here:
-    """An exit `state` that is reached at an input; `values` has the real and int inputs, by slot."""
-
-    state: ExitState
-    values: Mapping[int, Fraction]
+#: An exit that is reached at an input, and the real and int inputs there, by slot.
+_Reached = tuple[ExitState, Mapping[int, Fraction]]
 
 
-def _reached(program: Program, inputs: Sequence[Input]) -> Iterator[_Here]:
+def _reached(program: Program, inputs: Sequence[Input]) -> Iterator[_Reached]:
     core = program.core
     for point in inputs:
         values = dict(zip(core.inputs, point, strict=True))
@@ -239,7 +215,7 @@ def _reached(program: Program, inputs: Sequence[Input]) -> Iterator[_Here]:
         given = {slot: value for slot, value in values.items() if slot not in finite and isinstance(value, Fraction)}
         for state in program.exits(finite).states:
             if all(item.holds_at(given) for item in state.guards.items):
-                yield _Here(state, given)
+                yield state, given
 
 
 def _value(state: ExitState, slot: Slot) -> Value:
@@ -250,24 +226,24 @@ def _value(state: ExitState, slot: Slot) -> Value:
     return value
 
 
-def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) -> _Tails:
-    """Return the tails of the int output `slot`: the range beyond which its probabilities are geometric.
+def _int_answers(slot: Slot, reached: Iterable[_Reached], taken: set[tuple[int, int]]) -> list[_Answered]:
+    """Return the values of the int output `slot` as answers: those near its centers one by one, and each tail as one.
 
     `reached` are the exits at all inputs. `taken` collects (index of an exit, noise) for the noises that outputs
     consist of. Raises Undecided if the tails are not geometric.
     """
     rates: set[Fraction] = set()
     far = Fraction(0)
-    for position, here in enumerate(reached):
-        form = here.state.outputs[slot.index]
+    for position, (state, values) in enumerate(reached):
+        form = state.outputs[slot.index]
         if not isinstance(form, Affine):
             raise OutsideFragment(f"`{slot.name}` is not assigned on every path")
-        constant = form.substituted(here.values).constant
+        constant = form.substituted(values).constant
         far = max(far, abs(constant))
         if not form.noises:
             continue
         (noise, factor), *others = form.noises
-        drawn = next(each for each in here.state.noises if each.id == noise)
+        drawn = next(each for each in state.noises if each.id == noise)
         if (
             others
             or abs(factor) != 1
@@ -278,9 +254,9 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
             raise OutsideFragment(f"`{slot.name}` is not a single noise plus a number, so its tails are not geometric")
         taken.add((position, noise))
         rates.add(drawn.rate)
-        far = max(far, abs(constant + factor * drawn.mean.evaluate(here.values)))
-        for item in here.state.constraints.items:
-            compared = item.form.substituted(here.values)
+        far = max(far, abs(constant + factor * drawn.mean.evaluate(values)))
+        for item in state.constraints.items:
+            compared = item.form.substituted(values)
             if all(key != noise for key, _ in compared.noises):
                 continue
             if len(compared.noises) > 1:
@@ -291,7 +267,13 @@ def _tails(slot: Slot, reached: Iterable[_Here], taken: set[tuple[int, int]]) ->
     if len(rates) > 1:
         raise OutsideFragment(f"`{slot.name}` has noises of several rates, so its tails are not geometric")
     # One more value, so that the single values on each side include one with the ratio of that tail.
-    return _Tails(ceil(far) + 1, next(iter(rates), None))
+    bound = ceil(far) + 1
+    every: list[_Answered] = [(Fraction(o), Fraction(o), ExpPoly.ONE) for o in range(-bound, bound + 1)]
+    for rate in rates:
+        share = Quotient(ExpPoly.ONE, 1 - ExpPoly.term(1, 0, -rate))
+        first = bound + 1
+        every += [(Fraction(-first), f"{-first} or less", share), (Fraction(first), f"{first} or more", share)]
+    return every
 
 
 def different_pairs(table: LawTable, pairs: Pairs) -> list[tuple[int, int]]:
