@@ -57,7 +57,7 @@ from dipc.algebra.graph import strongly_connected
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.chain.state import Affine, Constraint, State
 from dipc.frozen import frozen
-from dipc.linear.halfspace import Halfspace, sorted_terms
+from dipc.linear.halfspace import Halfspace, Terms, sorted_terms
 from dipc.linear.program import Infeasible, Least, cells, corners, is_bounded_on, minimum, solution
 from dipc.noise.law import Law
 from dipc.program.program import Program
@@ -71,12 +71,8 @@ from dipc.text.core import SampleChoice, SampleExponential
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
-#: An input of the loop's index, given by its array, or one that all iterations share, given by its slot.
-Coordinate = str | int
-
-
-#: Inputs of an iteration; missing ones are 0.
-Point = Mapping[Coordinate, Fraction]
+#: Inputs of an iteration, by slot; missing ones are 0. An array has the slot of its first element in every iteration.
+Point = Mapping[int, Fraction]
 
 
 @frozen
@@ -88,44 +84,32 @@ class Move:
 
 
 @frozen
-class InputForm:
-    """An affine form of the inputs of an iteration: Σ c·input + `constant`, with the c in `coefficients`."""
-
-    coefficients: tuple[tuple[Coordinate, Fraction], ...]
-    constant: Fraction
-
-    def value_at(self, point: Point) -> Fraction:
-        """Return the value of the form at `point`."""
-        return sum((c * point.get(key, _ZERO) for key, c in self.coefficients), self.constant)
-
-    def of_shared(self) -> tuple[tuple[Coordinate, Fraction], ...]:
-        """Return the terms of the form in inputs that all iterations share."""
-        return tuple([(key, c) for key, c in self.coefficients if isinstance(key, int)])
-
-
-@frozen
 class Change:
     """The change of a form of noises and inputs when noises are shifted and inputs move.
 
-    `noises` are the form's terms in the noises, as (index, factor): first those carried over from earlier iterations,
-    then those drawn since. The inputs contribute the form `here` before the move and `there` after it.
+    The form is `here` before the inputs move, and `there` after it; both have the same terms in the noises. Noises are
+    numbered: first those carried over from earlier iterations, then those drawn since.
     """
 
-    noises: tuple[tuple[int, Fraction], ...]
-    here: InputForm
-    there: InputForm
+    here: Affine
+    there: Affine
+
+    @property
+    def noises(self) -> Terms:
+        """The terms in the noises, as (index, factor)."""
+        return self.here.noises
 
     def contribution(self, move: Move) -> Fraction:
         """Return the part of the change that comes from the inputs' `move`."""
-        return self.there.value_at(move.there) - self.here.value_at(move.here)
+        return self.there.substituted(move.there).constant - self.here.substituted(move.here).constant
 
     @property
-    def inputs(self) -> tuple[Coordinate, ...]:
+    def inputs(self) -> tuple[int, ...]:
         """The inputs on which the change depends."""
-        return tuple(dict.fromkeys(key for form in (self.here, self.there) for key, _ in form.coefficients))
+        return tuple(dict.fromkeys(slot for form in (self.here, self.there) for slot, _ in form.inputs))
 
 
-#: The conditions on the inputs of an iteration in a cell, by position in `LoopPath.names`.
+#: The conditions on the inputs of an iteration in a cell.
 Cell = tuple[Halfspace, ...]
 
 
@@ -138,8 +122,8 @@ class LoopPath:
     `means` the changes of their means. `carried` has the indices of those noises that are compared after the goal.
     `is_iteration` is True if the path belongs to an iteration, and False before and after the loop.
 
-    If inputs are compared without noise, the path leads from inputs `names` in the first of `cells` to inputs in the
-    second.
+    `own` are the inputs of the iteration that matter. If inputs are compared without noise, the path leads from those
+    in the first of `cells` to those in the second.
     """
 
     slacks: tuple[Change, ...]
@@ -150,7 +134,7 @@ class LoopPath:
     goal: int | None
     carried: tuple[int, ...]
     is_iteration: bool
-    names: tuple[str, ...]
+    own: tuple[int, ...]
     cells: tuple[Cell, Cell] | None = None
 
     @property
@@ -163,10 +147,10 @@ class LoopPath:
 class Unmatched:
     """Two cells of inputs such that some path through the first has no matching path through the second.
 
-    The cells are about the inputs `names` of an iteration. They must not contain adjacent inputs, or there is no bound.
+    The cells are about the inputs `own` of an iteration. They must not contain adjacent inputs, or there is no bound.
     """
 
-    names: tuple[str, ...]
+    own: tuple[int, ...]
     cells: tuple[Cell, Cell]
     reason: str
 
@@ -274,6 +258,8 @@ class PathRuns(LoopRuns[State, LoopPath]):
             raise NotUniform("an input has values that are not numbers")
         super().__init__(program, loop, arrays, count, {})
         self._unmatched: dict[Unmatched, None] = {}
+        #: The slot of the first element of each array.
+        self._firsts = {self._array_of(slot.index): slot.index for slot in reversed(core.slots)}
         self._has_choices = any(isinstance(each, SampleChoice | SampleExponential) for each in core.instructions)
 
     def paths(self) -> LoopPaths:
@@ -311,8 +297,10 @@ class PathRuns(LoopRuns[State, LoopPath]):
             raise NotUniform("inputs that all iterations share are compared without noise")
         if self._has_choices:
             raise NotUniform("inputs are compared without noise in a program with choices")
-        names = tuple(sorted({name for run in runs for name in run.path.names} | {self._name(slot) for slot in slots}))
-        halves = [self._of_names(item.guard, names, iteration) for item in guards]
+        own = tuple(
+            sorted({slot for run in runs for slot in run.path.own} | {self._coordinate(slot) for slot in slots})
+        )
+        halves = [replace(item.guard, coefficients=self._of_inputs(item.form.inputs, iteration)) for item in guards]
         place = {item: position for position, item in enumerate(guards)}
         for (one, ours), (two, theirs) in product(cells(halves, self._limits.cells), repeat=2):
             beside = _matches(
@@ -322,15 +310,9 @@ class PathRuns(LoopRuns[State, LoopPath]):
                 )
             )
             if isinstance(beside, str):
-                self._unmatched[Unmatched(names, (one, two), beside)] = None
+                self._unmatched[Unmatched(own, (one, two), beside)] = None
             else:
-                yield from (replace(path, names=names, cells=(one, two)) for path in beside)
-
-    def _of_names(self, half: Halfspace, names: Sequence[str], iteration: int | None) -> Halfspace:
-        if any(not self._is_at(slot, iteration) for slot, _ in half.coefficients):
-            raise NotUniform("a value that depends on the input of one iteration is used in another")
-        terms = {names.index(self._name(slot)): c for slot, c in half.coefficients}
-        return Halfspace(sorted_terms(terms), half.constant, half.strict)
+                yield from (replace(path, own=own, cells=(one, two)) for path in beside)
 
     def _run(self, start: State, state: State, following: int, iteration: int | None) -> _Run:
         alive = alive_noises(self._own, start)
@@ -339,8 +321,9 @@ class PathRuns(LoopRuns[State, LoopPath]):
         numbers = {noise: position for position, noise in enumerate([*alive, *(noise.id for noise in drawn)])}
 
         def change(form: Affine) -> Change:
-            inputs = self._inputs_of(form, iteration)
-            return Change(tuple((numbers[noise], c) for noise, c in form.noises), inputs, inputs)
+            noises = sorted_terms({numbers[noise]: c for noise, c in form.noises})
+            moved = Affine(noises, self._of_inputs(form.inputs, iteration), form.constant)
+            return Change(moved, moved)
 
         ended = state.label == self._own.flow.exit_label
         outputs = []
@@ -363,22 +346,17 @@ class PathRuns(LoopRuns[State, LoopPath]):
             iteration is not None and iteration >= 0,
             (),
         )
-        names = {key for each in path.changes for key in each.inputs if isinstance(key, str)}
-        return _Run(state.guards.items, tuple(answers), replace(path, names=tuple(sorted(names))))
+        own = {slot for each in path.changes for slot in each.inputs if self._array_of(slot) is not None}
+        return _Run(state.guards.items, tuple(answers), replace(path, own=tuple(sorted(own))))
 
-    def _inputs_of(self, form: Affine, iteration: int | None) -> InputForm:
-        if any(self._array_of(slot) is not None and not self._is_at(slot, iteration) for slot, _ in form.inputs):
+    def _of_inputs(self, terms: Terms, iteration: int | None) -> Terms:
+        if any(self._array_of(slot) is not None and not self._is_at(slot, iteration) for slot, _ in terms):
             raise NotUniform("a value that depends on the input of one iteration is used in another")
-        return InputForm(tuple([(self._coordinate(slot), c) for slot, c in form.inputs]), form.constant)
+        return sorted_terms({self._coordinate(slot): c for slot, c in terms})
 
-    def _coordinate(self, slot: int) -> Coordinate:
+    def _coordinate(self, slot: int) -> int:
         array = self._array_of(slot)
-        return slot if array is None else array
-
-    def _name(self, slot: int) -> str:
-        array = self._array_of(slot)
-        assert array is not None, "the input of an iteration is an element of an array"
-        return array
+        return slot if array is None else self._firsts[array]
 
 
 def _matches(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | str:
@@ -403,18 +381,23 @@ def _match(one: _Run, two: _Run) -> LoopPath | None:
         there.carried,
     ):
         return None
+    if [change.noises for change in here.outputs] != [change.noises for change in there.outputs]:
+        return None
     slacks = []
     for wanted in there.slacks:
         own = next((change for change in here.slacks if change.noises == wanted.noises), None)
         if own is None:
             return None
-        slacks.append(replace(own, there=wanted.there))
-    outputs = [replace(own, there=other.there) for own, other in zip(here.outputs, there.outputs, strict=True)]
-    means = [replace(own, there=other.there) for own, other in zip(here.means, there.means, strict=True)]
+        slacks.append(Change(own.here, wanted.there))
+    outputs = [Change(own.here, other.there) for own, other in zip(here.outputs, there.outputs, strict=True)]
+    means = [Change(own.here, other.there) for own, other in zip(here.means, there.means, strict=True)]
     joined = replace(here, slacks=tuple(slacks), outputs=tuple(outputs), means=tuple(means))
-    same = [own.noises == other.noises for own, other in zip(here.outputs, there.outputs, strict=True)]
-    shared = [change.here.of_shared() == change.there.of_shared() for change in joined.changes]
-    return joined if all(same) and all(shared) else None
+    of_iteration = {*here.own, *there.own}
+
+    def shared(form: Affine) -> list[tuple[int, Fraction]]:
+        return [term for term in form.inputs if term[0] not in of_iteration]
+
+    return joined if all(shared(each.here) == shared(each.there) for each in joined.changes) else None
 
 
 def alive_noises(side: LoopSide, state: State) -> tuple[int, ...]:
@@ -575,22 +558,22 @@ def loop_cost(
     adjacent inputs whose paths do not match, LimitReached for more paths than `limits` allows, NotConfirmed.
     """
     for each in paths.unmatched:
-        if not isinstance(solution(_pairs(each.names, each.cells, within)), Infeasible):
+        if not isinstance(solution(_pairs(each.own, each.cells, within)), Infeasible):
             raise NotUniform(each.reason)
     units = _Units.from_paths(paths, rates)
     outlines = [
         outline
         for shared, spent in _shared_moves(paths.inputs, within)
-        for outline in _outlines(list(_steps(paths, within, shared, _Place(None, spent))), limits.paths)
+        for outline in _outlines(list(_steps(paths, within, shared, _Place(None, spent))), paths.low, limits.paths)
     ]
 
     def cost(number: int) -> LoopCost | None:
         known: dict[tuple[int, int], list[RationalFunction]] = {}
-        for outline in outlines:
-            ratio = _Plan(units, paths.low).bound(outline.steps, number)
+        for steps, numbers in outlines:
+            ratio = _Plan(units, paths.low).bound(steps, number)
             if ratio is None:
                 return None
-            known.setdefault(outline.numbers(paths.low), []).append(ratio)
+            known.setdefault(numbers, []).append(ratio)
         if lcm(*(modulus for modulus, _ in known)) > _MODULUS:
             known = {(1, 0): [ratio for ratios in known.values() for ratio in ratios]}
         always = known.get((1, 0), [])
@@ -688,8 +671,8 @@ def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, with
 
     It is the move of the noise's mean, the form `moved`, plus `ratio` times the greatest move of one of `candidates`.
     """
-    own = dict(moved.here.coefficients)
-    each = [dict(change.here.coefficients) for change in candidates]
+    own = dict(moved.here.inputs)
+    each = [dict(change.here.inputs) for change in candidates]
     if within.distance is Distance.LINF:
         most = max(sum(map(abs, terms.values()), _ZERO) for terms in each)
         return within.radius * (ratio * most + sum(map(abs, own.values()), _ZERO))
@@ -722,7 +705,7 @@ def _steps(paths: LoopPaths, within: Neighborhood, shared: Point, start: _Place)
                     pending.append(goal)
 
 
-def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple[dict[Coordinate, Fraction], bool]]:
+def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple[Point, bool]]:
     """Yield (move, spent) for extreme moves within `within` of the `inputs` that all iterations share.
 
     `spent` says whether the move spends the whole distance.
@@ -751,45 +734,43 @@ def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[
             for move in inputs:
                 yield move, spent
             return
-        for values in product(ends, repeat=len(path.names)):
-            yield Move({}, dict(zip(path.names, values, strict=True))), spent
+        for values in product(ends, repeat=len(path.own)):
+            yield Move({}, dict(zip(path.own, values, strict=True))), spent
         return
     if path.cells is not None and path.cells[0] != path.cells[1]:
         _require_continuous(path, path.cells)
         return
     yield Move({}, {}), spent
-    for name in path.names if not spent else ():
+    for slot in path.own if not spent else ():
         for end in ends:
-            yield Move({}, {name: end}), True
+            yield Move({}, {slot: end}), True
 
 
-def _pairs(names: Sequence[str], cells: tuple[Cell, Cell], within: Neighborhood | None) -> list[Halfspace]:
+def _pairs(own: Sequence[int], cells: tuple[Cell, Cell], within: Neighborhood | None) -> list[Halfspace]:
     """Return half-spaces for two inputs adjacent by `within`, the first in one cell, the second in another.
 
-    `cells` are the two cells. The inputs of the first cell have the keys 2·i, those of the second 2·i + 1, for
-    indices i in `names`. With None for `within` both inputs are equal.
+    `cells` are the two cells. The input with the slot s has the key 2·s in the first cell and 2·s + 1 in the second,
+    for the slots `own`. With None for `within` both inputs are equal.
     """
     system = []
     for side, cell in enumerate(cells):
         for half in cell:
-            terms = tuple([(2 * place + side, c) for place, c in half.coefficients])
+            terms = tuple([(2 * slot + side, c) for slot, c in half.coefficients])
             system.append(Halfspace(terms, half.constant, half.strict))
     far = _ZERO if within is None else within.radius
-    moves = product(range(0, 2 * len(names), 2), (_ONE, -_ONE))
+    moves = product([2 * slot for slot in own], (_ONE, -_ONE))
     return [*system, *(Halfspace(((key, sign), (key + 1, -sign)), far) for key, sign in moves)]
 
 
-def _by_place(change: Change, names: Sequence[str]) -> Halfspace:
+def _of_move(change: Change, own: Sequence[int]) -> Halfspace:
     """Return the part of `change` that comes from the move of the inputs, as a form.
 
-    The input with index i in `names` has the key 2·i before the move and 2·i + 1 after it. Inputs that all iterations
-    share are left out.
+    The input with the slot s has the key 2·s before the move and 2·s + 1 after it. Inputs that are not in `own`, which
+    all iterations share, are left out.
     """
     terms: dict[int, Fraction] = {}
     for side, (form, sign) in enumerate(((change.here, -_ONE), (change.there, _ONE))):
-        for key, c in form.coefficients:
-            if isinstance(key, str):
-                terms[2 * names.index(key) + side] = sign * c
+        terms |= {2 * slot + side: sign * c for slot, c in form.inputs if slot in own}
     return Halfspace(sorted_terms(terms), change.there.constant - change.here.constant)
 
 
@@ -798,33 +779,33 @@ def _corners(path: LoopPath, within: Neighborhood) -> list[Move] | None:
 
     None if the set has no corners, and moves alone matter. Raises NotUniform if changes are unbounded.
     """
-    names = path.names
+    own = path.own
     assert path.cells is not None, "inputs are compared"
-    system = _pairs(names, path.cells, within)
+    system = _pairs(own, path.cells, within)
     if isinstance(solution(system), Infeasible):
         return []
     closed = [half.closure() for half in system]
     points = dict.fromkeys(
         (
-            tuple([point[2 * place] for place in range(len(names))]),
-            tuple([point[2 * place + 1] for place in range(len(names))]),
+            tuple([point[2 * slot] for slot in own]),
+            tuple([point[2 * slot + 1] for slot in own]),
         )
-        for point in corners(closed, range(2 * len(names)))
+        for point in corners(closed, [2 * slot + side for slot in own for side in (0, 1)])
     )
     if all(change.here == change.there for change in path.changes) and not points:
         return None
-    if not points or not all(is_bounded_on(_by_place(change, names), closed) for change in path.changes):
+    if not points or not all(is_bounded_on(_of_move(change, own), closed) for change in path.changes):
         raise NotUniform("a move of the inputs can change a value by an unbounded amount")
-    return [Move(dict(zip(names, here, strict=True)), dict(zip(names, there, strict=True))) for here, there in points]
+    return [Move(dict(zip(own, here, strict=True)), dict(zip(own, there, strict=True))) for here, there in points]
 
 
 def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
     """Raise NotUniform if a change of `path` has different values in the two `cells` on their common boundary."""
-    closed = [half.closure() for half in _pairs(path.names, cells, None)]
+    closed = [half.closure() for half in _pairs(path.own, cells, None)]
     if isinstance(solution(closed), Infeasible):
         return
     for change in path.changes:
-        form = _by_place(change, path.names)
+        form = _of_move(change, path.own)
         opposite = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -form.constant)
         for each in (form, opposite):
             least = minimum(each, closed)
@@ -832,28 +813,14 @@ def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:
                 raise NotUniform("inputs are compared without noise, and the output jumps where they are equal")
 
 
-@frozen
-class _Outline:
-    """The `steps` of all paths with one outline, and the possible numbers of their iterations.
-
-    The outline is the sequence of steps between strongly connected components of heads. The numbers are `count` plus
-    any multiple of the `period`; any number if that is None.
-    """
-
-    steps: tuple[_Step, ...]
-    count: int
-    period: int | None
-
-    def numbers(self, low: int) -> tuple[int, int]:
-        """Return (modulus, remainder) of the m for which a path has this outline; the loop's first index is `low`."""
-        modulus = self.period or 1
-        return modulus, (self.count + low - 1) % modulus
+#: The steps of all paths with one outline, and the (modulus, remainder) of the m for which there is a path.
+_Outline = tuple[tuple[_Step, ...], tuple[int, int]]
 
 
-def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
+def _outlines(steps: Sequence[_Step], low: int, most: int) -> Iterator[_Outline]:
     """Yield one outline for each sequence of `steps` between strongly connected components of heads.
 
-    Raises LimitReached for more than `most`.
+    The loop's first index is `low`. Raises LimitReached for more than `most`.
     """
     graph: dict[_Place, list[_Place]] = {step.start: [] for step in steps}
     for step in steps:
@@ -876,7 +843,8 @@ def _outlines(steps: Sequence[_Step], most: int) -> Iterator[_Outline]:
             if step.goal is not None:
                 yield from onwards(step.goal, (*known, step), total, common)
             else:  # a path that ends within an iteration exists for every number
-                yield _Outline((*known, step), total, None if step.path.is_iteration else common)
+                modulus = 1 if step.path.is_iteration else common or 1
+                yield (*known, step), (modulus, (total + low - 1) % modulus)
 
     outlines = list(islice(onwards(steps[0].start, (), 0, 0), most + 1)) if steps else []
     if len(outlines) > most:
