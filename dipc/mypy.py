@@ -21,7 +21,7 @@ class MechanismTypes(Plugin):
     """The plugin, which gives lists of inputs their Python types."""
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
-        """Return the hook for every type that mypy reads as Literal, which includes lists of inputs.
+        """Return the hook for a type called `fullname` that mypy reads as Literal, which includes lists of inputs.
 
         The result is None for other names.
         """
@@ -29,7 +29,7 @@ class MechanismTypes(Plugin):
 
 
 def _list(context: AnalyzeTypeContext) -> Type:
-    """Return the list type for `Reals` or `Ints`; for a real Literal, its own type."""
+    """Return the list type for `Reals` or `Ints`, the type of `context`; for a real Literal, its own type."""
     api = context.api
     element = _ELEMENTS.get(context.type.name.rpartition(".")[2])
     if element is not None:
@@ -39,6 +39,6 @@ def _list(context: AnalyzeTypeContext) -> Type:
 
 
 def plugin(version: str) -> type[Plugin]:
-    """Return the plugin class, as mypy requires."""
+    """Return the plugin class for every `version` of mypy, as mypy requires."""
     del version
     return MechanismTypes

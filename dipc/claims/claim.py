@@ -61,9 +61,9 @@ def resolve_intervals(
 ) -> tuple[Interval, ...]:
     """Return the `intervals` with their ends evaluated, in increasing order.
 
-    `constants` has the values of the constants that the ends name.
-
-    Raises DiagnosticError unless all ends are rational and the intervals are non-empty, disjoint and within (0, inf).
+    `constants` has the values of the constants that the ends name. Errors point to `source`, the text of the
+    intervals. Raises DiagnosticError unless all ends are rational and the intervals are non-empty, disjoint and
+    within (0, inf).
     """
     resolved = sorted(
         ((_interval(source, tree, constants), tree) for tree in intervals),
@@ -439,8 +439,8 @@ def _field(program: CoreProgram, name: str) -> ClaimField | None:
 def claim_expression(program: CoreProgram, name: str, given: GivenValue) -> ClaimExpression | None:
     """Return the expression `name` (alpha, beta or gamma): `given` unless it is None, else that of the claim block.
 
-    The result is None if the claim block has no such expression either. Raises DiagnosticError for text that cannot be
-    parsed, TypeError for inexact numbers.
+    The result is None if the claim block of `program` has no such expression either. Raises DiagnosticError for text
+    that cannot be parsed, TypeError for inexact numbers.
     """
     if isinstance(given, ClaimExpression):
         return given
@@ -594,7 +594,7 @@ def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
 
 
 def _has_constant_dd(claim: Claim) -> bool:
-    """Return True if the claim depends on dd, but all rows of a table about several bits have one dd."""
+    """Return True if `claim` depends on dd, but all rows of a table about several bits have one dd."""
     program = claim.program
     norm = "linf" if program.metric is None else program.metric.input
     bits = [slot.type for slot in program.input_slots]

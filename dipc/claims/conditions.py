@@ -256,7 +256,7 @@ def _combined(operator: Operator, trends: Sequence[Trend]) -> Trend:
 
 
 def _either(one: Trend, other: Trend) -> Trend:
-    """Return the trend of an expression for which both trends are proved."""
+    """Return the trend of an expression for which both `one` and `other` are proved."""
     return Trend(
         one.falls or other.falls,
         one.rises or other.rises,
@@ -410,7 +410,7 @@ MOST_BETAS = 300
 
 
 def theorem_of(claim: Claim) -> Theorem | None:
-    """Return Theorem 10 with its conditions: whether rows with alpha = dd decide the claim for every alpha < dd.
+    """Return Theorem 10 with its conditions: whether rows with alpha = dd decide `claim` for every alpha < dd.
 
     The result is None if no row has alpha = dd. The verdict on a row is always that of its own obligation.
     """
@@ -431,7 +431,7 @@ def theorem_of(claim: Claim) -> Theorem | None:
 
 
 def theorem_of_every_gamma(claim: Claim, curve: tuple[Fraction, Fraction] | None) -> Theorem:
-    """Return Theorem 12 with its conditions, for a claim with open gamma; `curve` is its `gamma_curve`.
+    """Return Theorem 12 with its conditions, for a `claim` with open gamma; `curve` is its `gamma_curve`.
 
     Raises DiagnosticError if a condition is not proved.
     """
@@ -460,7 +460,7 @@ def theorem_of_every_gamma(claim: Claim, curve: tuple[Fraction, Fraction] | None
 
 
 def gamma_curve(claim: Claim) -> tuple[Fraction, Fraction] | None:
-    """Return (k, b) if the claim's alpha is k·gamma + b, or None if alpha does not mention gamma.
+    """Return (k, b) if the alpha of `claim` is k·gamma + b, or None if alpha does not mention gamma.
 
     Raises DiagnosticError if alpha depends on gamma in another way.
     """
@@ -489,10 +489,10 @@ def _outside(claim: Claim, failed: Condition) -> Diagnostic:
 def region_conditions(
     claim: Claim, betas: Iterable[ClaimExpression], values: Mapping[str, Parametric], growing: tuple[str, ...]
 ) -> tuple[Condition, ...]:
-    """Return the conditions "simple" and "limit-definable" of Theorem 10 or 12, checked for all `betas`.
+    """Return the conditions "simple" and "limit-definable" of Theorem 10 or 12 for `claim`, checked for all `betas`.
 
-    The unknowns `growing` range over all numbers >= 0. `values` has the values of those of alpha and gamma that are not
-    unknown.
+    The unknowns `growing` range over all numbers >= 0. `values` has the values of those of alpha and gamma that are
+    not unknown.
     """
     left_open = {name: Parametric.unknown(name) for name in DISTANCES}
     names = claim.constants | left_open | dict(values)
@@ -517,7 +517,7 @@ def region_conditions(
 
 
 def at_dd(claim: Claim, key: Key) -> bool:
-    """Return True if alpha is dd(u) for rows with the cells `key`, which are (alpha, beta, gamma, dd)."""
+    """Return True if the alpha of `claim` is dd(u) in rows with the cells `key`, which are (alpha, beta, gamma, dd)."""
     alpha, _, _, dd = key
     if alpha is not None:
         return alpha.value == "dd"
@@ -527,7 +527,7 @@ def at_dd(claim: Claim, key: Key) -> bool:
 
 
 def betas_of(claim: Claim, keys: Iterable[Key]) -> list[ClaimExpression]:
-    """Return the distinct betas of rows with these `keys`, each a tuple of cells (alpha, beta, gamma, dd)."""
+    """Return the distinct betas of `claim` in rows with `keys`, each a tuple of cells (alpha, beta, gamma, dd)."""
     texts = {beta.text if beta is not None else None for _, beta, _, _ in keys}
     columns = [claim.column_beta(text) for text in sorted(text for text in texts if text is not None)]
     return [claim.beta, *columns] if claim.beta is not None and None in texts else columns
@@ -665,7 +665,7 @@ def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma:
 def _split(
     beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool, one_gamma: bool
 ) -> tuple[Halves, ...]:
-    """Return the bounds of `halves`.
+    """Return the bounds of `beta` that `halves` describes; `names` and `one_gamma` are as there.
 
     With `scaling`, nonnegative summands of a distance that do not depend on distance·eps alone are left out.
     """
@@ -691,7 +691,10 @@ def _split(
 def _terms(
     beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool
 ) -> Iterator[tuple[str, set[str], bool, bool]]:
-    """Yield (text, its distances, whether it is a number, whether it is proved nonnegative) for summands of `beta`."""
+    """Yield (text, its distances, whether it is a number, whether it is proved nonnegative) for summands of `beta`.
+
+    `names` has the values of names in `beta`; `scaling` is as in `_split`.
+    """
     value = None
     # If a divisor contains a distance, there is no value, and the expression is split summand by summand.
     with suppress(DiagnosticError):

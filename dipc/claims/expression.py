@@ -218,7 +218,10 @@ class ClaimExpression:
 
     @staticmethod
     def parse(what: str, text: str, origin: str) -> ClaimExpression:
-        """Parse `text`; raise DiagnosticError if it is not an expression. Messages show `origin` as the file's name."""
+        """Parse `text`, the expression of `what` (alpha, beta, ...); raise DiagnosticError if it is not an expression.
+
+        Messages show `origin` as the file's name.
+        """
         source = SourceText(origin, text)
         return ClaimExpression(what, source, parse_expression(source))
 
@@ -296,7 +299,10 @@ class ClaimExpression:
         raise NoMonomial(node.span, None)
 
     def error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
-        """Return a DiagnosticError that points to `node`, a part of this expression; `label` is written below it."""
+        """Return the DiagnosticError with this `code` and `message`, which points to `node`, a part of this expression.
+
+        `label` is written below the place, and `notes` follow.
+        """
         return DiagnosticError(Diagnostic(code, message, self.source.excerpt(node.span), label, notes))
 
 
@@ -645,7 +651,10 @@ def has_normal(tree: object) -> bool:
 
 
 def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, Call | None]]:
-    """Yield (coefficient, call of a normal function) for each summand of `tree`; without a call, (summand, None)."""
+    """Yield (coefficient, call of a normal function) for each summand of `tree`, a part of `expression`.
+
+    Without a call, the pair is (summand, None).
+    """
     if not has_normal(tree):
         yield tree, None
         return

@@ -411,7 +411,7 @@ class PythonSource:
             yield [cell_text(cell, f"row {number}, column {names[index]}") for index, cell in enumerate(row)]
 
     def place(self, column: int | None) -> None:  # noqa: ARG002 - the protocol's other half has places
-        """Return None, since Python values have no place in a text."""
+        """Return None for every `column`, since Python values have no place in a text."""
         return
 
 
@@ -434,7 +434,7 @@ def _with_header(header: Sequence[str], rows: object) -> tuple[list[str], list[S
 
 
 def _from_dicts(rows: Sequence[object], columns: Sequence[str]) -> tuple[list[str], list[Sequence[object]]]:
-    """Return (header, values of each dict), where the header is `columns` and then the further keys of the dicts.
+    """Return (header, the values of each dict in `rows`), where the header is `columns`, followed by the further keys.
 
     A value is None for a key that the dict lacks.
     """
@@ -650,7 +650,7 @@ def read_table(
 
 
 def read_chunk(source: Records, program: CoreProgram, pool: CellPool) -> Table:
-    """Read a chunk of a table from its header and some of its records, with cells from `pool`.
+    """Read a chunk of a table of `program` from `source`, its header and some of its records, with cells from `pool`.
 
     Raises DiagnosticError with the mistakes; a mistake names the row within the chunk.
     """

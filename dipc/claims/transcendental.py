@@ -127,14 +127,15 @@ def enclosed_claim(
     left_open: Sequence[str] = (),
     digits: int = DIGITS,
 ) -> EnclosedClaim | None:
-    """Return a stronger and a weaker claim around the claim of `options` and the claim block.
+    """Return a stronger and a weaker claim around the claim of `options` and the claim block of `program`.
 
-    The result is None if the claim has no transcendental numbers. Alpha, gamma and beta of `stronger` are at most those
-    of the claim for every eps, and those of `weaker` at least. Rationals of this many `digits` enclose the numbers.
+    The result is None if the claim has no transcendental numbers. Alpha, gamma and beta of `stronger` are at most
+    those of the claim for every eps, and those of `weaker` at least. Rationals of this many `digits` enclose the
+    numbers.
 
-    Parts of the claim that are `columns` of a table are left out. The constants `left_open` have no value; the first of
-    them is known to be at least 0. Raises DiagnosticError for a logarithm of anything but a positive rational, and for
-    a number whose direction of rounding cannot be determined.
+    Parts of the claim that are `columns` of a table are left out. The constants `left_open` have no value; the first
+    of them is known to be at least 0. Raises DiagnosticError for a logarithm of anything but a positive rational, and
+    for a number whose direction of rounding cannot be determined.
     """
     ranges = enclosed_intervals(program, options.eps, digits)
     if ranges is not None:
@@ -181,11 +182,11 @@ def enclosed_claim(
 
 
 def enclosed_intervals(program: CoreProgram, given: GivenEps, digits: int = DIGITS) -> EnclosedIntervals | None:
-    """Return intervals of eps with rational ends around and within those of a claim.
+    """Return intervals of eps with rational ends around and within those of a claim about `program`.
 
-    The claim's own intervals are the `given` ones, or those of the claim block. Rationals of this many `digits` replace
-    logarithms and roots. The result is None if all ends are rational. Raises DiagnosticError for mistakes in the
-    intervals, and for a single irrational eps beside other intervals.
+    The claim's own intervals are the `given` ones, or those of the claim block. Rationals of this many `digits`
+    replace logarithms and roots. The result is None if all ends are rational. Raises DiagnosticError for mistakes in
+    the intervals, and for a single irrational eps beside other intervals.
     """
     intervals: tuple[IntervalExpr, ...]
     if given is None and program.claim is not None and program.only_at is None:
@@ -253,7 +254,10 @@ def _enclosure_of_end(source: SourceText, end: Expr, program: CoreProgram, digit
 def _greatest_end(
     source: SourceText, intervals: Sequence[IntervalExpr], program: CoreProgram, above: Fraction | None
 ) -> Real | None:
-    """Return the upper end that is greatest, `above` rounded up, as a number; None for infinity and if unknown."""
+    """Return the greatest upper end of `intervals`, as a number; None for infinity and if it is unknown.
+
+    `above` is that end rounded up. `source` is the text of the intervals, which may name constants of `program`.
+    """
     for each in intervals:
         if each.high is None or above is None:
             return None
@@ -288,7 +292,8 @@ def _outside(source: SourceText, interval: IntervalExpr, program: CoreProgram) -
     """Return a function of eps that is 0 on the `interval` and positive beyond its irrational ends; None if unknown.
 
     Beyond a rational end the function can be 0. An irrational end is described as the root of a function: log(r)/n is
-    where e^(n·eps) is r, and r^(1/n) is where eps^n is r.
+    where e^(n·eps) is r, and r^(1/n) is where eps^n is r. `source` is the text of the interval, which may name
+    constants of `program`.
     """
     terms: list[Expr] = []
     for end, sign in ((interval.low, 1), (interval.high, -1)):
@@ -332,7 +337,10 @@ def raised(beta: ClaimExpression, outside: Expr) -> ClaimExpression:
 
 
 def as_written(program: CoreProgram, enclosing: ClaimOptions, original: ClaimOptions) -> ClaimOptions:
-    """Return `enclosing`, a claim that encloses the `original` one, with the texts of the original, for display."""
+    """Return `enclosing`, a claim that encloses the `original` one, with the texts of the original, for display.
+
+    Both are about `program`.
+    """
     parts: dict[str, Any] = {}
     for name in _PARTS:
         given = getattr(enclosing, name)
@@ -423,7 +431,10 @@ class _Enclosure:
         return _with_numbers(opened, low), _with_numbers(opened, high)
 
     def _rises(self, opened: Expr, name: str, numbers: Mapping[str, Ends]) -> bool:
-        """Return True if `opened` is proved to grow with the number `name`, and False if it is proved to fall."""
+        """Return True if `opened` is proved to grow with the number `name`, and False if it is proved to fall.
+
+        `numbers` has enclosures of all numbers that are names in `opened`.
+        """
         names = {each: Parametric.unknown(each) for each in (*DISTANCES, "inf", *filter(None, [self.open]))}
         names |= self.names
         names |= {each: Parametric.number(low) + Parametric.unknown(each) for each, (low, _) in numbers.items()}

@@ -187,7 +187,12 @@ def accuracy_outcome(
     *,
     times: bool = False,
 ) -> Outcome:
-    """The answer about the rows of a table, or about classes of all inputs."""
+    """Return the answer about the rows of a table, or about classes of all inputs.
+
+    `source` gives the cases, which `engine` has decided, and `report` has the results; `asked` is the question as the
+    user put it. `closed_form` is the number of a row or class whose probability is written out; with `times` the time
+    is shown.
+    """
     if source.table is not None:
         return rows.outcome(source, engine, report, asked, closed_form, times)
     row = None if closed_form is None else report.rows[closed_form - 1]
@@ -203,7 +208,8 @@ _ALONE = ["TABLE", "--certificate", "--html", "--plot", "--digits", "--classes",
 def _check_directory(given: Mapping[str, Any]) -> ExitCode:
     """Check every program below a directory that makes a claim, and return the worst exit code.
 
-    Bad input is worse than an inaccurate program, which is worse than an undecided one.
+    `given` has the options of the command. Bad input is worse than an inaccurate program, which is worse than an
+    undecided one.
     """
     directory = given["program_path"]
     for option in _ALONE:

@@ -92,7 +92,10 @@ def _outcome(members: list[Member], asked: UserQuestion, *, ranged: bool) -> Out
 
 
 def _member(asked: UserQuestion, work: Work, constants: Mapping[str, Fraction], *, ranged: bool) -> Member:
-    """Find the least factor for the program of one member of a family; in a family, errors name the member."""
+    """Find the least factor for the program of `asked` with these `constants`, by `work`.
+
+    If `ranged`, it is one of a family of programs, and errors name the constants.
+    """
     try:
         program = work.program(constants)
         work.progress.stage(f"tightening {program.name}" + (f" with {member_text(constants)}" if constants else ""))

@@ -117,7 +117,7 @@ def cli() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line, without the word `dipc`, and return its exit code.
+    """Run the command line `arguments`, without the word `dipc`, and return its exit code.
 
     Errors of the user become messages, and never exceptions.
     """
@@ -139,7 +139,7 @@ def collect_rarely() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and end the process with its exit code."""
+    """Run the command line `arguments`, by default that of the process, and end the process with its exit code."""
     if (instruction := os.environ.get(COMPLETE)) is not None:
         sys.exit(import_module("dipc.cli.tools").complete(cli, instruction))
     # Exact numbers may be long. The numbers of claims are bounded where they are read, all others by the limits.

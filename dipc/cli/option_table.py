@@ -262,7 +262,7 @@ class SingleOption(click.Option):
     """An option that a command line may have once: a second value would silently replace the first."""
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Add the option to the parser, which then refuses a second value."""
+        """Add the option to `parser`, which then refuses a second value; `ctx` is the command's context."""
         super().add_to_parser(parser, ctx)
         known = {**parser._long_opt, **parser._short_opt}  # noqa: SLF001 - click has no other place for it
         option = known[self.opts[0]]
@@ -277,7 +277,7 @@ class SingleOption(click.Option):
 
 
 def takes(names: str) -> Callable[[_F], _F]:
-    """Give a command these arguments and options of the table, in the order of its help.
+    """Give a command the arguments and options `names` of the table, in the order of its help.
 
     `--format=text|json` states the forms of the answer, the default first.
     """

@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 
 
 def parse_definitions(definitions: Iterable[str]) -> dict[str, Fraction]:
-    """Parse the exact constants of `-D name=value`. Raises DiagnosticError for other texts."""
+    """Parse the exact constants of `definitions`, each `name=value`. Raises DiagnosticError for other texts."""
     note = "write an exact number such as 4, -1, 1/3 or 0.25"
     return read_definitions(definitions, lambda given, tree: given.number(tree), note)
 
@@ -43,7 +43,7 @@ def parse_definitions(definitions: Iterable[str]) -> dict[str, Fraction]:
 def read_definitions(
     definitions: Iterable[str], read: Callable[[NumberReader, Values], _T], note: str
 ) -> dict[str, _T]:
-    """Parse each `-D name=value` and apply `read` to its value.
+    """Parse each of `definitions`, `name=value`, and apply `read` to its value.
 
     `read` raises BadValue for a value that it does not accept; `note` then says what to write. Raises DiagnosticError
     with all mistakes.
@@ -84,14 +84,14 @@ def _new_name(item: Item, known: Container[str]) -> str:
 
 
 def positive_option(option: str, text: str) -> Fraction:
-    """Parse the exact value of an option that must be positive. Raises DiagnosticError for other texts."""
+    """Parse `text`, the exact value of `option`, which must be positive. Raises DiagnosticError for other texts."""
     return _exact_option(option, text, "is not positive", lambda value: value > 0)
 
 
 def gamma_of_outputs(text: str | None, outputs: tuple[str, ...]) -> Fraction:
-    """Parse the value of `--gamma` next to `--output`; 0 by default.
+    """Parse `text`, the value of `--gamma` next to `--output`; 0 by default.
 
-    Raises DiagnosticError where it is negative, or there are no `outputs`.
+    Raises DiagnosticError if it is negative, or there are no `outputs`.
     """
     if text is None:
         return Fraction(0)
@@ -102,7 +102,7 @@ def gamma_of_outputs(text: str | None, outputs: tuple[str, ...]) -> Fraction:
 
 
 def share_option(option: str, text: str) -> Fraction:
-    """Parse the exact value of an option between 0 and 1, also in percent. Raises DiagnosticError for other texts."""
+    """Parse `text`, the exact value of `option`, a number between 0 and 1 or a percentage. Raises DiagnosticError."""
     unit, whole = ("%", 100) if text.strip().endswith("%") else ("", 1)
     reason = "does not lie between 0 and 1"
     return _exact_option(option, text, reason, lambda value: 0 < value < whole, unit) / whole
@@ -158,7 +158,7 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z_0-9]*)\}")
 
 
 def parse_family(definitions: Iterable[str]) -> dict[str, tuple[Fraction, ...]]:
-    """Parse the values of each constant of `-D m=4`, `-D m=1..10` or `-D "c={1, 2, 1/2}"`, in the order given.
+    """Parse `definitions`, the values of constants such as `m=4`, `m=1..10` or `c={1, 2, 1/2}`, in the order given.
 
     Raises DiagnosticError for other texts, and for more than MOST_MEMBERS members.
     """
@@ -180,15 +180,15 @@ def _values(reader: NumberReader, tree: Values) -> tuple[Fraction, ...]:
 
 
 def members(family: Mapping[str, tuple[Fraction, ...]]) -> Iterator[dict[str, Fraction]]:
-    """The constants of each member of the family; the last constant varies fastest."""
+    """Yield the constants of each member of `family`; the last constant varies fastest."""
     for values in product(*family.values()):
         yield dict(zip(family, values, strict=True))
 
 
 def table_path(pattern: Path, constants: Constants) -> Path:
-    """Return the path with `{name}` replaced by the value of the constant; a fraction p/q is written p_q.
+    """Return the path `pattern` with `{name}` replaced by the value of that one of `constants`.
 
-    Raises DiagnosticError for a name that is not a constant.
+    A fraction p/q is written p_q. Raises DiagnosticError for a name that is not a constant.
     """
 
     def value(match: re.Match[str]) -> str:
@@ -203,7 +203,7 @@ def table_path(pattern: Path, constants: Constants) -> Path:
 
 
 def member_text(constants: Constants) -> str:
-    """The constants as text, for example `m = 3, c = 1`."""
+    """Return `constants` as text, for example `m = 3, c = 1`."""
     return ", ".join(f"{name} = {value}" for name, value in constants.items())
 
 
@@ -211,7 +211,7 @@ def member_text(constants: Constants) -> str:
 
 
 def for_all_of(definitions: tuple[str, ...], option: str | None) -> tuple[tuple[str, ...], str | None]:
-    """Return the definitions without the constant that is left open, and that constant, if there is one.
+    """Return `definitions` without the constant that is left open, and that constant, if there is one.
 
     The constant is given by `option` or as `NAME=all`. Raises DiagnosticError for more than one open constant.
     """
@@ -244,10 +244,10 @@ _CODE = "E0806"
 
 
 def parse_input(texts: Sequence[str], program: CoreProgram, *, reals: bool = True) -> dict[str, Value]:
-    """Parse the value of every input of `program`, by name, in declaration order.
+    """Parse `texts`, the values of the inputs of `program`; return them by name, in declaration order.
 
-    Without `reals`, the real and int inputs may be missing. Raises DiagnosticError with all mistakes: unknown, missing
-    and repeated inputs, values outside their domain, and an input that violates `requires`.
+    Without `reals`, the real and int inputs may be missing. Raises DiagnosticError with all mistakes: unknown,
+    missing and repeated inputs, values outside their domain, and an input that violates `requires`.
     """
     slots = program.input_slots
     asked = [slot for slot in slots if reals or not slot.is_symbolic]
@@ -258,7 +258,7 @@ def parse_input(texts: Sequence[str], program: CoreProgram, *, reals: bool = Tru
 
 
 def parse_output(texts: Sequence[str], program: CoreProgram) -> dict[str, Value]:
-    """Parse the values of some outputs of `program`, by name.
+    """Parse `texts`, the values of some outputs of `program`; return them by name.
 
     Raises DiagnosticError with all mistakes: unknown and repeated outputs, and values outside their domain.
     """
@@ -294,7 +294,7 @@ def _missing(option: str, texts: Sequence[str], missing: Sequence[Slot]) -> Iter
 
 
 def example_value(slot: Slot) -> str:
-    """Return a value of the slot's type, as a user types it."""
+    """Return a value of the type of `slot`, as a user types it."""
     match slot.type:
         case BoolType():
             return "false"
@@ -309,7 +309,7 @@ _TAKEN = {field.name for field in fields(Options)}
 
 
 def asked_of(given: Mapping[str, Any]) -> UserQuestion:
-    """Return the question that a command's options ask; raise DiagnosticError for invalid options."""
+    """Return the question that `given`, the options of a command, asks; raise DiagnosticError for invalid options."""
     definitions, for_all = for_all_of(given.get("definitions", ()), given.get("for_all"))
     limits = given.get("limits", ())
     taken = {name: value for name, value in given.items() if name in _TAKEN}
@@ -334,15 +334,15 @@ class Work:
         return as_program(load_source(source, result, options.eps if eps is None else eps), options.limits)
 
     def engine(self, program: Program) -> Engine:
-        """The engine that decides obligations. Raises DiagnosticError (E13xx)."""
+        """Return the engine that decides obligations about `program`. Raises DiagnosticError (E13xx)."""
         return self._asked.options.engine(self.stack, program)
 
 
 def opened(given: Mapping[str, Any], *read: Path | None) -> tuple[Output, UserQuestion, Work]:
     """Return the destination of the answer, the question about a program and its table, and the work on it.
 
-    Raises DiagnosticError for invalid options, for a program in place of the table, and if the answer would overwrite a
-    file that the command reads; `read` has further files that it reads.
+    `given` has the options of the command. Raises DiagnosticError for invalid options, for a program in place of the
+    table, and if the answer would overwrite a file that the command reads; `read` has further files that it reads.
     """
     output, asked = Output.from_options(given), asked_of(given)
     check_table(asked.table)
@@ -351,7 +351,10 @@ def opened(given: Mapping[str, Any], *read: Path | None) -> tuple[Output, UserQu
 
 
 def claims_tested(what: str, claims: Sequence[Any], output: Output, jobs: int | str = 1) -> list[Any]:
-    """Test the claims and return their results in order; `what` names the work in the progress line."""
+    """Test `claims` in at most `jobs` processes, and return their results in order.
+
+    `what` names the work in the progress line of `output`.
+    """
     result = []
     with ProgressBar(what, silent=output.quiet) as progress:
         for one in later.suite.run_claims(claims, jobs=jobs, cache=output.cache):

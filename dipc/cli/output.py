@@ -80,7 +80,7 @@ class Output:
 
     @classmethod
     def from_options(cls, given: Mapping[str, Any]) -> Output:
-        """Build the output from the values of a command's options."""
+        """Build the output from `given`, the values of a command's options."""
         return cls(**{each.name: given[each.name] for each in fields(cls) if each.name in given})
 
     def check(self, *read: Path | None) -> None:
@@ -102,10 +102,10 @@ class Output:
         return look_of(sys.stdout) if self.target is None else Look()
 
     def deliver(self, outcome: Outcome, command: Callable[[], Sequence[str]] = tuple) -> ExitCode:
-        """Write the answer with its web page, plot and certificate, and return the exit code.
+        """Write the answer `outcome` with its web page, plot and certificate, and return the exit code.
 
-        `command` gives the words of the command line that asks the question. Raises DiagnosticError if a file cannot be
-        written, or there is no certificate.
+        `command` gives the words of the command line that asks the question. Raises DiagnosticError if a file cannot
+        be written, or there is no certificate.
         """
         if outcome.interrupted is not None:
             write(sys.stderr, outcome.interrupted + render(outcome, look_of(sys.stderr)))
@@ -199,7 +199,7 @@ def check_target(path: Path | None, option: str = "-o") -> None:
 
 
 def check_table(path: Path | None) -> None:
-    """Raise DiagnosticError if the table's path is that of a program."""
+    """Raise DiagnosticError if `path`, given as a table, is the path of a program."""
     if path is not None and path.suffix == ".dip":
         note = "give one program at a time: `dipc check PROG.dip TABLE.csv`"
         raise bad_input("E0801", f"`{path}` is a program, but a table is expected here", note)
@@ -208,7 +208,8 @@ def check_table(path: Path | None) -> None:
 def check_distinct(written: Mapping[str, Path | None], *read: Path | None) -> None:
     """Raise DiagnosticError if two options name one file, or an option names a file of `read`.
 
-    Only the last result would remain, or the program or the table would be lost.
+    `written` has the file that each option writes. Only the last result would remain, or the program or the table
+    would be lost.
     """
     sources = {_file(path) for path in read} - {None}
     seen: dict[Path, str] = {}

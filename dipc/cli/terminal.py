@@ -67,10 +67,10 @@ def look_of(stream: TextIO) -> Look:
 
 
 def write(stream: TextIO, text: str) -> None:
-    """Write and flush `text`, in ASCII where the stream's encoding cannot hold it.
+    """Write `text` to `stream` and flush it, in ASCII if the encoding of the stream cannot hold it.
 
-    A failure of stderr is ignored. Raises DiagnosticError where stdout accepts no result, BrokenPipeError where its
-    reader is gone.
+    A failure of stderr is ignored. Raises DiagnosticError if stdout accepts no result, BrokenPipeError if its reader
+    is gone.
     """
     try:
         text.encode(stream.encoding or "utf-8")
@@ -89,7 +89,10 @@ def write(stream: TextIO, text: str) -> None:
 
 
 def refused_result(where: str, error: OSError) -> Diagnostic:
-    """Return the diagnostic for a result that could not be written `where`; any part of it in the file is invalid."""
+    """Return the diagnostic for a result that could not be written `where`, because of `error`.
+
+    It says that any part of the result in the file is invalid.
+    """
     notes = ("no verdict was given: ignore whatever was written before this",)
     return Diagnostic("E0804", f"{where} cannot be written: {error.strerror or error}", notes=notes)
 
@@ -103,7 +106,7 @@ def write_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def drop(stream: TextIO) -> None:
-    """Redirect a standard stream to the null device, so that the interpreter's last flush does not fail."""
+    """Redirect `stream`, a standard stream, to the null device, so that the interpreter's last flush does not fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, stream.fileno())
@@ -278,7 +281,7 @@ def _internal(summary: str, *notes: str) -> ExitCode:
 
 
 def usage_diagnostic(error: click.UsageError) -> Diagnostic:
-    """The diagnostic for a usage error that click found."""
+    """Return the diagnostic for the usage `error` that click found."""
     path = error.ctx.command_path if error.ctx is not None else "dipc"
     notes = [f"`{path} --help` shows the usage"]
     match error:
@@ -327,7 +330,7 @@ def _missing(error: click.MissingParameter) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return a message of click, rewritten in the style of a diagnostic."""
+    """Return `text`, a message of click, rewritten in the style of a diagnostic."""
     text = text.rstrip(".").replace("'", "`")
     return text[:1].lower() + text[1:]
 

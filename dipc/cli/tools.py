@@ -315,7 +315,7 @@ def schema(name: str | None) -> ExitCode:
 
 
 def script(commands: click.Group, shell: str) -> str:
-    """The completion script of `shell`: bash, zsh or fish."""
+    """Return the completion script for `commands` in `shell`: bash, zsh or fish."""
     known = get_completion_class(shell)
     assert known is not None
     completion = known(commands, {}, "dipc", COMPLETE)
@@ -323,7 +323,7 @@ def script(commands: click.Group, shell: str) -> str:
 
 
 def complete(commands: click.Group, instruction: str) -> int:
-    """Print what a shell requests, and return the exit code.
+    """Print what a shell requests about `commands`, and return the exit code.
 
     `instruction` is the shell's name and what it requests: the completion script, or completions.
     """
@@ -346,7 +346,7 @@ def _each(commands: click.Group) -> Iterator[tuple[str, click.Command]]:
 
 
 def page(commands: click.Group) -> str:
-    """The manual page, in the macros of man(7)."""
+    """Return the manual page of `commands`, in the macros of man(7)."""
     return "\n".join(_lines(commands)) + "\n"
 
 
@@ -368,7 +368,7 @@ def _lines(commands: click.Group) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return the text with macro requests and special characters of man(7) escaped."""
+    """Return `text` with macro requests and special characters of man(7) escaped."""
     line = " ".join(text.split()).replace("\\", r"\e").replace("-", r"\-")
     line = "".join(letter if letter.isascii() else rf"\[u{ord(letter):04X}]" for letter in line)
     return rf"\&{line}" if line.startswith((".", "'")) else line

@@ -22,7 +22,7 @@ class DipwhileLexer(Lexer):  # type: ignore[misc]  # Pygments has no types
     filenames: ClassVar[list[str]] = ["*.dip"]
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, _TokenType, str]]:
-        """Yield (offset, token type, text) for consecutive tokens that cover the whole text.
+        """Yield (offset, token type, text) for consecutive tokens that cover all of `text`.
 
         A character that belongs to no token is an Error.
         """

@@ -28,7 +28,7 @@ class Server(LanguageServer):
         self.measuring = Worker()
 
     async def look_at(self, document: TextDocument) -> None:
-        """Publish the mistakes in a document, unless the document changes in the meantime."""
+        """Publish the mistakes in `document`, unless it changes in the meantime."""
         version, text = document.version, document.source
         if self.checking.is_busy:
             self.checking.stop()
@@ -55,7 +55,7 @@ class Server(LanguageServer):
         )
 
     async def closed_forms(self, text: str) -> str | None:
-        """Return the text of `probabilities`, or None if it takes too long."""
+        """Return the probabilities of the program `text`, as `probabilities` does, or None if that takes too long."""
         asked = asyncio.to_thread(partial(self.measuring.ask, probabilities, text))
         try:
             return await asyncio.wait_for(asked, _PATIENCE)
@@ -64,13 +64,13 @@ class Server(LanguageServer):
             return None
 
     def range_of(self, document: TextDocument, span: Span) -> types.Range:
-        """Return `span` as a range in the client's coordinates."""
+        """Return `span`, a part of `document`, as a range in the client's coordinates."""
         ends = [_position(document.lines, position) for position in (span.start, span.end)]
         return document.position_codec.range_to_client_units(document.lines, types.Range(*ends))
 
 
 def _readable(document: TextDocument) -> TextDocument:
-    """Return the document, or an empty one in place of a closed document whose file cannot be read."""
+    """Return `document`, or an empty one if it is closed and its file cannot be read."""
     try:
         document.source  # noqa: B018 - reads the file of a closed document
     except (OSError, ValueError):

@@ -63,7 +63,7 @@ class Symbols:
 
     @staticmethod
     def read(text: str) -> Symbols | None:
-        """The symbols of a program; None for a text that is not a program."""
+        """Return the symbols of the program `text`; None for a text that is not a program."""
         try:
             program = parse(SourceText("program", text))
         except DiagnosticError:
@@ -83,7 +83,7 @@ class Symbols:
 
 
 def name_at(text: str, offset: int) -> Span | None:
-    """Return the place of the name around or before `offset`, None in a comment or elsewhere."""
+    """Return the place of the name in `text` around or before `offset`, None in a comment or elsewhere."""
     line = text.rfind("\n", 0, offset) + 1
     if "#" in text[line:offset]:
         return None
@@ -94,7 +94,10 @@ def name_at(text: str, offset: int) -> Span | None:
 
 
 def completions(text: str, offset: int) -> Sequence[str]:
-    """The names in the text, and the words of the language, that complete the beginning of a word before `offset`."""
+    """Return the words that complete the beginning of a word in `text` before `offset`.
+
+    They are the names in the text, and the words of the language.
+    """
     line = text.rfind("\n", 0, offset) + 1
     if "#" in text[line:offset]:
         return ()
@@ -177,7 +180,7 @@ def _inside(span: Span, scope: Span) -> bool:
 
 
 def _slice(text: str, span: Span) -> str:
-    """Return the text of `span`, with each line break and run of blanks as one blank."""
+    """Return the part `span` of `text`, with each line break and run of blanks as one blank."""
     return " ".join(text[span.start : span.end].split())
 
 
@@ -189,7 +192,7 @@ class WorkStopped(Exception):
 
 
 def serve(connection: Connection) -> None:
-    """Answer questions until the connection closes."""
+    """Answer the questions that `connection` brings, until it closes."""
     while True:
         try:
             function, text = connection.recv()
@@ -267,7 +270,7 @@ class Mistake:
 
 
 def mistakes(text: str) -> Sequence[Mistake]:
-    """The mistakes of a program, as `dipc check` reports them."""
+    """Return the mistakes of the program `text`, as `dipc check` reports them."""
     try:
         load_source(SourceText(_NAME, text), {}, None)
     except DiagnosticError as error:
@@ -291,7 +294,7 @@ def _sentence(diagnostic: Diagnostic) -> str:
 
 
 def probabilities(text: str) -> str | None:
-    """Return the probability of each answer, in closed form, at the one input of the claim, as text.
+    """Return the probability of each answer of the program `text`, in closed form, at the one input of its claim.
 
     None if the claim has several inputs or none, or no output is finite.
     """

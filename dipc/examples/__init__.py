@@ -23,7 +23,7 @@ def names() -> tuple[str, ...]:
 
 
 def text(name: str) -> str:
-    """The text of one program, with its comments, for `dipc.load`. Raises KeyError for an unknown name."""
+    """Return the text of the program `name`, with its comments. Raises KeyError for an unknown name."""
     return _files()[name].read_text(encoding="utf-8")
 
 

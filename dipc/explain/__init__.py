@@ -102,7 +102,7 @@ _WHEN = {
 
 
 def explanation(code: str) -> Explanation:
-    """The explanation of a code such as E0602. Raises DiagnosticError if it is not a code."""
+    """Return the explanation of `code`, such as E0602. Raises DiagnosticError if it is not a code."""
     wanted = code.strip().upper()
     if wanted not in codes():
         notes = did_you_mean(wanted, codes())

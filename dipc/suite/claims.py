@@ -117,10 +117,10 @@ def claims_files(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
-    """Return the claims of a file, in order; at least one. Paths in the file are relative to it.
+    """Return the claims of the file `path`, in order; at least one. Paths in the file are relative to it.
 
-    The claims of a Python file are those of its mechanisms, which are expected to be accurate. Raises
-    DiagnosticError with all mistakes in the file.
+    The claims of a Python file are those of its mechanisms, which are expected to be accurate. Raises DiagnosticError
+    with all mistakes in the file.
     """
     if path.suffix == ".py":
         return _of_mechanisms(path)
@@ -152,9 +152,9 @@ def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
 
 
 def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
-    """Return a claim for each mechanism of a Python file that makes one, about its named inputs or about all.
+    """Return a claim for each mechanism of the Python file `path` that makes one.
 
-    The file is parsed, not executed.
+    The claim is about the inputs that the mechanism names, or about all. The file is parsed, not executed.
     """
     module = parsed(read_source(path, "a Python file with mechanisms"))
     claims = []
@@ -177,7 +177,10 @@ def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
 
 
 def _all_of(program: Path) -> tuple[str, ...] | None:
-    """Return ("all",) if some inputs are real or int and the claim names none; otherwise None, for listed inputs."""
+    """Return ("all",) if some inputs of `program` are real or int and its claim names none; otherwise None.
+
+    None stands for listed inputs.
+    """
     try:
         core = load_source(source_at(program), {}).core
     except DiagnosticError:
@@ -296,7 +299,7 @@ def _unknown(source: SourceText, span: Span, name: str, known: Sequence[str]) ->
 
 
 def _excerpt(source: SourceText, span: Span, key: str | None) -> Excerpt:
-    """Return the line of `key` in the claim, which is the part `span` of the file, or the first line of the claim."""
+    """Return the line of `key` in the claim, the part `span` of `source`, or else the first line of the claim."""
     if key is not None:
         matched = re.compile(rf"^[ \t]*\"?{re.escape(key)}\b.*$", re.MULTILINE).search(
             source.text, span.start, span.end
@@ -331,11 +334,11 @@ def _no_toml(source: SourceText, message: str) -> Diagnostic:
 
 
 def claims_below(directory: Path, constants: Mapping[str, Fraction], options: Options) -> list[ExpectedClaim]:
-    """Return a claim for each program below the directory that makes a claim, or that is wrong.
+    """Return a claim for each program below `directory` that makes a claim, or that is wrong.
 
-    With a `beta` in the options there is a claim for each program. The table of a program is the CSV file of its
-    name beside it, if there is one; otherwise the claim is about inputs. Raises DiagnosticError if there is no
-    claim.
+    The programs have these `constants`, and the claims these `options`. With a `beta` in the options there is a claim
+    for each program. The table of a program is the CSV file of its name beside it, if there is one; otherwise the
+    claim is about inputs. Raises DiagnosticError if there is no claim.
     """
     claims = []
     for path in sorted(directory.rglob("*.dip")):
@@ -412,12 +415,12 @@ def overall(kinds: Iterable[SuiteResult]) -> SuiteResult:
 
 
 def counted(tested: Sequence[ClaimResult]) -> dict[SuiteResult, int]:
-    """Return the number of claims of each kind."""
+    """Return the number of claims of each kind in `tested`."""
     return {kind: sum(tested.kind is kind for tested in tested) for kind in SuiteResult}
 
 
 def question_for(claim: ExpectedClaim) -> Question:
-    """Return the question of a claim about accuracy. Raises DiagnosticError."""
+    """Return the question of `claim`, which is about accuracy. Raises DiagnosticError."""
     return question_of(_program(claim), claim.table, claim.options)
 
 
@@ -427,12 +430,15 @@ def _program(claim: ExpectedClaim) -> Program:
 
 
 def report_of(source: Question) -> Report:
-    """Return the report of the question, decided. Raises DiagnosticError and Undecided."""
+    """Return the report of the question `source`, decided. Raises DiagnosticError and Undecided."""
     return answer(source, Engine(source.program.measurer, source.program.limits))
 
 
 def outcome_of(claim: ExpectedClaim, cache: Path | None) -> ClaimResult:
-    """Return the result of the claim. Mistakes in its program or its table give a result, too."""
+    """Return the result of `claim`, with decisions kept in the file `cache` unless it is None.
+
+    Mistakes in the program or the table give a result, too.
+    """
     begun = perf_counter()
     try:
         with ExitStack() as stack:
@@ -476,9 +482,10 @@ def _open(claim: ExpectedClaim, reason: str, seconds: float = 0.0) -> ClaimResul
 def run_claims(
     claims: Sequence[ExpectedClaim], *, jobs: int | str = 1, cache: Path | None = None
 ) -> Iterator[ClaimResult]:
-    """Yield the results of the claims in order, each as soon as it and all earlier results are known.
+    """Yield the results of `claims` in order, each as soon as it and all earlier results are known.
 
-    At most `jobs` claims run at a time, each in a process. No option changes a result.
+    At most `jobs` claims run at a time, each in a process. Decisions are kept in the file `cache` unless it is None.
+    No option changes a result.
     """
     ask = partial(outcome_of, cache=cache)
     processes = min(job_count(jobs), len(claims))
@@ -532,7 +539,7 @@ _STANDINGS = {
 
 
 def outcome(tested: Sequence[ClaimResult]) -> Outcome:
-    """Return the results of the claims of files, compared with the expected ones."""
+    """Return the outcome of `tested`, claims of files, compared with the expected results."""
     record = {
         "schema": SCHEMA,
         "verdict": str(_suite_result(tested)),
@@ -543,7 +550,7 @@ def outcome(tested: Sequence[ClaimResult]) -> Outcome:
 
 
 def directory_outcome(tested: Sequence[ClaimResult]) -> Outcome:
-    """Return the results of the programs of a directory, each with its own claim."""
+    """Return the outcome of `tested`, the programs of a directory, each with its own claim."""
     whole, programs = _suite_result(tested), count(len(tested), "program")
     line = f"accurate: {'all ' if len(tested) > 1 else ''}{programs}"
     if whole is not SuiteResult.PASSED:
@@ -579,14 +586,17 @@ def _suite_result(tested: Sequence[ClaimResult]) -> SuiteResult:
 
 
 def _unexpected(tested: Sequence[ClaimResult], failed: str) -> list[str]:
-    """Return how many claims have each unexpected result; `failed` is the word for those with another verdict."""
+    """Return texts that say how many claims of `tested` have each unexpected result.
+
+    `failed` is the word for claims with another verdict.
+    """
     words = {SuiteResult.FAILED: failed, SuiteResult.UNDECIDED: "undecided", SuiteResult.ERROR: "could not be asked"}
     numbers = counted(tested)
     return [f"{numbers[kind]} {word}" for kind, word in words.items() if numbers[kind]]
 
 
 def verdict_line(tested: Sequence[ClaimResult]) -> str:
-    """Return the whole result in one line."""
+    """Return the whole result of `tested` in one line."""
     claims, unexpected = count(len(tested), "claim"), _unexpected(tested, "otherwise")
     if not unexpected:
         return f"passed: {claims}, {'all ' if len(tested) > 1 else ''}as expected"
@@ -619,7 +629,7 @@ def _directory_parts(tested: Sequence[ClaimResult]) -> Iterator[ReportBlock]:
 
 
 def junit(outcome: Outcome) -> str:
-    """Return a JUnit `testsuite` for each file and a `testcase` for each claim.
+    """Return the claims of `outcome` as JUnit: a `testsuite` for each file and a `testcase` for each claim.
 
     An undecided claim is an `error` of the type `undecided`: JUnit has no third outcome, and the claim did not fail.
     """
@@ -660,7 +670,7 @@ _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def github(outcome: Outcome) -> str:
-    """Return a workflow command of GitHub for each claim with an unexpected result, and the answer's first line.
+    """Return a workflow command of GitHub for each claim of `outcome` with an unexpected result, and its first line.
 
     A command refers to the line of the claim, or of the mistake in the program.
     """

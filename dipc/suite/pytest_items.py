@@ -48,7 +48,7 @@ class ClaimsFile(pytest.File):
 
 
 def _rows(claim: ExpectedClaim) -> int | None:
-    """Return the number of rows of the claim, or None if it has a single test.
+    """Return the number of rows of `claim`, or None if it has a single test.
 
     A claim has a single test if it is not about the rows of a table, or if not all rows are expected to be accurate.
     A claim that cannot be read also has a single test, which fails with the error.
@@ -78,7 +78,7 @@ class ClaimItem(pytest.Item):
         raise kind(f"expected {self.claim.expect}\n\n{tested.text}\nreplay: {shlex.join(self.claim.command())}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object) -> Any:
-        """Return the report alone, without lines of Python."""
+        """Return the report in `excinfo` alone, without lines of Python."""
         return str(excinfo.value) if isinstance(excinfo.value, Unexpected) else super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

@@ -21,13 +21,16 @@ _UNDECIDED = "undecided"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option --dipc-rows."""
+    """Add the option --dipc-rows to `parser`."""
     text = "make each row of a table that should be accurate a test of its own"
     parser.getgroup("dipc").addoption("--dipc-rows", action="store_true", help=text)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Return the collector of a file of claims, known by its ending or given by name; None for other files."""
+    """Return the collector of `file_path` below `parent`, a file of claims; None for other files.
+
+    A file of claims is known by its ending, or given by name.
+    """
     named = parent.session.isinitpath(file_path)
     if file_path.suffix == ".py":
         wanted = (named or file_path.stem == "mechanisms" or file_path.stem.endswith("_mechanisms")) and _claims(
@@ -47,7 +50,7 @@ _CLAIMED = re.compile(rb"^@(dipc\.)?mechanism\([^@]*?\bclaim\s*=", re.MULTILINE)
 
 
 def _claims(path: Path) -> bool:
-    """True if a Python file has mechanisms with claims, or cannot be read as Python.
+    """True if the Python file `path` has mechanisms with claims, or cannot be read as Python.
 
     Code inside a string does not count.
     """
@@ -64,21 +67,21 @@ def _claims(path: Path) -> bool:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Mark the report of an undecided claim."""
+    """Mark the report of an undecided claim, whose test is `call`."""
     outcome: Any = yield
     if call.excinfo is not None and getattr(call.excinfo.value, "dipc_undecided", False):
         outcome.get_result().dipc_undecided = True
 
 
 def pytest_report_teststatus(report: Any) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-    """Return the status "undecided", which is neither passed nor failed."""
+    """Return the status "undecided", neither passed nor failed, if `report` is one; otherwise None."""
     if getattr(report, "dipc_undecided", False):
         return _UNDECIDED, "U", ("UNDECIDED", {"yellow": True})
     return None
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Write the reasons of undecided claims."""
+    """Write the reasons of undecided claims to `terminalreporter`."""
     reports = terminalreporter.stats.get(_UNDECIDED, [])
     if reports:
         terminalreporter.write_sep("=", "UNDECIDED CLAIMS")
