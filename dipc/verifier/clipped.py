@@ -29,7 +29,6 @@ from dipc.verifier.syntax import (
     Program,
     Ranged,
     Statement,
-    Variables,
     While,
     names,
     nodes,
@@ -88,12 +87,7 @@ def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
     """
     if tree.requires:
         return None  # What it requires is about inputs, not about their clamps.
-    numbers = {
-        name
-        for item in tree.declarations
-        if isinstance(item, Variables) and item.type == "real"
-        for name, _ in item.names
-    }
+    numbers = {each.name for each in tree.variables if each.type == "real"}
     tree = replace(tree, body=_join(tree.body, numbers))
     reader = _Reader(tree, constants)
     if not reader.inputs or reader.is_ambiguous:
@@ -116,14 +110,13 @@ def limited(tree: Program, constants: Mapping[str, Fraction]) -> Box:
     if tree.requires:
         raise NotDerived("a program with `requires` has no clipped inputs")
     own = () if tree.ideal is None else tree.ideal.variables
-    declared = [item for item in tree.declarations if isinstance(item, Variables)]
-    if any(item.type == "int" for item in (*declared, *own)):
+    if any(each.type == "int" for each in tree.every_variable):
         # A real number in a variable for integers is an error that no joining may hide.
         join: Callable[[Block], Block] = tuple
     else:
-        reals = {name for item in declared if item.type == "real" for name, _ in item.names}
-        hidden = {name for item in own if item.type != "real" for name, _ in item.names}
-        local = {name for item in own if item.type == "real" for name, _ in item.names}
+        reals = {each.name for each in tree.variables if each.type == "real"}
+        hidden = {each.name for each in own if each.type != "real"}
+        local = {each.name for each in own if each.type == "real"}
 
         def join(block: Block) -> Block:
             return _join(block, reals | local - hidden)
@@ -143,20 +136,19 @@ def limited(tree: Program, constants: Mapping[str, Fraction]) -> Box:
     if not ranges:
         raise NotDerived("no input is clipped")
     required: list[Expr] = []
-    for item in declared:
-        for name, ends in item.names if item.role == "input" else ():
-            places: list[Fraction | None] = [None]
-            if ends is not None:
-                low, high = reader.number(ends[0]), reader.number(ends[1])
-                if low is None or high is None:
-                    raise NotDerived("the ends of an array are not known")
-                places = [*map(Fraction, range(int(low), int(high) + 1))]
-            for place in places:
-                key = (name, place) if (name, place) in ranges else (name, None)
-                read: Expr = Name(name) if place is None else Element(name, Literal(place))
-                for op, end in zip((">=", "<="), ranges.get(key, (None, None)), strict=True):
-                    if end is not None:
-                        required.append(Apply(op, (read, Literal(end))))
+    for name, ends in [(each.name, each.ends) for each in tree.variables if each.role == "input"]:
+        places: list[Fraction | None] = [None]
+        if ends is not None:
+            low, high = reader.number(ends[0]), reader.number(ends[1])
+            if low is None or high is None:
+                raise NotDerived("the ends of an array are not known")
+            places = [*map(Fraction, range(int(low), int(high) + 1))]
+        for place in places:
+            key = (name, place) if (name, place) in ranges else (name, None)
+            read: Expr = Name(name) if place is None else Element(name, Literal(place))
+            for op, end in zip((">=", "<="), ranges.get(key, (None, None)), strict=True):
+                if end is not None:
+                    required.append(Apply(op, (read, Literal(end))))
     changed = replace(
         tree,
         body=reader.replaced(tree.body, ranges),
@@ -220,16 +212,13 @@ class _Reader:
 
     def __init__(self, tree: Program, constants: Mapping[str, Fraction], *, every_part: bool = False) -> None:
         types = ("real", "int") if every_part else ("real",)
-        variables = [item for item in tree.declarations if isinstance(item, Variables)]
-        self.inputs = {
-            name for item in variables if item.role == "input" and item.type in types for name, _ in item.names
-        }
-        self.whole = {name for item in variables if item.type == "int" for name, _ in item.names}
+        self.inputs = {each.name for each in tree.variables if each.role == "input" and each.type in types}
+        self.whole = {each.name for each in tree.variables if each.type == "int"}
         part = (tree.body, tree.ideal) if every_part else tree.body
         local = {node.variable for node in nodes(part) if isinstance(node, For | Mechanism | Ranged)}
         if every_part and tree.ideal is not None:
-            local |= {name for item in tree.ideal.variables for name, _ in item.names}
-        declared = {name for item in variables for name, _ in item.names}
+            local |= {each.name for each in tree.ideal.variables}
+        declared = {each.name for each in tree.variables}
         self.constants = {name: value for name, value in constants.items() if name not in local | declared}
         self.is_ambiguous = not self.inputs.isdisjoint(local)
         elements = [node for node in nodes(part) if isinstance(node, Element) and node.name in self.inputs]

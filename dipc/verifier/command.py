@@ -31,8 +31,8 @@ from dipc.verifier.reading import (
     in_step,
 )
 from dipc.verifier.statement import Expected, block_of
-from dipc.verifier.syntax import Constants, read_program
 from dipc.verifier.syntax import names as names_in
+from dipc.verifier.syntax import read_program
 
 # === files =====================================================================================
 
@@ -123,12 +123,11 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
     try:
         text = _read_other(path, _PROGRAM).removeprefix(_MARK).decode("utf-8")
         tree = replace(read_program(text, budget), at=document.program.at)
-        bindings = [binding for item in tree.declarations if isinstance(item, Constants) for binding in item.bindings]
-        unknown = sorted(given.keys() - {name for name, _ in bindings})
+        unknown = sorted(given.keys() - {name for name, _ in tree.constants})
         if unknown:
             note = "give -D a constant that the program declares"
             raise UnusableArgument(f"{path} has no constant `{unknown[0][:40]}`", note)
-        values = {**computed(tree, given, {name for name, _ in bindings} - given.keys(), budget), **given}
+        values = {**computed(tree, given, {name for name, _ in tree.constants} - given.keys(), budget), **given}
     except UnicodeDecodeError as error:
         raise UnusableArgument(f"{path} is not UTF-8, at byte {error.start}", _PROGRAM) from None
     except NotDerived as error:
@@ -142,7 +141,7 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
     for each in document.constituents:
         for parameter, varying in varying_constants(each.data):
             known = {parameter}
-            for name, value in bindings:
+            for name, value in tree.constants:
                 if name not in given and not known.isdisjoint(names_in(value)):
                     known.add(name)
             for name in sorted((known - {parameter}) ^ varying):

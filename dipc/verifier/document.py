@@ -64,7 +64,7 @@ from dipc.verifier.statement import (
     is_about_privacy,
     shown,
 )
-from dipc.verifier.syntax import Apply, Constants, Program, Variables, read_expression
+from dipc.verifier.syntax import Apply, Program, read_expression
 
 # === outcome ===================================================================================
 
@@ -683,7 +683,7 @@ def _require_condition(document: Document, tree: Program, machine: Machine, budg
 
 def _subject(document: Document, tree: Program) -> Subject:
     given = document.data["program"]["constants"]
-    declared = [name for item in tree.declarations if isinstance(item, Constants) for name, _ in item.bindings]
+    declared = [name for name, _ in tree.constants]
     order = [*(name for name in declared if name in given), *(name for name in given if name not in declared)]
     source = document.program
     constants = tuple((name, given[name]) for name in order)
@@ -993,7 +993,7 @@ def _count_of(theorem: Theorem) -> str:
 
 
 def _kinds(tree: Program) -> str:
-    types = [item.type for item in tree.declarations if isinstance(item, Variables) and item.role == "input"]
+    types = [each.type for each in tree.variables if each.role == "input"]
     return " and ".join(kind for kind in ("real", "int") if kind in types)
 
 

@@ -66,18 +66,16 @@ from dipc.verifier.syntax import (
     Apply,
     Assign,
     Block,
-    Domains,
     Element,
     Expr,
     For,
     If,
     Literal,
     Name,
-    Named,
     Noise,
     Program,
     Range,
-    Variables,
+    Variable,
     names,
     nodes,
 )
@@ -603,11 +601,11 @@ def selection_totals(
     if not own.noisy or exact.noisy or (own.array, own.answer, own.first) != (exact.array, exact.answer, exact.first):
         raise NotDerived("the program and its `ideal` do not select by the same rule")
     _require_declared(tree, own, parameter)
-    for each, variables in ((own, tree.declarations), (exact, tree.ideal.variables)):
+    for each, variables in ((own, tree.variables), (exact, tree.ideal.variables)):
         if not each.numbers <= set(_real_scalars(variables)):
             raise NotDerived("the values to select from are not real variables")
     # A rate that depends on the index so far may differ for a greater m.
-    declared = {name for item in tree.declarations if isinstance(item, Variables) for name, _ in item.names}
+    declared = {each.name for each in tree.variables}
     if any(not declared.isdisjoint(names(drawn.rate)) for drawn in nodes(tree.body) if isinstance(drawn, Noise)):
         raise NotDerived("a rate depends on a variable")
     norm = input_norm(tree)
@@ -673,10 +671,8 @@ def selection(body: Block, parameter: str) -> Selection:
     raise NotDerived("the loop does more than keep the best value and its index")
 
 
-def _real_scalars(declared: Iterable[object]) -> Iterator[str]:
-    for declaration in declared:
-        if isinstance(declaration, Variables) and (declaration.role, declaration.type) == ("var", "real"):
-            yield from (name for name, ends in declaration.names if ends is None)
+def _real_scalars(declared: Iterable[Variable]) -> Iterator[str]:
+    return (each.name for each in declared if (each.role, each.type, each.ends) == ("var", "real", None))
 
 
 def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr, bool]:
@@ -700,24 +696,16 @@ def _require_declared(tree: Program, loop: Selection, parameter: str) -> None:
     An array with `parameter` elements must be the only input. The answer must be the only output, start at the first
     index, and have a domain with all indices.
     """
-    inputs, outputs = (
-        [item for item in tree.declarations if isinstance(item, Variables) and item.role == role]
-        for role in ("input", "output")
-    )
+    inputs, outputs = ([each for each in tree.variables if each.role == role] for role in ("input", "output"))
     match inputs:
-        case [Variables(names=((name, (low, Name(high))),), type="real")] if name == loop.array and high == parameter:
+        case [Variable(name=loop.array, ends=(low, Name(high)), type="real")] if high == parameter:
             if first_index(For("", low, Name(high), ())) != loop.first:
                 raise NotDerived("the loop and its array do not begin at the same index")
         case _:
             raise NotDerived("the array is not the only input")
-    domains = {
-        name: domain for item in tree.declarations if isinstance(item, Domains) for name, domain in item.bindings
-    }
     match outputs:
-        case [Variables(names=((name, None),), type=type_, initial=Literal(first))] if (
-            name == loop.answer and first == loop.first
-        ):
-            domain = domains.get(type_.name) if isinstance(type_, Named) else type_
+        case [Variable(name=loop.answer, ends=None, type=type_, initial=Literal(loop.first))]:
+            domain = tree.domain(type_)
             if not isinstance(domain, Range) or domain.high != Name(parameter):
                 raise NotDerived("the domain of the index does not end at the loop's last index")
         case _:

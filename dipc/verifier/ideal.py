@@ -40,7 +40,7 @@ from dipc.verifier.linear import Guard, grouped, is_empty, least
 from dipc.verifier.multisets import nearest_orders, with_single_places
 from dipc.verifier.program import Instruction, Machine, Scored, Store, Value, values_of
 from dipc.verifier.reading import Budget, NotDerived
-from dipc.verifier.syntax import Name, Program, Variables
+from dipc.verifier.syntax import Name, Program
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -223,8 +223,7 @@ class Ideal:
         norm = input_norm(tree)
         if norm not in NORMS:
             raise NotDerived("this checker does not know the distance of inputs in its `metric` block")
-        shared = (item for item in tree.declarations if not isinstance(item, Variables) or item.role != "var")
-        own = replace(tree, declarations=(*shared, *tree.ideal.variables), body=tree.ideal.body)
+        own = replace(tree, variables=(*tree.visible, *tree.ideal.variables), body=tree.ideal.body)
         machine = Machine.compile(own, constants, budget)
         if machine.distance.apart and whole_inputs(machine):
             raise NotDerived("some of its inputs of type int have a distance in the `metric` block")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import takewhile
@@ -20,7 +21,7 @@ from dipc.verifier.syntax import (
     Apply,
     Assign,
     Block,
-    Domains,
+    Domain,
     Element,
     Exit,
     Expr,
@@ -29,10 +30,9 @@ from dipc.verifier.syntax import (
     If,
     Literal,
     Name,
-    Named,
     Program,
     Range,
-    Variables,
+    Variable,
     While,
     names,
     nodes,
@@ -72,8 +72,7 @@ def ending_at(tree: Program, parameter: str) -> Program:
     `dipc.verifier.loops` requires of the result.
     """
     ends: list[object] = [node.high for node in nodes((tree.body, tree.ideal)) if isinstance(node, For)]
-    declared = (*tree.declarations, *(() if tree.ideal is None else tree.ideal.variables))
-    ends += [last[1] for item in declared if isinstance(item, Variables) for _, last in item.names if last is not None]
+    ends += [each.ends[1] for each in tree.every_variable if each.ends is not None]
     ends += [high for field in tree.metric for _, _, high in field.loops]
     offsets = {offset_of(end, parameter) for end in ends if parameter in names(end)}
     if len(offsets) != 1 or not (offset := offsets.pop()):
@@ -100,16 +99,8 @@ def _shift_ends(node: Any, parameter: str, offset: int) -> Any:
     match new:
         case For(high=high) if offset_of(high, parameter) is not None:
             return replace(new, low=low(new.low), high=Name(parameter))
-        case Variables():
-            return replace(
-                new,
-                names=tuple(
-                    (name, (low(last[0]), Name(parameter)))
-                    if last is not None and offset_of(last[1], parameter) is not None
-                    else (name, last)
-                    for name, last in new.names
-                ),
-            )
+        case Variable(ends=(first, last)) if offset_of(last, parameter) is not None:
+            return replace(new, ends=(low(first), Name(parameter)))
         case Field(loops=loops):
             return replace(
                 new,
@@ -128,31 +119,19 @@ def with_arrays(tree: Program, parameter: str) -> Program:
 
     m is the constant `parameter`.
     """
-    for declared in tree.declarations:
-        if isinstance(declared, Variables) and declared.role == "output":
-            for name, ends in declared.names:
-                if ends is None:
-                    try:
-                        tree = _with_array(tree, name, parameter)
-                    except _NotAnIndex:
-                        continue
+    for declared in tree.variables:
+        if declared.role == "output" and declared.ends is None:
+            with suppress(_NotAnIndex):
+                tree = _with_array(tree, declared, parameter)
     return tree
 
 
-def _with_array(tree: Program, name: str, parameter: str) -> Program:
+def _with_array(tree: Program, declared: Variable, parameter: str) -> Program:
+    name = declared.name
     bodies = (tree.body, *(() if tree.ideal is None else (tree.ideal.body,)))
-    (declared,) = [
-        item
-        for item in tree.declarations
-        if isinstance(item, Variables) and any(other == name for other, _ in item.names)
-    ]
-    elsewhere: list[object] = [item for item in tree.declarations if item is not declared]
-    elsewhere += [tree.metric, () if tree.ideal is None else tree.ideal.variables, declared.type, declared.initial]
-    known = {n for each in elsewhere for n in names(each)} | {
-        n for _, text in tree.claim for n in re.findall(r"\w+", text)
-    }
-    local = () if tree.ideal is None else (n for each in tree.ideal.variables for n, _ in each.names)
-    if not known.isdisjoint((name, f"{name}'")) or name in local:
+    known = {*names((tree.constants, tree.domains, tree.every_variable, tree.metric))}
+    known |= {n for _, text in tree.claim for n in re.findall(r"\w+", text)}
+    if not known.isdisjoint((name, f"{name}'")) or sum(each.name == name for each in tree.every_variable) > 1:
         raise _NotAnIndex
     if any(field.name == "output" and field.value != Name("product") for field in tree.metric):
         raise _NotAnIndex
@@ -168,17 +147,10 @@ def _with_array(tree: Program, name: str, parameter: str) -> Program:
         raise _NotAnIndex
     ((low, high, shift),) = {loop[:3] for loop in own.loops}
     _require_domain(tree, declared.type, low, high, shift, numbers, parameter)
-    declarations: list[Any] = []
-    for item in tree.declarations:
-        if item is not declared:
-            declarations.append(item)
-            continue
-        others = tuple(each for each in declared.names if each[0] != name)
-        declarations += [replace(declared, names=others)] if others else []
-        array = (name, (_number(low), high))
-        declarations.append(Variables("output", (array,), "bool", Literal(value=False)))
+    array = Variable("output", name, (_number(low), high), "bool", Literal(value=False))
+    variables = tuple(array if each is declared else each for each in tree.variables)
     ideal = None if tree.ideal is None else replace(tree.ideal, body=own.rewritten(tree.ideal.body))
-    return replace(tree, declarations=tuple(declarations), body=own.rewritten(tree.body), ideal=ideal)
+    return replace(tree, variables=variables, body=own.rewritten(tree.body), ideal=ideal)
 
 
 def _number(value: int) -> Expr:
@@ -187,20 +159,17 @@ def _number(value: int) -> Expr:
 
 
 def _require_domain(
-    tree: Program, type_: object, low: int, high: Expr, shift: int, numbers: set[Expr], parameter: str
+    tree: Program, type_: str | Domain, low: int, high: Expr, shift: int, numbers: set[Expr], parameter: str
 ) -> None:
     """Raise _NotAnIndex unless the domain `type_` has all indices, and the other number, if `numbers` has one.
 
     `tree` is the program. The indices run from `low` to `high`, which depends on `parameter`, and the output holds them
     plus `shift`.
     """
-    if isinstance(type_, Named):
-        bindings = [each for item in tree.declarations if isinstance(item, Domains) for each in item.bindings]
-        found = [domain for name, domain in bindings if name == type_.name]
-        type_ = found[0] if len(found) == 1 else None
-    if not isinstance(type_, Range):
+    domain = tree.domain(type_)
+    if not isinstance(domain, Range):
         raise _NotAnIndex
-    first, end, last = integer(type_.low), offset_of(type_.high, parameter), offset_of(high, parameter)
+    first, end, last = integer(domain.low), offset_of(domain.high, parameter), offset_of(high, parameter)
     if first is None or end is None or last is None or first > low + shift or end < last + shift:
         raise _NotAnIndex
     for number in numbers:

@@ -28,8 +28,6 @@ from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import (
     Apply,
     Block,
-    Constants,
-    Domains,
     Element,
     Field,
     For,
@@ -40,7 +38,7 @@ from dipc.verifier.syntax import (
     Program,
     Range,
     Ranged,
-    Variables,
+    Variable,
     While,
     names,
     nodes,
@@ -95,20 +93,17 @@ class Iterations:
         _, other, first = _only_loop(tree, tree.ideal.body, parameter)
         if first != low:
             raise NotDerived("the loops of the program and of its `ideal` begin with different indices")
-        for declared in tree.declarations:
-            if isinstance(declared, Variables) and declared.role == "output" and declared.initial is None:
-                for name, _ in declared.names:
-                    if arrays.get(name, low) < low:
-                        raise NotDerived("an output may have no value at the end")
-        shared = tuple(item for item in tree.declarations if not isinstance(item, Variables) or item.role != "var")
+        unset = [each.name for each in tree.variables if each.role == "output" and each.initial is None]
+        if any(arrays.get(name, low) < low for name in unset):
+            raise NotDerived("an output may have no value at the end")
         metric = tuple(_condition(field, parameter, loop, arrays) for field in tree.metric)
         norm = input_norm(tree)
         if norm not in ("linf", "l1"):
             raise NotDerived("this checker does not know the distance of inputs in its `metric` block for every number")
         own = replace(tree, body=_open_end(tree.body, loop, arrays), metric=())
-        variables = (*shared, *tree.ideal.variables)
+        variables = (*tree.visible, *tree.ideal.variables)
         body = _open_end(tree.ideal.body, other, arrays)
-        ideal = replace(tree, declarations=variables, body=body, metric=metric)
+        ideal = replace(tree, variables=variables, body=body, metric=metric)
         sides = [_side(side, arrays, constants, budget) for side in (own, ideal)]
         return Iterations(sides[0], sides[1], low, frozenset(arrays), norm)
 
@@ -199,32 +194,24 @@ def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
     """
     arrays: dict[str, int] = {}
     others: set[str] = set()
-    domains = {
-        name: domain for each in tree.declarations if isinstance(each, Domains) for name, domain in each.bindings
-    }
-    for declared in (*tree.declarations, *(() if tree.ideal is None else tree.ideal.variables)):
-        match declared:
-            case Constants(bindings):
-                for name, value in bindings:
-                    if name != parameter:
-                        _require_absent(parameter, value, "a constant")
-            case Domains(bindings):
-                for _, domain in bindings:
-                    _ends_at_most(parameter, domain)
-            case Variables(role, declarators, type_, initial):
-                _ends_at_most(parameter, type_)
-                known = domains.get(type_.name) if isinstance(type_, Named) else type_
-                if role == "input" and (isinstance(known, Named) or parameter in names(known)):
-                    raise NotDerived(f"the number of values of an input grows with `{parameter}`")
-                _require_absent(parameter, initial, "an initial value")
-                for name, ends in declarators:
-                    if ends is not None and ends[1] == Name(parameter):
-                        low = first_index(For("", ends[0], ends[1], ()))
-                        if arrays.setdefault(name, low) != low:
-                            raise NotDerived(f"`{name}` is declared both as an array and as something else")
-                    else:
-                        _require_absent(parameter, ends, "an array")
-                        others.add(name)
+    for name, value in tree.constants:
+        if name != parameter:
+            _require_absent(parameter, value, "a constant")
+    for _, domain in tree.domains:
+        _ends_at_most(parameter, domain)
+    for each in tree.every_variable:
+        _ends_at_most(parameter, each.type)
+        known = tree.domain(each.type)
+        if each.role == "input" and (isinstance(known, Named) or parameter in names(known)):
+            raise NotDerived(f"the number of values of an input grows with `{parameter}`")
+        _require_absent(parameter, each.initial, "an initial value")
+        if each.ends is not None and each.ends[1] == Name(parameter):
+            low = first_index(For("", *each.ends, ()))
+            if arrays.setdefault(each.name, low) != low:
+                raise NotDerived(f"`{each.name}` is declared both as an array and as something else")
+        else:
+            _require_absent(parameter, each.ends, "an array")
+            others.add(each.name)
     if others & arrays.keys():
         raise NotDerived("a name means an array in the program and something else in its `ideal`")
     return arrays
@@ -314,9 +301,8 @@ def _scalars(node: Any, arrays: Mapping[str, int]) -> Any:
         return tuple(_scalars(child, arrays) for child in node)
     if isinstance(node, Element) and node.name.removesuffix("'") in arrays:
         return Name(node.name)
-    if isinstance(node, Variables):
-        declarators = tuple((name, None if name in arrays else ends) for name, ends in node.names)
-        return replace(node, names=declarators)
+    if isinstance(node, Variable):
+        return replace(node, ends=None) if node.name in arrays else node
     if is_dataclass(node) and not isinstance(node, type):
         return replace(node, **{child.name: _scalars(getattr(node, child.name), arrays) for child in fields(node)})
     return node

@@ -206,7 +206,7 @@ class Machine:
         Raises NotDerived if the names of `constants` are not exactly those that the program declares.
         """
         compiler = _Compiler(budget, tree.at)
-        compiler.declare(tree.declarations, constants)
+        compiler.declare(tree, constants)
         requires = compiler.conditions(tree.requires)
         compiler.block(tree.body)
         compiler.emit(Halt())
@@ -232,11 +232,10 @@ def computed(
     """
     compiler = _Compiler(budget, tree.at)
     values: dict[str, Fraction] = {}
-    for declaration in tree.declarations:
-        for name, expr in declaration.bindings if isinstance(declaration, syntax.Constants) else ():
-            if name in names:
-                values[name] = compiler.number(expr)
-            compiler.constants[name] = values[name] if name in names else constants[name]
+    for name, expr in tree.constants:
+        if name in names:
+            values[name] = compiler.number(expr)
+        compiler.constants[name] = values[name] if name in names else constants[name]
     return values
 
 
@@ -264,23 +263,19 @@ class _Compiler:
 
     # --- declarations -----------------------------------------------------------------------------
 
-    def declare(self, declarations: Sequence[syntax.Declaration], given: Mapping[str, Fraction]) -> None:
-        bound = [item for each in declarations if isinstance(each, syntax.Constants) for item in each.bindings]
-        if sorted(name for name, _ in bound) != sorted(given):
+    def declare(self, tree: syntax.Program, given: Mapping[str, Fraction]) -> None:
+        if sorted(name for name, _ in tree.constants) != sorted(given):
             raise NotDerived("the constants given differ from those of the program")
-        for name, _ in bound:
+        for name, _ in tree.constants:
             self._fresh(name)
             # A given value replaces that of the text.
             self.constants[name] = given[name]
-        for each in declarations:
-            if isinstance(each, syntax.Domains):
-                for name, domain in each.bindings:
-                    if name in self.domains:
-                        raise NotDerived(f"the domain `{name}` is declared twice")
-                    self.domains[name] = self.domain(domain)
-        for each in declarations:
-            if isinstance(each, syntax.Variables):
-                self._variables(each)
+        for name, domain in tree.domains:
+            if name in self.domains:
+                raise NotDerived(f"the domain `{name}` is declared twice")
+            self.domains[name] = self.domain(domain)
+        for variable in tree.variables:
+            self._declare(variable)
 
     def _fresh(self, name: str) -> None:
         if name in self.constants or name in self.variables or name in self.labels:
@@ -316,7 +311,8 @@ class _Compiler:
                     raise NotDerived("a domain lists a value twice, or mixes names and numbers")
                 return tuple(values)
 
-    def _variables(self, declared: syntax.Variables) -> None:
+    def _declare(self, declared: syntax.Variable) -> None:
+        name, ends = declared.name, declared.ends
         type_: Type = declared.type if isinstance(declared.type, str) else self._set_of(declared.type)
         initial: Value | None = None
         if declared.initial is not None:
@@ -326,18 +322,17 @@ class _Compiler:
             if not isinstance(known, Literal) or not holds(type_, known.value):
                 raise NotDerived("an initial value is outside its variable's domain")
             initial = known.value
-        for name, ends in declared.names:
-            self._fresh(name)
-            low, high = (0, 0) if ends is None else (self.integer(ends[0]), self.integer(ends[1]))
-            if low > high:
-                raise NotDerived(f"the array `{name}` has no element")
-            if high - low >= MOST_VALUES:
-                raise Exhausted(f"the array `{name}` has more than {MOST_VALUES} elements", "program")
-            self.budget.spend(30 * (high - low + 1))
-            first = len(self.slots)
-            for index in range(low, high + 1):
-                self.slots.append(Slot(name if ends is None else f"{name}[{index}]", declared.role, type_, initial))
-            self.variables[name] = _Variable(tuple(range(first, len(self.slots))), None if ends is None else low)
+        self._fresh(name)
+        low, high = (0, 0) if ends is None else (self.integer(ends[0]), self.integer(ends[1]))
+        if low > high:
+            raise NotDerived(f"the array `{name}` has no element")
+        if high - low >= MOST_VALUES:
+            raise Exhausted(f"the array `{name}` has more than {MOST_VALUES} elements", "program")
+        self.budget.spend(30 * (high - low + 1))
+        first = len(self.slots)
+        for index in range(low, high + 1):
+            self.slots.append(Slot(name if ends is None else f"{name}[{index}]", declared.role, type_, initial))
+        self.variables[name] = _Variable(tuple(range(first, len(self.slots))), None if ends is None else low)
 
     def _set_of(self, domain: syntax.Domain) -> frozenset[Value]:
         values = self.domain(domain)

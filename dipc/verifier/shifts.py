@@ -31,7 +31,7 @@ from dipc.verifier.probability import visits
 from dipc.verifier.program import Halt, Machine
 from dipc.verifier.reading import Budget, NotDerived, Rejected, in_step
 from dipc.verifier.signs import exp_minus
-from dipc.verifier.syntax import Program, Variables
+from dipc.verifier.syntax import Program
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -347,8 +347,8 @@ def _moves_of_each(tree: Program, box: Box | None, distance: str, radius: Fracti
 
     `tree` is the program.
     """
-    declared = [item for item in tree.declarations if isinstance(item, Variables) and item.role == "input"]
-    widths = [None if box is None else box.width(name) for item in declared for name, _ in item.names]
+    inputs = [each.name for each in tree.variables if each.role == "input"]
+    widths = [None if box is None else box.width(name) for name in inputs]
     finite = [width for width in widths if width is not None]
     most = max(finite) if finite and len(finite) == len(widths) else None
     if distance == "linf":

@@ -148,34 +148,19 @@ Domain = Range | Listed | Named
 
 
 @dataclass(frozen=True, slots=True)
-class Variables:
-    """A declaration of variables, `role name, name[low..high] : type = initial`.
+class Variable:
+    """A declared variable or array, `role name[low..high] : type = initial`.
 
-    `role` is "input", "output" or "var". `names` pairs each name with the first and last index of its array, or with
-    None. `type` is "bool", "int", "real" or a domain.
+    `role` is "input", "output" or "var". `ends` has the first and last index of an array, and is None for a scalar.
+    `type` is "bool", "int", "real" or a domain.
     """
 
     role: str
-    names: tuple[tuple[str, tuple[Expr, Expr] | None], ...]
+    name: str
+    ends: tuple[Expr, Expr] | None
     type: str | Domain
     initial: Expr | None
 
-
-@dataclass(frozen=True, slots=True)
-class Constants:
-    """A declaration of constants, `const name = expression, ...`."""
-
-    bindings: tuple[tuple[str, Expr], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Domains:
-    """A declaration of domains, `domain name = {...}, ...`."""
-
-    bindings: tuple[tuple[str, Domain], ...]
-
-
-Declaration = Variables | Constants | Domains
 
 # --- statements ------------------------------------------------------------------------------------
 
@@ -262,7 +247,7 @@ Block = tuple[Statement, ...]
 class Ideal:
     """The deterministic program of an `ideal` block."""
 
-    variables: tuple[Variables, ...]
+    variables: tuple[Variable, ...]
     body: Block
 
 
@@ -282,12 +267,15 @@ class Field:
 class Program:
     """The syntax tree of a program; `metric` has the fields of its metric block.
 
-    Every input satisfies all conditions of `requires`, whose text is `required`. If `at` is not None, the program is
-    read at this value of eps alone. `claim` has the names and the texts of the fields of its claim block.
+    `constants` and `domains` are declared names with their values, and `variables` all variables without those of the
+    `ideal`. Every input satisfies all conditions of `requires`, whose text is `required`. If `at` is not None, the
+    program is read at this value of eps alone. `claim` has the names and the texts of the fields of its claim block.
     """
 
     name: str
-    declarations: tuple[Declaration, ...]
+    constants: tuple[tuple[str, Expr], ...]
+    domains: tuple[tuple[str, Domain], ...]
+    variables: tuple[Variable, ...]
     body: Block
     ideal: Ideal | None
     metric: tuple[Field, ...]
@@ -295,6 +283,23 @@ class Program:
     claim: tuple[tuple[str, str], ...] = ()
     requires: tuple[Expr, ...] = ()
     required: str = ""
+
+    @property
+    def every_variable(self) -> tuple[Variable, ...]:
+        """The variables of the program and of its `ideal`."""
+        return (*self.variables, *(() if self.ideal is None else self.ideal.variables))
+
+    @property
+    def visible(self) -> tuple[Variable, ...]:
+        """The inputs and outputs, which the program and its `ideal` share."""
+        return tuple(each for each in self.variables if each.role != "var")
+
+    def domain(self, type_: str | Domain) -> str | Domain | None:
+        """Return `type_`, or the domain that it names; None if no domain, or more than one, has the name."""
+        if not isinstance(type_, Named):
+            return type_
+        found = [domain for name, domain in self.domains if name == type_.name]
+        return found[0] if len(found) == 1 else None
 
 
 def nodes(tree: object) -> Iterator[Any]:
@@ -402,7 +407,7 @@ class _Reader:
         self._depth = 0
         #: The draws inside the current expression, as statements for new variables that run before.
         self._before: list[Statement] = []
-        self._hidden: list[Variables] = []
+        self._hidden: list[Variable] = []
         #: The number of occurrences of each word, and the names of local variables.
         self._used = Counter(token.text for token in tokens)
         self._local: set[str] = set()
@@ -461,7 +466,9 @@ class _Reader:
         self._expect("program")
         name = self._name()
         self._expect(";")
-        declared: list[Declaration] = []
+        constants: list[tuple[str, Expr]] = []
+        domains: list[tuple[str, Domain]] = []
+        variables: list[Variable] = []
         ideal: Ideal | None = None
         noiseless = False
         metric: tuple[Field, ...] = ()
@@ -483,14 +490,14 @@ class _Reader:
             match kind:
                 case "const":
                     self._at += 1
-                    declared.append(Constants(self._separated(self._constant)))
+                    constants += self._separated(self._constant)
                     self._expect(";")
                 case "domain":
                     self._at += 1
-                    declared.append(Domains(self._separated(self._domain_binding)))
+                    domains += self._separated(self._domain_binding)
                     self._expect(";")
                 case "input" | "output" | "var":
-                    declared.append(self._variables())
+                    variables += self._variables()
                 case "requires":
                     self._at += 1
                     first = self._at
@@ -513,13 +520,20 @@ class _Reader:
         body = self._block()
         if self._kind:
             raise self._wrong("a statement")
-        declared += self._hidden
+        variables += self._hidden
         if noiseless:
-            own = (each for each in declared if isinstance(each, Variables) and each.role == "var")
-            ideal = Ideal(tuple(own), _noiseless(body))
-        required = texts[0] if len(texts) == 1 else " and ".join(f"({text})" for text in texts)
+            ideal = Ideal(tuple(each for each in variables if each.role == "var"), _noiseless(body))
         return Program(
-            name, tuple(declared), body, ideal, metric, claim=claim, requires=tuple(requires), required=required
+            name,
+            tuple(constants),
+            tuple(domains),
+            tuple(variables),
+            body,
+            ideal,
+            metric,
+            claim=claim,
+            requires=tuple(requires),
+            required=texts[0] if len(texts) == 1 else " and ".join(f"({text})" for text in texts),
         )
 
     def _constant(self) -> tuple[str, Expr]:
@@ -546,7 +560,7 @@ class _Reader:
         self._expect("}")
         return result
 
-    def _variables(self) -> Variables:
+    def _variables(self) -> tuple[Variable, ...]:
         role = self._kind
         self._at += 1
         names = self._separated(self._declarator)
@@ -557,7 +571,7 @@ class _Reader:
         self._types |= {name: type_ for name, _ in names}
         initial = self.expression() if self._take("=") else None
         self._expect(";")
-        return Variables(role, names, type_, initial)
+        return tuple(Variable(role, name, ends, type_, initial) for name, ends in names)
 
     def _declarator(self) -> tuple[str, tuple[Expr, Expr] | None]:
         name = self._name()
@@ -629,9 +643,9 @@ class _Reader:
 
     def _ideal(self) -> Ideal:
         self._expect("{")
-        variables = []
+        variables: list[Variable] = []
         while self._kind == "var":
-            variables.append(self._variables())
+            variables += self._variables()
         self._hidden = []
         body = self._block()
         if any(isinstance(node, Noise | Mechanism | Choose) for node in nodes(body)):
@@ -793,7 +807,7 @@ class _Reader:
             type_ = Listed(numbers)
         self._types[name] = type_
         self._before.append(statement)
-        self._hidden.append(Variables("var", ((name, None),), type_, None))
+        self._hidden.append(Variable("var", name, None, type_, None))
         return result
 
     def _varies(self, value: Expr) -> bool:
