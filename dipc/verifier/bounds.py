@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import product
 
 from dipc.verifier.bounded import Bounded
-from dipc.verifier.classes import Kind, Required, Shown, SlackBound, slack_key
+from dipc.verifier.classes import DistanceLine, Kind, Required, Shown, slack_key
 from dipc.verifier.execution import Affine, Constraints, End, Execution, Held, NoiseHalfspace, Wanted, plus, scaled
 from dipc.verifier.functions import (
     ONE,
@@ -93,20 +93,19 @@ class Comparison:
         """True if this comparison holds, for all inputs, wherever `other` does."""
         return self.constant >= other.constant and self == replace(other, constant=self.constant)
 
-    def bound(self, side: int, shown: Shown, wanted: Required) -> SlackBound | None:
+    def bound(self, side: int, shown: Shown, wanted: Required) -> DistanceLine | None:
         """Return the lower bound of `side`·slack that the certificate proves for a class, or None.
 
         The slack is the comparison without its noises, and `side` is 1 or -1. `shown` has the facts about the class,
         `wanted` the distances of its claim.
         """
         if not self.inputs:
-            base = side * self.constant + self.radius * wanted.gamma[0]
-            return SlackBound(base, self.radius * wanted.gamma[1])
+            return DistanceLine(side * self.constant) + wanted.gamma.scaled(self.radius)
         form = {slot: side * c for slot, c in self.inputs}
         keyed = slack_key(form, side * self.constant, self.radius)
         assert keyed is not None, "the form reads an input"
         stated = shown.slacks.get(keyed[0])
-        return None if stated is None else SlackBound(stated.base * keyed[1], stated.slope * keyed[1])
+        return None if stated is None else stated.scaled(keyed[1])
 
 
 def _negated(terms: Terms) -> Terms:
@@ -401,7 +400,7 @@ def at_bounds(
         if others and way.numbers:
             raise NotDerived(UNLIKE)
         least = [number.bound(1, shown, wanted) for number in way.numbers]
-        if any(bound is None or bound.base < 0 or bound.slope < 0 for bound in least):
+        if not all(bound is not None and bound.is_nonnegative for bound in least):
             continue
         if shown.kind is Kind.DISTANCES:
             total.add((), nearest_value(way, shown, budget), budget)
@@ -462,7 +461,7 @@ def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
     return weight
 
 
-def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
+def _far_bound(component: Part, shown: Shown) -> DistanceLine | None:
     """Return a lower bound base + A·slope of the negated slack of `component`, for inputs at the distance A.
 
     The inputs are those of the class `shown`. For A >= 1 neither the bound nor its slope is negative. None if no bound
@@ -472,14 +471,14 @@ def _far_bound(component: Part, shown: Shown) -> SlackBound | None:
     form = {slot: -c for slot, c in comparison.inputs}
     size = sum(map(abs, form.values()), _ZERO)
     if not size:
-        return SlackBound(-comparison.constant, _ZERO) if comparison.constant <= 0 else None
+        return DistanceLine(-comparison.constant) if comparison.constant <= 0 else None
     direction = tuple(sorted((slot, c / size) for slot, c in form.items()))
-    best: SlackBound | None = None
+    best: DistanceLine | None = None
     for (known, own, radius), bound in shown.slacks.items():
         if known == direction and not radius:
-            base, slope = size * (bound.base - own) - comparison.constant, size * bound.slope
-            if slope >= 0 and base + slope >= 0 and (best is None or slope > best.slope):
-                best = SlackBound(base, slope)
+            line = (bound + DistanceLine(-own)).scaled(size) + DistanceLine(-comparison.constant)
+            if line.slope >= 0 and line.base + line.slope >= 0 and (best is None or line.slope > best.slope):
+                best = line
     return best
 
 
@@ -520,7 +519,7 @@ def _is_tail(component: Part) -> bool:
 
 def _is_far(comparison: Comparison, shown: Shown, wanted: Required) -> bool:
     bound = comparison.bound(-1, shown, wanted)
-    return bound is not None and bound.base >= 0 and bound.slope >= 0
+    return bound is not None and bound.is_nonnegative
 
 
 def _total(tails: Sequence[Part]) -> Comparison:
@@ -792,8 +791,8 @@ class Bounds:
         `finite` are the values of the finite inputs, and `decide` decides comparisons of inputs. `wanted` has gamma.
         Raises NotDerived if gamma is open.
         """
-        gamma, rate = wanted.gamma
-        if rate:
+        gamma = wanted.gamma.base
+        if wanted.gamma.slope:
             raise NotDerived("gamma is left open, but the `metric` block gives outputs a distance")
         machine = self.machine
         run = OpenRun(machine, Wanted({}), self.budget)

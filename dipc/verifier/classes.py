@@ -43,19 +43,39 @@ MOST_HALFSPACES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
+class DistanceLine:
+    """The number base + slope·distance, for a distance that the claim leaves open."""
+
+    base: Fraction
+    slope: Fraction = ZERO
+
+    def __add__(self, other: DistanceLine) -> DistanceLine:
+        return DistanceLine(self.base + other.base, self.slope + other.slope)
+
+    def scaled(self, factor: Fraction | int) -> DistanceLine:
+        """Return `factor` times this number."""
+        return DistanceLine(self.base * factor, self.slope * factor)
+
+    @property
+    def is_nonnegative(self) -> bool:
+        """True if the number is at least 0 at all distances."""
+        return self.base >= 0 and self.slope >= 0
+
+
+@dataclass(frozen=True, slots=True)
 class Required:
-    """The claim about a class: alpha and gamma as pairs (base, rate) of base + rate·distance, and beta as a function.
+    """The claim about a class of inputs, in terms of an open distance.
 
     `beta` is a function of the obligation's variable, or None if it is not of a kind that can be certified.
     """
 
-    alpha: tuple[Fraction, Fraction]
-    gamma: tuple[Fraction, Fraction]
+    alpha: DistanceLine
+    gamma: DistanceLine
     beta: Beta | None
 
     @property
     def is_open(self) -> bool:
-        return bool(self.alpha[1] or self.gamma[1])
+        return bool(self.alpha.slope or self.gamma.slope)
 
 
 #: The values of names, and the conversion of a form into a function of eps or of distance·eps.
@@ -74,14 +94,11 @@ def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Req
     return Required(alpha, gamma, beta_of(claim.beta, names, finished, budget, powers=int(variable != "eps")))
 
 
-def meaning(
-    claim: Claim, variable: str, dd: str | None, budget: Budget
-) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction], Meaning]:
+def meaning(claim: Claim, variable: str, dd: str | None, budget: Budget) -> tuple[DistanceLine, DistanceLine, Meaning]:
     """Return (alpha, gamma, the names and the conversion with which beta is evaluated) for `variable`.
 
-    Alpha and gamma of `claim` are pairs (base, rate) for base + rate·distance; `dd` is the distance of the inputs if
-    the certificate states one. Charges its work to `budget`. Raises Rejected if the claim is not of the form that
-    `variable` requires.
+    Alpha, gamma and beta are those of `claim`; `dd` is the distance of the inputs if the certificate states one.
+    Charges its work to `budget`. Raises Rejected if the claim is not of the form that `variable` requires.
     """
     if variable == "eps":
         # A statement at the distance 0 holds at all distances, if nothing depends on the distance: half-spaces only
@@ -91,7 +108,7 @@ def meaning(
         if claim.gamma == "free" or (claim.alpha != "dd" if dd is not None else claim.alpha == "dd" and not steady):
             raise Rejected("an obligation in the variable eps needs a number for alpha and for gamma")
         alpha, gamma, names = claim.distances({}, "0" if steady and dd is None else dd, budget)
-        return (alpha or ZERO, ZERO), (gamma, ZERO), (names, Form.limit)
+        return DistanceLine(alpha or ZERO), DistanceLine(gamma), (names, Form.limit)
     if dd is not None:
         raise Rejected("dd is both stated and left open")
     names = {name: Form.number(value) for name, value in claim.constants.items()}
@@ -101,14 +118,18 @@ def meaning(
             raise Rejected("its obligation leaves gamma open, and the claim does not")
         least = least_alpha(claim, budget)
         names = {**names, "alpha": Form.number(least), "gamma": far}
-        return (least, ZERO), (ZERO, Fraction(1)), (names, in_product)
+        return DistanceLine(least), DistanceLine(ZERO, Fraction(1)), (names, in_product)
     if claim.alpha != "dd" or claim.gamma == "free":
         raise Rejected("its obligation leaves alpha open, and the claim does not")
     names = {**names, "alpha": far, "dd": far}
     base, rate = (ZERO, ZERO) if claim.gamma is None else linear(claim.gamma, names, claim.one_eps, budget)
     if base < 0 or rate < 0:
         raise Rejected("gamma is negative")
-    return (ZERO, Fraction(1)), (base, rate), ({**names, "gamma": Form.unknown(DISTANCE, base, rate)}, in_product)
+    return (
+        DistanceLine(ZERO, Fraction(1)),
+        DistanceLine(base, rate),
+        ({**names, "gamma": Form.unknown(DISTANCE, base, rate)}, in_product),
+    )
 
 
 def least_alpha(claim: Claim, budget: Budget) -> Fraction:
@@ -131,7 +152,7 @@ def at_least_distance(claim: Claim, budget: Budget) -> Required:
     if claim.alpha != "dd" or claim.gamma == "free":
         raise Rejected("its obligation leaves alpha open, and the claim does not")
     alpha, gamma, beta = claim.terms({}, "1", budget)
-    return Required((alpha or ZERO, ZERO), (gamma, ZERO), beta)
+    return Required(DistanceLine(alpha or ZERO), DistanceLine(gamma), beta)
 
 
 def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
@@ -187,7 +208,7 @@ def intervals_of(claim: Claim, wanted: Required, greatest: Fraction | None) -> t
     uppers = [interval.upper for interval in claim.intervals if interval.upper is not None]
     all_bounded = len(uppers) == len(claim.intervals)
     # `greatest` bounds alpha: if gamma alone is left open, the variable is gamma*eps, which is not bounded.
-    only_gamma_is_open = wanted.gamma[1] > 0 and wanted.alpha[1] == 0
+    only_gamma_is_open = wanted.gamma.slope > 0 and wanted.alpha.slope == 0
     if greatest is None or greatest <= 0 or only_gamma_is_open or not all_bounded:
         return (Interval(ZERO, None, False, False),)
     upper = max(uppers)
@@ -225,16 +246,8 @@ def greatest_alpha(value: object, halfspaces: Sequence[Guard], budget: Budget) -
     return total.constant / total.step
 
 
-@dataclass(frozen=True, slots=True)
-class SlackBound:
-    """The lower bound of a slack on a class: form(u) + radius·gamma >= base + distance·slope."""
-
-    base: Fraction
-    slope: Fraction
-
-
-#: The proved bounds of slacks, each for a normal form of which the slack is a positive multiple.
-Slacks = dict["Slack", SlackBound]
+#: The proved lower bounds of slacks, each for a normal form of which the slack is a positive multiple.
+Slacks = dict["Slack", DistanceLine]
 
 
 #: An affine function of inputs and the radius of a ball, up to a positive factor: their coefficients and a constant.
@@ -270,15 +283,14 @@ def add_slack(
     own, radius, weights = read.fields(value, _SLACK)
     total = weighted(halfspaces, weights, budget)
     form = total.inputs
-    least = own - total.constant + total.step * wanted.alpha[0]
-    if form and not wanted.alpha[1] and form.keys() <= whole:
+    least = own - total.constant + total.step * wanted.alpha.base
+    if form and not wanted.alpha.slope and form.keys() <= whole:
         budget.spend(1 + len(form))
         least = raised(form, own, least)
-    base = least + radius * wanted.gamma[0]
-    slope = total.step * wanted.alpha[1] + radius * wanted.gamma[1]
+    bound = DistanceLine(least, total.step * wanted.alpha.slope) + wanted.gamma.scaled(radius)
     keyed = slack_key(form, own, radius)
     if keyed is not None:
-        known[keyed[0]] = SlackBound(base / keyed[1], slope / keyed[1])
+        known[keyed[0]] = bound.scaled(1 / keyed[1])
 
 
 # --- bounds -----------------------------------------------------------------------------------------
@@ -322,6 +334,6 @@ class Shown:
     wanted: Required | None = None
     dd: str | None = None
     values: tuple[Probability, ...] | None = None
-    slacks: Mapping[Slack, SlackBound] = field(default_factory=dict)
+    slacks: Mapping[Slack, DistanceLine] = field(default_factory=dict)
     #: Of integer distances: e^(decay·distance·eps)·beta never falls as the distance grows.
     decay: Fraction = ZERO

@@ -22,16 +22,15 @@ from dipc.verifier.syntax import (
     Element,
     Expr,
     For,
-    If,
     Literal,
     Mechanism,
     Name,
     Program,
     Ranged,
-    Statement,
-    While,
     names,
     nodes,
+    rebuilt,
+    substituted,
 )
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -168,40 +167,29 @@ def _join(block: Block, numbers: set[str]) -> Block:
     F reads v once, E does not read v, and E is a variable, an element of an array, or a clamp. F has no ranges: their
     variables could be v or occur in E.
     """
-    result: list[Statement] = []
-    for statement in block:
-        last = result[-1] if result else None
-        match last, statement:
-            case Assign(Name(name), (Name() | Element() | Apply("min" | "max")) as first), Assign(
-                Name(other), second
-            ) if (
-                name == other
-                and name in numbers
-                and [*names(second)].count(name) == 1
-                and name not in names(first)
-                and not any(isinstance(node, Ranged) for node in nodes(second))
-            ):
-                result[-1] = Assign(Name(name), _put(second, name, first))
-            case _, If(condition, then, otherwise):
-                result.append(If(condition, _join(then, numbers), _join(otherwise, numbers)))
-            case _, For(variable, low, high, body):
-                result.append(For(variable, low, high, _join(body, numbers)))
-            case _, While(condition, body):
-                result.append(While(condition, _join(body, numbers)))
-            case _:
-                result.append(statement)
-    return tuple(result)
 
+    def compose_assignments(part: object) -> Block | None:
+        if not isinstance(part, tuple):
+            return None
+        result: list[Any] = []
+        for each in part:
+            last = result[-1] if result else None
+            match last, each:
+                case Assign(Name(name), (Name() | Element() | Apply("min" | "max")) as first), Assign(
+                    Name(other), second
+                ) if (
+                    name == other
+                    and name in numbers
+                    and [*names(second)].count(name) == 1
+                    and name not in names(first)
+                    and not any(isinstance(node, Ranged) for node in nodes(second))
+                ):
+                    result[-1] = Assign(Name(name), substituted(second, name, first))
+                case _:
+                    result.append(rebuilt(each, compose_assignments))
+        return tuple(result)
 
-def _put(expression: Expr, name: str, other: Expr) -> Expr:
-    match expression:
-        case Name(own) if own == name:
-            return other
-        case Apply(op, arguments):
-            return Apply(op, tuple(_put(each, name, other) for each in arguments))
-        case Element(array, index):
-            return Element(array, _put(index, name, other))
-    return expression
+    return rebuilt(block, compose_assignments)  # type: ignore[no-any-return]
 
 
 class _Reader:
@@ -264,19 +252,17 @@ class _Reader:
 
     def replaced(self, node: Any, ranges: Mapping[Key, Ends]) -> Any:
         """Return `node` without the clamps that change nothing while the inputs are in `ranges`."""
-        clamp = self.clamp(node)
-        if clamp is not None and clamp.key in ranges:
+
+        def unclamped(part: Any) -> Any:
+            clamp = self.clamp(part)
+            if clamp is None or clamp.key not in ranges:
+                return None
             (low, high), (least, most) = clamp.preimage, ranges[clamp.key]
             below = low is None or (least is not None and low <= least)
             above = high is None or (most is not None and high >= most)
-            return clamp.form if below and above else node
-        if isinstance(node, tuple):
-            return tuple(self.replaced(each, ranges) for each in node)
-        if is_dataclass(node) and not isinstance(node, type):
-            return replace(
-                node, **{each.name: self.replaced(getattr(node, each.name), ranges) for each in fields(node)}
-            )
-        return node
+            return clamp.form if below and above else part
+
+        return rebuilt(node, unclamped)
 
     def clamp(self, node: object) -> _Clamp | None:
         match node:

@@ -8,8 +8,8 @@ import hashlib
 import io
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -31,8 +31,8 @@ from dipc.verifier.reading import (
     in_step,
 )
 from dipc.verifier.statement import Expected, block_of
+from dipc.verifier.syntax import Program, read_program
 from dipc.verifier.syntax import names as names_in
-from dipc.verifier.syntax import read_program
 
 # === files =====================================================================================
 
@@ -82,9 +82,19 @@ def claim_block(path: Path, budget: Budget) -> dict[str, str]:
 
     Raises UnusableArgument if it is not a program.
     """
+    with _reading_program(path):
+        return block_of(_program_at(path, budget).claim)
+
+
+def _program_at(path: Path, budget: Budget) -> Program:
+    return read_program(_read_other(path, _PROGRAM).removeprefix(_MARK).decode("utf-8"), budget)
+
+
+@contextmanager
+def _reading_program(path: Path) -> Iterator[None]:
+    """Raise UnusableArgument for a part of the program at `path` that the checker cannot read in the block."""
     try:
-        text = _read_other(path, _PROGRAM).removeprefix(_MARK).decode("utf-8")
-        return block_of(read_program(text, budget).claim)
+        yield
     except UnicodeDecodeError as error:
         raise UnusableArgument(f"{path} is not UTF-8, at byte {error.start}", _PROGRAM) from None
     except NotDerived as error:
@@ -120,19 +130,13 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
     same constants from m. Charges its work to `budget`. Raises Rejected if a constant differs, and UnusableArgument
     if the file is not a program, or does not have a constant that is given.
     """
-    try:
-        text = _read_other(path, _PROGRAM).removeprefix(_MARK).decode("utf-8")
-        tree = replace(read_program(text, budget), at=document.program.at)
+    with _reading_program(path):
+        tree = replace(_program_at(path, budget), at=document.program.at)
         unknown = sorted(given.keys() - {name for name, _ in tree.constants})
         if unknown:
             note = "give -D a constant that the program declares"
             raise UnusableArgument(f"{path} has no constant `{unknown[0][:40]}`", note)
         values = {**computed(tree, given, {name for name, _ in tree.constants} - given.keys(), budget), **given}
-    except UnicodeDecodeError as error:
-        raise UnusableArgument(f"{path} is not UTF-8, at byte {error.start}", _PROGRAM) from None
-    except NotDerived as error:
-        why = f"{path} is not a program that this checker reads: {error.why}"
-        raise UnusableArgument(why, _PROGRAM) from None
     note = "give the same -D as to `dipc check`"
     stated = document.program.constants
     for name in sorted(values.keys() | stated.keys()):

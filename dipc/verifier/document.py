@@ -55,6 +55,7 @@ from dipc.verifier.statement import (
     Answer,
     Both,
     Expected,
+    OfAccuracy,
     OfAllPairs,
     OfInputs,
     OfPairs,
@@ -126,7 +127,7 @@ class Accepted:
 
         `block` has the texts of its fields by name. Charges its work to `budget`.
         """
-        if not block or not isinstance(self.statement, OfRows | OfInputs) or self.verdict == "undecided":
+        if not block or not isinstance(self.statement, OfAccuracy) or self.verdict == "undecided":
             return self
         answer, why = self.compared_with(Expected(block=block, own=True), budget).answer or (Follows.YES, "")
         if answer is Follows.YES:
@@ -724,7 +725,7 @@ def _check_rows(
         whole = str(product), product.size, product.is_domain(slots)
     return Accepted(
         statement=OfRows(
-            about, claim, rows.checked, theorem, data["verdict"], whole, theorem.is_compared_with_ideal, budget
+            data["verdict"], about, claim, budget, rows.checked, theorem, whole, theorem.is_compared_with_ideal
         ),
         verdict=data["verdict"],
         counts=counts,
@@ -752,15 +753,15 @@ def _check_inputs(document: Document, tree: Program, about: Subject, budget: Bud
     varying = frozenset(checked.varying)
     return Accepted(
         statement=OfInputs(
+            data["verdict"],
             about.leaving_open(varying),
             checked.claim,
+            budget,
             _kinds(tree),
             named,
-            data["verdict"],
             checked.tally.counts,
             checked.witnesses,
             varying,
-            budget,
         ),
         verdict=data["verdict"],
         counts=checked.tally.counts,
@@ -813,6 +814,7 @@ def _check_privacy(
         unproved = theorem.exchangeable(found.pairs.groups)
     return Accepted(
         statement=OfPairs(
+            data["verdict"],
             about,
             claim,
             intervals,
@@ -820,7 +822,6 @@ def _check_privacy(
             data["adjacent"],
             found.pairs.inputs,
             found.pairs.ordered,
-            data["verdict"] == "private",
             found.refuted,
             found.pairs.groups,
         ),
@@ -904,6 +905,7 @@ def _check_aligned(
     every = "" if numbers is None else f", every {numbers[0]} >= {numbers[1]}"
     return Accepted(
         statement=OfAllPairs(
+            "private",
             about.leaving_open(frozenset(() if numbers is None else numbers[:1])),
             claim,
             intervals,

@@ -31,7 +31,7 @@ from dipc.verifier.claims import (
     parsed,
     without_ones,
 )
-from dipc.verifier.classes import VARIABLES, Required, intervals_of, meaning
+from dipc.verifier.classes import VARIABLES, DistanceLine, Required, intervals_of, meaning
 from dipc.verifier.execution import Affine, Held, plus, scaled
 from dipc.verifier.functions import (
     ONE,
@@ -112,13 +112,11 @@ class Walks:
 
 @dataclass(frozen=True)
 class _Entry:
-    """The start of an iteration.
+    """The start of an iteration, for one value of each finite input.
 
-    `finite` has the values of the finite inputs, `inputs` all inputs by slot, and `own` and `ideal` the runs of the
-    program and of its ideal.
+    `inputs` has all inputs by slot, and `own` and `ideal` are the runs of the program and of its ideal.
     """
 
-    finite: tuple[Value, ...]
     inputs: Mapping[int, Affine | Value]
     own: LoopRuns
     ideal: LoopRuns
@@ -165,7 +163,7 @@ class Agreement:
             LoopRuns(side, self.shape.elements, named, self._first_noise, self.budget)
             for side in (self.shape.own, self.shape.ideal)
         )
-        return _Entry(finite, inputs, own, exact)
+        return _Entry(inputs, own, exact)
 
     def walks(self) -> Walks:
         """Return all runs that agree with the ideal.
@@ -332,13 +330,13 @@ class Agreement:
 
         `entry` is the start of the iteration.
         """
-        base, rate = self.wanted.alpha
+        alpha = self.wanted.alpha
         guards = [*way.inputs, Guard(((ALPHA, _ONE),), _ZERO, strict=False)]
         for guard in way.inputs:
             width, direction = outwards(self.shape.norm, guard)
             if not self._distances.has_apart or self._stays_near(entry, way, guard, width, direction):
-                moving = ((ALPHA, -width * rate),) if rate else ()
-                guards.append(Guard((*guard.form, *moving), guard.constant - width * base, strict=False))
+                moving = ((ALPHA, -width * alpha.slope),) if alpha.slope else ()
+                guards.append(Guard((*guard.form, *moving), guard.constant - width * alpha.base, strict=False))
         return tuple(guards)
 
     def _stays_near(
@@ -375,14 +373,10 @@ class Agreement:
 
         The bound is `least`, or `least` times the distance that is left open.
         """
-        base, rate = (radius * number for number in self.wanted.gamma)
-        slope = rate
-        if self.wanted.is_open:
-            slope -= least
-        else:
-            base -= least
-        moving = {ALPHA: slope} if slope else {}
-        return implied(known, {**form, **moving}, constant + base, self.budget)
+        bound = DistanceLine(_ZERO, least) if self.wanted.is_open else DistanceLine(least)
+        left = self.wanted.gamma.scaled(radius) + bound.scaled(-1)
+        moving = {ALPHA: left.slope} if left.slope else {}
+        return implied(known, {**form, **moving}, constant + left.base, self.budget)
 
     # --- outputs --------------------------------------------------------------------------------------
 
@@ -616,11 +610,11 @@ def selection_totals(
     if len(rates) < 2 or len(set(rates[1:])) > 1 or len(rates) < sum(isinstance(one, Sample) for one in machine.code):
         raise NotDerived("the values to select from are not all drawn from the same distribution")
     first, later = rates[0], rates[1]
-    base, rate = wanted.alpha
+    most = width * (wanted.alpha.slope if wanted.is_open else wanted.alpha.base)
 
     def loses(challenger: Fraction, selected: Fraction) -> Term:
         noises = [(Family.LAPLACE, selected, _ONE), (Family.LAPLACE, challenger, -_ONE)]
-        term = stated_term(noises, terms, lambda least: least <= width * (rate if wanted.is_open else base))
+        term = stated_term(noises, terms, lambda least: least <= most)
         if term is None:
             raise NotDerived("the certificate states no term for a selected value")
         return term

@@ -37,29 +37,31 @@ from dipc.verifier.reading import (
     why_it_ends,
 )
 
-#: For the path of the ideal at a row: the positions of inputs that may be exchanged, and of those without influence.
-_EXCHANGES: read.Table = {
-    "row": read.natural,
-    "blocks": read.listed(read.listed(read.natural)),
-    "free": read.listed(read.natural),
-}
+#: The values of the finite inputs of a row, and the path of the ideal there.
+RowPath = tuple[tuple[Value, ...], Path]
 
 
 @dataclass(frozen=True, slots=True)
-class _Exchanged:
-    """The inputs, by index, on a path of the ideal that may be exchanged in `blocks`, or are `free`.
+class PathExchanges:
+    """The inputs, by index, that may be exchanged in `blocks`, or are `free`, on the path of the ideal at a `row`.
 
     A free input does not affect the path.
     """
 
-    blocks: tuple[tuple[int, ...], ...] = ()
-    free: tuple[int, ...] = ()
+    row: int
+    blocks: Sequence[Sequence[int]]
+    free: Sequence[int]
 
+    @staticmethod
+    def read(value: object) -> PathExchanges:
+        """Read `value`, one of the `exchanges` of a document. Raises Rejected if it is malformed."""
+        places = read.listed(read.natural)
+        return PathExchanges(*read.fields(value, {"row": read.natural, "blocks": read.listed(places), "free": places}))
 
-@dataclass(frozen=True, slots=True)
-class _RowPath:
-    finite: tuple[Value, ...]
-    number: int
+    @property
+    def places(self) -> list[int]:
+        """The inputs in blocks, and the free ones."""
+        return [*self.free, *places_of(self.blocks)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class Product:
     """
 
     values: Sequence[Sequence[str]]
-    exchanges: Sequence[Sequence[object]]
+    exchanges: Sequence[PathExchanges]
     reason: str | None
     alike: Sequence[Sequence[int]] = ()
 
@@ -83,7 +85,7 @@ class Product:
         values, exchanges, reason, alike = read.fields(value, table, {"reason": read.text, "alike": groups})
         if not all(values):
             raise Rejected("an input has no values")
-        return Product(values, [read.fields(item, _EXCHANGES) for item in exchanges], reason, alike or ())
+        return Product(values, list(map(PathExchanges.read, exchanges)), reason, alike or ())
 
     def __str__(self) -> str:
         values = Counter(f"{{{', '.join(choices)}}}" for choices in self.values)
@@ -154,32 +156,28 @@ class _ProductCheck:
     def require(self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]]) -> None:
         """Raise Rejected or NotDerived unless exchanges turn each input of the product into that of one of `rows`."""
         inputs: list[list[Value]] = []
-        paths: list[_RowPath] = []
+        paths: list[RowPath] = []
         for number, (cells, outputs) in enumerate(rows, start=1):
             with in_step(f"row {number}"):
                 self.budget.spend(20 + len(cells))
                 values, stated = self.theorem.read(cells, outputs)
                 inputs.append(list(values.values()))
                 paths.append(self._row_path(inputs[-1], stated))
-        exchanged: dict[_RowPath, _Exchanged] = {}
-        for row, blocks, free in self.product.exchanges:
-            with in_step(f"exchanges of row {row}"):
-                assert isinstance(row, int), "the number of the row was read"
-                number = read.index(row - 1, inputs)
-                if paths[number] in exchanged:
+        exchanged: dict[RowPath, PathExchanges] = {}
+        for one in self.product.exchanges:
+            with in_step(f"exchanges of row {one.row}"):
+                taken = paths[read.index(one.row - 1, inputs)]
+                if taken in exchanged:
                     raise Rejected("the exchanges of a path are given twice")
-                one = exchanged[paths[number]] = _Exchanged(
-                    tuple(map(tuple, blocks)),  # type: ignore[call-overload]
-                    tuple(free),  # type: ignore[arg-type]
-                )
+                exchanged[taken] = one
                 self._require_places(one)
-                self._require_exchanges(one, paths[number])
+                self._require_exchanges(one, *taken)
         seen: set[tuple[object, ...]] = set()
         count = 0
-        self._require_alike({place for _, blocks, free in self.product.exchanges for place in _places(blocks, free)})
+        self._require_alike({place for one in self.product.exchanges for place in one.places})
         for number, (given, taken) in enumerate(zip(inputs, paths, strict=True), start=1):
             with in_step(f"row {number}"):
-                count += self._stands_for(given, exchanged.get(taken, _Exchanged()))
+                count += self._stands_for(given, exchanged.get(taken))
                 key = tuple(map(_typed, given))
                 if key in seen:
                     raise Rejected("two rows represent the same inputs")
@@ -187,12 +185,11 @@ class _ProductCheck:
         if count != prod(map(len, self.product.values)):
             raise Rejected("the rows do not represent all inputs")
 
-    def _row_path(self, inputs: Sequence[Value], stated: Mapping[int, Value]) -> _RowPath:
-        finite, path = self.ideal.path_at(inputs)
+    def _row_path(self, inputs: Sequence[Value], stated: Mapping[int, Value]) -> RowPath:
         own = self.ideal.answer(inputs)
         if [stated.get(slot) for slot in self.theorem.machine.numbered("output")] != list(own):
             raise Rejected("its answer differs from that of the `ideal`")
-        return _RowPath(finite, self.ideal.paths(finite).index(path))
+        return self.ideal.path_at(inputs)
 
     def _require_alike(self, others: Set[int]) -> None:
         """Raise Rejected unless the inputs in `alike` are finite, with the same values, and each is named once.
@@ -202,14 +199,13 @@ class _ProductCheck:
         require_places([*others, *places_of(self.product.alike)], len(self._slots))
         self._require_same_values(self.product.alike)
 
-    def _require_places(self, exchanged: _Exchanged) -> None:
+    def _require_places(self, exchanged: PathExchanges) -> None:
         """Raise Rejected unless all inputs of `exchanged` are real or int, and each is named once.
 
         Inputs of one block must have one type and the same values.
         """
-        places = [*exchanged.free, *places_of(exchanged.blocks)]
-        require_places(places, len(self._slots))
-        if any(self._slots[place].type not in OPEN for place in places):
+        require_places(exchanged.places, len(self._slots))
+        if any(self._slots[place].type not in OPEN for place in exchanged.places):
             raise Rejected("a finite input is exchanged")
         self._require_same_values(exchanged.blocks)
 
@@ -219,7 +215,7 @@ class _ProductCheck:
                 if self._slots[one].type != self._slots[other].type or self._values[one] != self._values[other]:
                     raise Rejected("the inputs exchanged do not have the same type and values")
 
-    def _stands_for(self, inputs: Sequence[Value], exchanged: _Exchanged) -> int:
+    def _stands_for(self, inputs: Sequence[Value], exchanged: PathExchanges | None) -> int:
         """Return the number of inputs that the row `inputs` represents.
 
         Raises Rejected if `exchanged` values are not in order.
@@ -228,10 +224,11 @@ class _ProductCheck:
             places = [values.index(value) for value, values in zip(inputs, self._values, strict=True)]
         except ValueError:
             raise Rejected("it is not one of the inputs that the rows represent") from None
-        if any(places[place] for place in exchanged.free):
+        free, blocks = ((), ()) if exchanged is None else (exchanged.free, exchanged.blocks)
+        if any(places[place] for place in free):
             raise Rejected("an input that makes no difference does not have its first value")
-        count = prod(len(self._values[place]) for place in exchanged.free)
-        for block in (*exchanged.blocks, *self.product.alike):
+        count = prod(len(self._values[place]) for place in free)
+        for block in (*blocks, *self.product.alike):
             chosen = [places[place] for place in block]
             if chosen != sorted(chosen):
                 raise Rejected("the values of exchangeable inputs are not in order")
@@ -240,17 +237,17 @@ class _ProductCheck:
 
     # --- one answer -----------------------------------------------------------------------------------
 
-    def _require_exchanges(self, exchanged: _Exchanged, taken: _RowPath) -> None:
+    def _require_exchanges(self, exchanged: PathExchanges, finite: tuple[Value, ...], path: Path) -> None:
         """Raise Rejected unless each exchange of inputs in `exchanged` leaves dd and the probability unchanged.
 
-        The exchanges are made on the path `taken`. Raises NotDerived if the distance of inputs cannot be compared.
+        The exchanges are made on `path`, where the finite inputs have the values `finite`. Raises NotDerived if the
+        distance of inputs cannot be compared.
         """
         if self.ideal.has_apart or self.ideal.machine.distance.same is not None:
             raise NotDerived("its `metric` block says how far inputs are apart, or which answers are the same")
         slots = self.theorem.machine.numbered("input")
-        path = self.ideal.paths(taken.finite)[taken.number]
         regions = [frozenset((self._guards(path),)), *self._regions(path)]
-        ways = self._ways(taken.finite, path)
+        ways = self._ways(finite, path)
         for block in exchanged.blocks:
             for one, other in pairwise(block):
                 if not (
@@ -339,10 +336,6 @@ class _Ways:
 
     def _lone_noises(self, one: int, other: int) -> list[int]:
         return sorted(noise for noise, slots in self._around.items() if one in slots and other not in slots)
-
-
-def _places(blocks: object, free: object) -> set[int]:
-    return {*free, *(place for block in blocks for place in block)}  # type: ignore[misc, attr-defined]
 
 
 def _is_same_region(regions: Iterable[Set[Set[Guard]]], one: int, other: int) -> bool:

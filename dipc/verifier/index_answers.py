@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import takewhile
 from typing import Any
@@ -36,6 +36,7 @@ from dipc.verifier.syntax import (
     While,
     names,
     nodes,
+    rebuilt,
 )
 
 
@@ -77,41 +78,26 @@ def ending_at(tree: Program, parameter: str) -> Program:
     offsets = {offset_of(end, parameter) for end in ends if parameter in names(end)}
     if len(offsets) != 1 or not (offset := offsets.pop()):
         return tree
-    return _shift_ends(tree, parameter, offset)  # type: ignore[no-any-return]
 
-
-def _shift_ends(node: Any, parameter: str, offset: int) -> Any:
-    """Return `node`, a part of a program, with the loops and arrays up to parameter + `offset` moved by -`offset`."""
-
-    def low(value: Expr) -> Expr:
-        first = integer(value)
+    def new_ends(low: Expr, high: Expr) -> tuple[Expr, Expr]:
+        if offset_of(high, parameter) is None:
+            return low, high
+        first = integer(low)
         if first is None:
             raise NotDerived("a loop or an array does not begin at a number")
-        return _number(first - offset)
+        return _number(first - offset), Name(parameter)
 
-    if isinstance(node, tuple):
-        return tuple(_shift_ends(each, parameter, offset) for each in node)
-    if not is_dataclass(node) or isinstance(node, type):
-        return node
-    new = replace(
-        node, **{each.name: _shift_ends(getattr(node, each.name), parameter, offset) for each in fields(node)}
-    )
-    match new:
-        case For(high=high) if offset_of(high, parameter) is not None:
-            return replace(new, low=low(new.low), high=Name(parameter))
-        case Variable(ends=(first, last)) if offset_of(last, parameter) is not None:
-            return replace(new, ends=(low(first), Name(parameter)))
-        case Field(loops=loops):
-            return replace(
-                new,
-                loops=tuple(
-                    (name, low(first), Name(parameter))
-                    if offset_of(high, parameter) is not None
-                    else (name, first, high)
-                    for name, first, high in loops
-                ),
-            )
-    return new
+    def shifted(part: object) -> object:
+        match part:
+            case For(variable, low, high, body):
+                return For(variable, *new_ends(low, high), rebuilt(body, shifted))
+            case Variable(ends=(low, high)):
+                return replace(part, ends=new_ends(low, high))
+            case Field(loops=loops):
+                return replace(part, loops=tuple((name, *new_ends(low, high)) for name, low, high in loops))
+        return None
+
+    return rebuilt(tree, shifted)  # type: ignore[no-any-return]
 
 
 def with_arrays(tree: Program, parameter: str) -> Program:
@@ -260,20 +246,17 @@ class _Output:
                     return False
         return True
 
-    def rewritten(self, node: Any) -> Any:
-        if isinstance(node, tuple):
-            return tuple(
-                self.rewritten(each) for each in node if not (self.is_given(each) and not self._is_index(each))
-            )
-        if self.is_given(node):
-            (index,) = {name for *_, name in self.loops if offset_of(node.value, name) is not None}
-            return Assign(Element(self.name, Name(index)), Literal(value=True))
-        if is_dataclass(node) and not isinstance(node, type):
-            return replace(node, **{each.name: self.rewritten(getattr(node, each.name)) for each in fields(node)})
-        return node
+    def rewritten(self, body: Block) -> Block:
+        def with_element(part: Any) -> Any:
+            if isinstance(part, tuple):
+                kept = (each for each in part if not (self.is_given(each) and each.value in self.numbers))
+                return tuple(rebuilt(each, with_element) for each in kept)
+            if self.is_given(part):
+                (index,) = {name for *_, name in self.loops if offset_of(part.value, name) is not None}
+                return Assign(Element(self.name, Name(index)), Literal(value=True))
+            return None
 
-    def _is_index(self, statement: Assign) -> bool:
-        return statement.value not in self.numbers
+        return rebuilt(body, with_element)  # type: ignore[no-any-return]
 
 
 def _blocks(statement: object) -> Iterator[Block]:

@@ -22,6 +22,7 @@ from dipc.verifier.bounds import Bounds, Merges, Way
 from dipc.verifier.claims import Claim, Interval, NotOneForm, read_intervals
 from dipc.verifier.classes import (
     VARIABLES,
+    DistanceLine,
     Kind,
     Required,
     Shown,
@@ -337,7 +338,7 @@ def _text(value: Value | Affine) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """An input that refutes a claim about all inputs, with its answer and dd, and the obligation at this `gamma`.
+    """An input that refutes a claim, with its answer and dd, and the obligation at this `gamma`.
 
     `constants` are those of the program. `number` is m, or None if the question is about one m.
     """
@@ -345,7 +346,7 @@ class Witness:
     theorem: Theorem
     inputs: Sequence[str]
     outputs: Sequence[str | None]
-    dd: str
+    dd: str | None
     gamma: Fraction
     decided: Decided
     constants: Mapping[str, Fraction]
@@ -626,12 +627,12 @@ class _Class:
             if (variable, dd, weights) != ("eps", None, None):
                 raise Rejected("a bound at the distance 1 must have the variable eps, and no dd or weights")
             nearest = at_least_distance(self.claim, self.budget)
-            wanted = Required((_ZERO, _ONE), nearest.gamma, nearest.beta)
+            wanted = Required(DistanceLine(_ZERO, _ONE), nearest.gamma, nearest.beta)
             decay, intervals, whole = known, self.claim.intervals, frozenset[int]()
         else:
             wanted = required(self.claim, variable, dd, self.budget)
             if self.claim.alpha != "dd":
-                wanted = replace(wanted, alpha=(_at_least(self.claim, self.theorem, self.budget)[0], _ZERO))
+                wanted = replace(wanted, alpha=DistanceLine(_at_least(self.claim, self.theorem, self.budget)[0]))
             greatest = greatest_alpha(weights, named.halfspaces, self.budget)
             intervals = intervals_of(self.claim, wanted, greatest)
             whole = whole_inputs(machine)

@@ -14,19 +14,18 @@ finitely many heads are found, they are all heads for any number of iterations.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from dipc.verifier.execution import Affine, Execution, Held, Shape, Split, Wanted, plus
 from dipc.verifier.ideal import Ideal, input_norm
-from dipc.verifier.index_answers import ending_at, with_arrays
+from dipc.verifier.index_answers import ending_at, integer, with_arrays
 from dipc.verifier.linear import Guard, contradictory
 from dipc.verifier.noise import Family, Law, NoiseFamily
 from dipc.verifier.program import Branch, Choice, Halt, Machine, Scored, Slot, Value
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import (
-    Apply,
     Block,
     Element,
     Field,
@@ -42,6 +41,7 @@ from dipc.verifier.syntax import (
     While,
     names,
     nodes,
+    rebuilt,
 )
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -178,13 +178,10 @@ def _side(program: Program, arrays: Mapping[str, int], constants: Mapping[str, F
 
 def first_index(loop: For) -> int:
     """Return the first index of `loop`. Raises NotDerived if it is not a number."""
-    match loop.low:
-        case Literal(Fraction(denominator=1, numerator=low)):
-            return low
-        case Apply("neg", (Literal(Fraction(denominator=1, numerator=low)),)):
-            return -low
-        case _:
-            raise NotDerived("the first index of the loop is not a number")
+    low = integer(loop.low)
+    if low is None:
+        raise NotDerived("the first index of the loop is not a number")
+    return low
 
 
 def parameter_arrays(tree: Program, parameter: str) -> dict[str, int]:
@@ -296,16 +293,16 @@ def _open_end(body: Block, loop: For, arrays: Mapping[str, int]) -> Block:
     return tuple(endless if statement is loop else statement for statement in body)
 
 
-def _scalars(node: Any, arrays: Mapping[str, int]) -> Any:
-    if isinstance(node, tuple):
-        return tuple(_scalars(child, arrays) for child in node)
-    if isinstance(node, Element) and node.name.removesuffix("'") in arrays:
-        return Name(node.name)
-    if isinstance(node, Variable):
-        return replace(node, ends=None) if node.name in arrays else node
-    if is_dataclass(node) and not isinstance(node, type):
-        return replace(node, **{child.name: _scalars(getattr(node, child.name), arrays) for child in fields(node)})
-    return node
+def _scalars(program: Program, arrays: Mapping[str, int]) -> Program:
+    def scalar(part: object) -> object:
+        match part:
+            case Element(name) if name.removesuffix("'") in arrays:
+                return Name(name)
+            case Variable(name=name) if name in arrays:
+                return replace(part, ends=None)
+        return None
+
+    return rebuilt(program, scalar)  # type: ignore[no-any-return]
 
 
 # === terms =====================================================================================

@@ -7,16 +7,17 @@ listed, outputs left empty, adjacency that is not stated.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import permutations, product
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 from dipc.verifier.claims import Claim, Interval, NotOneForm, arguments_of, evaluate
 from dipc.verifier.claims import read_intervals as read_stated_intervals
-from dipc.verifier.functions import Closed, closed_text, divided
+from dipc.verifier.functions import closed_text, divided
 from dipc.verifier.implication import (
     CERTAIN,
     Follows,
@@ -223,17 +224,27 @@ def read_intervals(text: str) -> tuple[Interval, ...]:
         raise UnusableArgument(why, _INTERVALS) from None
 
 
-class Statement(Protocol):
-    """A theorem about one program."""
+#: The kind of a theorem by its verdict; others are undecided.
+_KINDS = {"accurate": "proved", "private": "proved", "inaccurate": "refuted", "not private": "refuted"}
+
+
+@dataclass(frozen=True)
+class Statement(ABC):
+    """A theorem about one program, with the verdict of its certificate."""
+
+    verdict: str
 
     @property
     def kind(self) -> str:
         """The text "proved", "refuted" or "undecided"."""
+        return _KINDS.get(self.verdict, "undecided")
 
     @property
+    @abstractmethod
     def sentence(self) -> str:
         """The theorem in words."""
 
+    @abstractmethod
     def follows(self, expected: Expected, budget: Budget) -> Answer:
         """Return whether the claim `expected` follows, with the reason if it does not. Charges its work to `budget`."""
 
@@ -326,27 +337,85 @@ def _point(machine: Machine, cells: Sequence[str]) -> str:
     return ", ".join(f"{name} = {cell}" for name, cell in zip(names, cells, strict=True)) or "its only input"
 
 
+# === accuracy ==================================================================================
+
+
+@dataclass(frozen=True)
+class OfAccuracy(Statement):
+    """A theorem that a program is accurate, or that it fails at some inputs."""
+
+    subject: Subject
+    claim: Claim
+    budget: Budget
+
+    @property
+    @abstractmethod
+    def _has_distance(self) -> bool:
+        """True if the inputs have a dd, which is alpha where a claim block has a beta and no alpha."""
+
+    @property
+    def _varying(self) -> frozenset[str]:
+        return frozenset()
+
+    def follows(self, expected: Expected, budget: Budget) -> Answer:
+        """Return whether the claim `expected` follows, with the reason if it does not. Charges its work to `budget`."""
+        wanted = expected.verdict or ("inaccurate" if self.kind == "refuted" else "accurate")
+        distance = "dd" if self._has_distance else None
+        asked = expected.claim(self.claim, wanted, distance=distance, varying=self._varying)
+        if expected.adjacent or expected.budget or expected.delta or wanted not in ("accurate", "inaccurate"):
+            return Follows.NO, "it is about accuracy"
+        if self.verdict == "undecided":
+            return Follows.OPEN, "it is undecided"
+        if wanted == "accurate":
+            return self._implies(asked, expected, budget) if self.kind == "proved" else (Follows.NO, "it is inaccurate")
+        if self.verdict == "accurate":
+            return Follows.NO, "nothing is refuted"
+        if self._refutes(asked, expected, budget):
+            return Follows.YES, ""
+        return Follows.NO, "no input that was refuted violates the claim asked"
+
+    @abstractmethod
+    def _implies(self, asked: Claim, expected: Expected, budget: Budget) -> Answer:
+        """Return whether the claim `asked` follows from the one proved, with the reason if it does not.
+
+        `expected` is the whole question. Charges its work to `budget`.
+        """
+
+    @abstractmethod
+    def _refutes(self, asked: Claim, expected: Expected, budget: Budget) -> bool:
+        """True if an input at which a claim was refuted violates the claim `asked`.
+
+        `expected` is the whole question. Charges its work to `budget`.
+        """
+
+
 # === rows ======================================================================================
 
 
 @dataclass(frozen=True)
-class OfRows:
+class OfRows(OfAccuracy):
     """The theorem about the rows of a table."""
 
-    subject: Subject
-    claim: Claim
     rows: Sequence[Row]
     theorem: Theorem
-    verdict: str
     #: If rows represent more inputs: these in words, their number, and whether they are all inputs.
     product: tuple[str, int, bool] | None
     computed: bool
-    budget: Budget
 
     @property
-    def kind(self) -> str:
-        """The text "proved", "refuted" or "undecided"."""
-        return {"accurate": "proved", "inaccurate": "refuted"}.get(self.verdict, "undecided")
+    def _has_distance(self) -> bool:
+        return self.theorem.ideal is not None or any(row.cells.dd is not None for row in self.rows)
+
+    def _witnesses(self) -> Iterator[tuple[Row, Witness]]:
+        for row in self.rows:
+            if row.verdict == "inaccurate" and row.missing is None:
+                cells = row.cells
+                for one in row.shown:
+                    if one.decided is not None and one.decided.fails_at is not None:
+                        yield (
+                            row,
+                            Witness(self.theorem, cells.inputs, cells.outputs, cells.dd, one.gamma, one.decided, {}),
+                        )
 
     def _inputs(self, *, whole: bool) -> int:
         """Return the number of different inputs of the rows; with `whole`, only of rows that state all outputs."""
@@ -408,30 +477,14 @@ class OfRows:
         eps = eps_text(self.claim.intervals)
         if self.verdict == "inaccurate":
             denied = "is not always right" if self.computed else "does not always give the listed answers"
-            at = ""
-            row = next((row for row in self.rows if row.verdict == "inaccurate" and row.missing is None), None)
-            if row is not None:
-                failing = [s.decided.fails_at for s in row.shown if s.decided and s.decided.fails_at is not None]
-                at = f", at {_point(self.theorem.machine, row.cells.inputs)}, eps = {failing[0]}" if failing else ""
+            at = next((f", at {_place(one)}" for _, one in self._witnesses()), "")
             count = sum(row.verdict == "inaccurate" for row in self.rows)
             return f"{self.subject} {denied} {claimed}{at}; refuted at {count} of {len(self.rows)} listed inputs{after}"
         if self.verdict == "undecided" and all(row.verdict == "undecided" for row in self.rows):
             return f"nothing is proved about {self.subject} {self._refuting_place}"
         return f"{self.subject} {right} {claimed}, {self._refuting_place}{after}, {eps}"
 
-    def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Return whether the claim `expected` follows, with the reason if it does not. Charges its work to `budget`."""
-        has_distance = self.theorem.ideal is not None or any(row.cells.dd is not None for row in self.rows)
-        wanted = expected.verdict or {"proved": "accurate", "refuted": "inaccurate"}.get(self.kind, "accurate")
-        asked = expected.claim(self.claim, wanted, distance="dd" if has_distance else None)
-        if expected.adjacent or expected.budget or expected.delta or wanted not in ("accurate", "inaccurate"):
-            return Follows.NO, "it is about accuracy"
-        if wanted == "inaccurate":
-            if self.verdict != "inaccurate":
-                return (Follows.OPEN if self.verdict == "undecided" else Follows.NO), "nothing is refuted"
-            return self._refutes(asked, expected, budget)
-        if self.verdict != "accurate":
-            return (Follows.OPEN if self.verdict == "undecided" else Follows.NO), f"it is {self.verdict}"
+    def _implies(self, asked: Claim, expected: Expected, budget: Budget) -> Answer:
         if expected.all_inputs and not self._covers_domain:
             return Follows.NO, f"its rows are not shown to be all inputs of the program: it is {self._refuting_place}"
         if not is_within(asked.intervals, self.claim.intervals):
@@ -484,49 +537,29 @@ class OfRows:
         why = "beta is less than the one proved" if answer is Follows.NO else "the two betas could not be compared"
         return answer, why, says
 
-    def _refutes(self, asked: Claim, expected: Expected, budget: Budget) -> Answer:
-        """Return YES if an input at which a claim was refuted violates the claim `asked`, otherwise NO with a reason.
-
-        `expected` is the question asked. Charges its work to `budget`.
-        """
-        for row in self.rows:
-            if row.verdict != "inaccurate" or row.missing is not None:
-                continue
-            own = expected.own_cells(row.cells.own)
-            for one in row.shown:
-                if one.decided is not None and one.decided.fails_at is not None and violates(
-                    self.theorem, (row.cells.inputs, row.cells.outputs, row.cells.dd), asked, own,
-                    (one.gamma, one.decided), budget,
-                ):  # fmt: skip
-                    return Follows.YES, ""
-        return Follows.NO, "no input that was refuted violates the claim asked"
+    def _refutes(self, asked: Claim, expected: Expected, budget: Budget) -> bool:
+        return any(violates(one, asked, expected.own_cells(row.cells.own), budget) for row, one in self._witnesses())
 
 
-def violates(
-    theorem: Theorem,
-    row: tuple[Sequence[str], Sequence[str | None], str | None],
-    asked: Claim,
-    own: Mapping[str, str],
-    refuted: tuple[Fraction, Decided],
-    budget: Budget,
-) -> bool:
-    """True if the claim `asked` fails at a row, at the eps where the obligation of the row was refuted.
+def _place(one: Witness) -> str:
+    return f"{_point(one.theorem.machine, one.inputs)}, eps = {one.decided.fails_at}"
 
-    `row` has inputs, outputs and dd, `refuted` a gamma and the obligation for it. `own` has the row's own cells that
-    are asked about. `theorem` is about the program. Charges its work to `budget`.
+
+def violates(one: Witness, asked: Claim, own: Mapping[str, str], budget: Budget) -> bool:
+    """True if the claim `asked` fails at the input of `one`, at the eps where its obligation was refuted.
+
+    `own` has the own cells of a row that are asked about. Charges its work to `budget`.
     """
-    inputs, outputs, dd = row
-    radius, decided = refuted
-    eps = decided.fails_at
-    if eps is None or decided.open is not None or not any(eps in interval for interval in asked.intervals):
+    eps = one.decided.fails_at
+    if eps is None or one.decided.open is not None or not any(eps in interval for interval in asked.intervals):
         return False
     try:
-        alpha, gamma, beta = asked.terms(own, dd, budget)
-        if dd not in (None, "inf") and alpha is not None and asked.is_near(own, Fraction(str(dd)), alpha):
+        alpha, gamma, beta = asked.terms(own, one.dd, budget)
+        if one.dd not in (None, "inf") and alpha is not None and asked.is_near(own, Fraction(str(one.dd)), alpha):
             return False
-        value: Probability | str = decided.value
-        if gamma > radius:
-            value = theorem.derived_probability(inputs, outputs, gamma)
+        value: Probability | str = one.decided.value
+        if gamma > one.gamma:
+            value = one.theorem.derived_probability(one.inputs, one.outputs, gamma)
         if beta is None or isinstance(value, str):
             return False
         return any(fails_at(value, arms, eps, budget) for arms in arguments_of(beta))
@@ -538,26 +571,25 @@ def violates(
 
 
 @dataclass(frozen=True)
-class OfInputs:
+class OfInputs(OfAccuracy):
     """The theorem about every real and int input.
 
     With a `parameter`, a pair of a constant's name and its least value, it is about every m from that value on.
     """
 
-    subject: Subject
-    claim: Claim
     kinds: str
     parameter: tuple[str, str] | None
-    verdict: str
     counts: Mapping[str, int]
     witnesses: Sequence[Witness]
     varying: frozenset[str]
-    budget: Budget
 
     @property
-    def kind(self) -> str:
-        """The text "proved", "refuted" or "undecided"."""
-        return {"accurate": "proved", "inaccurate": "refuted"}.get(self.verdict, "undecided")
+    def _has_distance(self) -> bool:
+        return True
+
+    @property
+    def _varying(self) -> frozenset[str]:
+        return self.varying
 
     @property
     def sentence(self) -> str:
@@ -569,7 +601,7 @@ class OfInputs:
             if self.witnesses:
                 one = self.witnesses[0]
                 number = "" if self.parameter is None else f"{self.parameter[0]} = {one.number}, "
-                at = f", at {number}{_point(one.theorem.machine, one.inputs)}, eps = {one.decided.fails_at}"
+                at = f", at {number}{_place(one)}"
             return f"{self.subject} is not always right {claimed}{at}"
         count, vacuous = self.counts["rows"], self.counts["vacuous"]
         notes = []
@@ -582,29 +614,14 @@ class OfInputs:
             return f"nothing is proved about {self.subject} at every {self.kinds} input{every}"
         return f"{self.subject} is right {claimed}, at every {self.kinds} input{every}{after}, {eps}"
 
-    def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Return whether the claim `expected` follows, with the reason if it does not. Charges its work to `budget`."""
-        wanted = expected.verdict or {"proved": "accurate", "refuted": "inaccurate"}.get(self.kind, "accurate")
-        asked = expected.claim(self.claim, wanted, distance="dd", varying=self.varying)
-        if expected.adjacent or expected.budget or expected.delta or wanted not in ("accurate", "inaccurate"):
-            return Follows.NO, "it is about accuracy"
-        if self.verdict == "undecided":
-            return Follows.OPEN, "it is undecided"
-        if wanted == "inaccurate":
-            refuting = (
-                violates(
-                    one.theorem, (one.inputs, one.outputs, one.dd), replace(asked, constants=one.constants), {},
-                    (one.gamma, one.decided), budget,
-                )
-                for one in self.witnesses
-                if asked.gamma != "free"
-            )  # fmt: skip
-            same = asked == self.claim and any(one.decided.open is None for one in self.witnesses)
-            if self.verdict == "inaccurate" and (same or any(refuting)):
-                return Follows.YES, ""
-            return Follows.NO, "no input that was refuted violates the claim asked"
-        if self.verdict != "accurate":
-            return Follows.NO, f"it is {self.verdict}"
+    def _refutes(self, asked: Claim, expected: Expected, budget: Budget) -> bool:  # noqa: ARG002 - there are no rows
+        if asked == self.claim and any(one.decided.open is None for one in self.witnesses):
+            return True
+        return asked.gamma != "free" and any(
+            violates(one, replace(asked, constants=one.constants), {}, budget) for one in self.witnesses
+        )
+
+    def _implies(self, asked: Claim, expected: Expected, budget: Budget) -> Answer:  # noqa: ARG002 - it is about all inputs
         if self.counts["vacuous"] == self.counts["rows"]:
             return Follows.NO, "it holds vacuously"
         if self.parameter is not None:
@@ -624,82 +641,93 @@ class OfInputs:
 # === privacy ===================================================================================
 
 
-def _private(subject: Subject, budget: str, delta: str) -> str:
-    return f"{subject} is ({budget}*eps, {delta})-private"
+@dataclass(frozen=True)
+class OfPrivacy(Statement):
+    """A theorem that a program is private for pairs of inputs, or that it is not at one pair."""
 
+    subject: Subject
+    claim: PrivacyClaim
+    intervals: Sequence[Interval]
+    machine: Machine
 
-def _privacy_asked(expected: Expected, claim: PrivacyClaim, wanted: str, budget: Budget) -> tuple[Fraction, Closed]:
-    """Return the budget asked in `expected`, as a multiple of eps, and the delta asked.
+    @property
+    def _private(self) -> str:
+        return f"{self.subject} is ({self.claim.budget}*eps, {closed_text(self.claim.delta)})-private"
 
-    If one is not given there, it is that of the proved `claim`. A delta is rounded as the verdict `wanted` requires.
-    Charges its work to `budget`. Raises UnusableArgument.
-    """
-    factor, delta = claim.budget, claim.delta
-    try:
-        if expected.budget is not None:
-            form = evaluate(expected.budget, {}, budget)
-            ring = form.numerator.get((), {})
-            quotient = divided(ring, form.denominator, budget)
-            if form.numerator.keys() - {()} or quotient is None or quotient.keys() - {(1, Fraction(0))}:
-                why = f"the budget asked about, `{expected.budget[:60]}`, is not a multiple of eps"
-                raise UnusableArgument(why, _BUDGET)
-            factor = quotient.get((1, Fraction(0)), Fraction(0))
-        if expected.delta is not None:
-            form = evaluate(_rounded(expected.delta, "delta", {}, wanted), {}, budget)
-            delta = (dict(form.numerator.get((), {})), form.denominator)
-    except (NotOneForm, *DERIVATION_ENDS) as error:
-        why = "it has no closed form" if isinstance(error, NotOneForm) else why_it_ends(error)
-        raise UnusableArgument(f"the budget or delta asked about cannot be read: {why}", _BUDGET) from None
-    return factor, delta
+    def follows(self, expected: Expected, budget: Budget) -> Answer:
+        """Return whether the claim `expected` follows, with the reason if it does not. Charges its work to `budget`."""
+        parts = (expected.alpha, expected.beta, expected.gamma)
+        if expected.verdict in ("accurate", "inaccurate") or any(part is not None for part in parts):
+            return Follows.NO, "it is about privacy"
+        is_private = self.verdict == "private"
+        if expected.verdict is not None and (expected.verdict == "private") is not is_private:
+            return Follows.NO, "it is private" if is_private else "it is not private"
+        return self._answer(expected, budget)
 
+    @abstractmethod
+    def _answer(self, expected: Expected, budget: Budget) -> Answer:
+        """Return whether the claim `expected`, which has this verdict, follows, with the reason if it does not.
 
-def _privacy_follows(expected: Expected, claim: PrivacyClaim, intervals: Sequence[Interval], budget: Budget) -> Answer:
-    """Return whether budget, delta and eps in `expected` follow from the proved `claim`, with the reason if not.
+        Charges its work to `budget`.
+        """
 
-    The claim is proved for the eps in `intervals`. Charges its work to `budget`.
-    """
-    factor, delta = _privacy_asked(expected, claim, "private", budget)
-    asked = expected.intervals(intervals) if expected.eps is not None else tuple(intervals)
-    if not is_within(asked, intervals):
-        return Follows.NO, "it is about other eps"
-    if factor < claim.budget:
-        return Follows.NO, f"the budget proved is {claim.budget}*eps"
-    answer = is_at_least(((delta,),), ((claim.delta,),), asked, budget)
-    why = "delta is less than the one proved" if answer is Follows.NO else "the two deltas could not be compared"
-    return answer, "" if answer is Follows.YES else why
+    def _expected_claim(self, expected: Expected, budget: Budget) -> PrivacyClaim:
+        """Return the claim asked about in `expected`, where parts that are not given are those of this theorem.
 
+        Charges its work to `budget`. Raises UnusableArgument.
+        """
+        factor, delta = self.claim.budget, self.claim.delta
+        try:
+            if expected.budget is not None:
+                form = evaluate(expected.budget, {}, budget)
+                ring = form.numerator.get((), {})
+                quotient = divided(ring, form.denominator, budget)
+                if form.numerator.keys() - {()} or quotient is None or quotient.keys() - {(1, Fraction(0))}:
+                    why = f"the budget asked about, `{expected.budget[:60]}`, is not a multiple of eps"
+                    raise UnusableArgument(why, _BUDGET)
+                factor = quotient.get((1, Fraction(0)), Fraction(0))
+            if expected.delta is not None:
+                wanted = "private" if self.verdict == "private" else "not-private"
+                form = evaluate(_rounded(expected.delta, "delta", {}, wanted), {}, budget)
+                delta = (dict(form.numerator.get((), {})), form.denominator)
+        except (NotOneForm, *DERIVATION_ENDS) as error:
+            why = "it has no closed form" if isinstance(error, NotOneForm) else why_it_ends(error)
+            raise UnusableArgument(f"the budget or delta asked about cannot be read: {why}", _BUDGET) from None
+        return PrivacyClaim(factor, delta)
 
-def _about_accuracy(expected: Expected) -> bool:
-    return expected.verdict in ("accurate", "inaccurate") or any(
-        part is not None for part in (expected.alpha, expected.beta, expected.gamma)
-    )
+    def _eps_asked(self, expected: Expected) -> tuple[Interval, ...]:
+        return expected.intervals(self.intervals) if expected.eps is not None else tuple(self.intervals)
+
+    def _implies(self, expected: Expected, budget: Budget) -> Answer:
+        """Return whether budget, delta and eps in `expected` follow from this proof, with the reason if not.
+
+        Charges its work to `budget`.
+        """
+        asked, eps = self._expected_claim(expected, budget), self._eps_asked(expected)
+        if not is_within(eps, self.intervals):
+            return Follows.NO, "it is about other eps"
+        if asked.budget < self.claim.budget:
+            return Follows.NO, f"the budget proved is {self.claim.budget}*eps"
+        answer = is_at_least(((asked.delta,),), ((self.claim.delta,),), eps, budget)
+        why = "delta is less than the one proved" if answer is Follows.NO else "the two deltas could not be compared"
+        return answer, "" if answer is Follows.YES else why
 
 
 @dataclass(frozen=True)
-class OfPairs:
+class OfPairs(OfPrivacy):
     """The theorem about pairs of inputs; for a refutation, about the one pair whose outputs refute privacy.
 
     `ordered` has the pairs, as indices of `inputs`, and `adjacent` the adjacency that the certificate states, such as
     `linf:1`.
     """
 
-    subject: Subject
-    claim: PrivacyClaim
-    intervals: Sequence[Interval]
-    machine: Machine
     adjacent: str | None
     inputs: Sequence[tuple[Value, ...]]
     ordered: Sequence[tuple[int, int]]
-    private: bool
     #: The probabilities of the refuting outputs at both inputs, the obligation, and the pair.
     refuted: tuple[Probability, Probability, Decided, tuple[int, int]] | None
     #: Places of inputs whose values may be in any order.
     groups: Sequence[Sequence[int]] = ()
-
-    @property
-    def kind(self) -> str:
-        """The text "proved" or "refuted"."""
-        return "proved" if self.private else "refuted"
 
     def _texts(self, place: int) -> str:
         return _point(self.machine, [str(v).lower() if isinstance(v, bool) else str(v) for v in self.inputs[place]])
@@ -716,7 +744,7 @@ class OfPairs:
     @property
     def sentence(self) -> str:
         """The theorem in words."""
-        said = _private(self.subject, str(self.claim.budget), closed_text(self.claim.delta))
+        said = self._private
         by = "not said to be adjacent" if self.adjacent is None else f"adjacent by {self.adjacent}"
         if self.refuted is not None:
             i, j = self.refuted[3]
@@ -738,19 +766,13 @@ class OfPairs:
         )  # fmt: skip
         return f"{said}, at {which} {of}, {eps_text(self.intervals)}"
 
-    def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Return whether the claim `expected` follows, with the reason if it does not. Charges its work to `budget`."""
-        if _about_accuracy(expected):
-            return Follows.NO, "it is about privacy"
-        wanted = expected.verdict or ("private" if self.private else "not-private")
+    def _answer(self, expected: Expected, budget: Budget) -> Answer:
         asked = expected.adjacent if expected.adjacent is not None else self.adjacent
-        if (wanted == "private") is not self.private:
-            return Follows.NO, "it is private" if self.private else "it is not private"
         if self.refuted is not None:
             return self._refutes(asked, expected, budget)
         if expected.all_inputs and not self._covers_domain:
             return Follows.NO, "its inputs are not all inputs of the program"
-        answer, why = _privacy_follows(expected, self.claim, self.intervals, budget)
+        answer, why = self._implies(expected, budget)
         if answer is Follows.NO:
             return answer, why
         if asked is None:
@@ -775,17 +797,16 @@ class OfPairs:
     def _refutes(self, adjacent: str | None, expected: Expected, budget: Budget) -> Answer:
         assert self.refuted is not None
         first, second, decided, (i, j) = self.refuted
-        factor, delta = _privacy_asked(expected, self.claim, "not-private", budget)
-        asked = expected.intervals(self.intervals) if expected.eps is not None else tuple(self.intervals)
+        asked, intervals = self._expected_claim(expected, budget), self._eps_asked(expected)
         eps = decided.fails_at
         if adjacent is None:
             return Follows.OPEN, "its two inputs are not said to be adjacent: give --adjacent"
         distance, reach = _read_adjacency(adjacent)
         if not are_adjacent(distance, reach, self.inputs[i], self.inputs[j]):
             return Follows.NO, f"its two inputs are not adjacent by {adjacent}"
-        if eps is None or not any(eps in interval for interval in asked):
+        if eps is None or not any(eps in interval for interval in intervals):
             return Follows.NO, "it is refuted at another eps"
-        allowed = PrivacyClaim(factor, delta).allowed(second, budget)
+        allowed = asked.allowed(second, budget)
         rest = Sum.from_probability(first, budget).opposite(budget).value
         if fails_at(allowed, (rest,), eps, budget):
             return Follows.YES, ""
@@ -806,45 +827,30 @@ def _is_too_small(parameter: tuple[str, object], number: Fraction) -> str:
 
 
 @dataclass(frozen=True)
-class OfAllPairs:
+class OfAllPairs(OfPrivacy):
     """The theorem about all pairs of adjacent real inputs.
 
     `adjacent` is a distance and a radius. With a `parameter`, a pair of a constant's name and its least value, the
     theorem is about every value from there on; `number` is its value in the program.
     """
 
-    subject: Subject
-    claim: PrivacyClaim
-    intervals: Sequence[Interval]
-    machine: Machine
     adjacent: tuple[str, Fraction]
     parameter: tuple[str, int] | None
     number: Fraction | None
 
     @property
-    def kind(self) -> str:
-        """The text "proved"."""
-        return "proved"
-
-    @property
     def sentence(self) -> str:
         """The theorem in words."""
-        said = _private(self.subject, str(self.claim.budget), closed_text(self.claim.delta))
         every = "" if self.parameter is None else f", for every {self.parameter[0]} >= {self.parameter[1]}"
         by = f"{self.adjacent[0]}:{self.adjacent[1]}"
-        return f"{said}, at all pairs of real inputs adjacent by {by}{every}, {eps_text(self.intervals)}"
+        return f"{self._private}, at all pairs of real inputs adjacent by {by}{every}, {eps_text(self.intervals)}"
 
-    def follows(self, expected: Expected, budget: Budget) -> Answer:
-        """Return whether the claim `expected` follows, with the reason if it does not. Charges its work to `budget`."""
-        if _about_accuracy(expected):
-            return Follows.NO, "it is about privacy"
-        if expected.verdict == "not-private":
-            return Follows.NO, "it is private"
+    def _answer(self, expected: Expected, budget: Budget) -> Answer:
         if expected.adjacent is not None and not self._includes(*_read_adjacency(expected.adjacent)):
             return Follows.NO, f"it is not about all pairs adjacent by {expected.adjacent}"
         if self.parameter is not None and self.number is not None and self.number < self.parameter[1]:
             return Follows.NO, _is_too_small(self.parameter, self.number)
-        return _privacy_follows(expected, self.claim, self.intervals, budget)
+        return self._implies(expected, budget)
 
     def _includes(self, distance: str, reach: Fraction) -> bool:
         """True if all inputs within `reach` by `distance` are adjacent in the sense that was proved."""
@@ -864,10 +870,12 @@ class OfAllPairs:
 
 
 @dataclass(frozen=True)
-class Both:
-    """The theorem of two certificates together: one number suffices, and a smaller number does not."""
+class Both(Statement):
+    """The theorem of two certificates together: one number suffices, and a smaller number does not.
 
-    bracket: str
+    The verdict says in words what the two imply about the number.
+    """
+
     proved: Statement | None
     refuted: Statement | None
 
@@ -880,7 +888,7 @@ class Both:
     def sentence(self) -> str:
         """Both theorems in words."""
         parts = [f"{one.kind}: {one.sentence}" for one in (self.proved, self.refuted) if one is not None]
-        return f"{self.bracket}; {'; '.join(parts)}"
+        return f"{self.verdict}; {'; '.join(parts)}"
 
     def follows(self, expected: Expected, budget: Budget) -> Answer:
         """Return whether the claim `expected` follows from one of the two certificates, with the reason if not.
@@ -898,7 +906,7 @@ def is_about_privacy(statement: Statement) -> bool:
     """True if `statement` is about privacy, not accuracy."""
     if isinstance(statement, Both):
         return any(one is not None and is_about_privacy(one) for one in (statement.proved, statement.refuted))
-    return isinstance(statement, OfPairs | OfAllPairs)
+    return isinstance(statement, OfPrivacy)
 
 
 def block_of(fields: Sequence[tuple[str, str]]) -> dict[str, str]:

@@ -302,6 +302,21 @@ class Program:
         return found[0] if len(found) == 1 else None
 
 
+def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
+    """Return the tree `node` with each part replaced for which `change` returns something other than None.
+
+    Parts are visited from the root on. A replaced part is not visited again.
+    """
+    changed = change(node)
+    if changed is not None:
+        return changed
+    if isinstance(node, tuple):
+        return tuple(rebuilt(each, change) for each in node)
+    if is_dataclass(node) and not isinstance(node, type):
+        return replace(node, **{each.name: rebuilt(getattr(node, each.name), change) for each in fields(node)})
+    return node
+
+
 def nodes(tree: object) -> Iterator[Any]:
     """Yield every node of the syntax tree `tree`, including its root."""
     waiting = [tree]
@@ -522,7 +537,7 @@ class _Reader:
             raise self._wrong("a statement")
         variables += self._hidden
         if noiseless:
-            ideal = Ideal(tuple(each for each in variables if each.role == "var"), _noiseless(body))
+            ideal = Ideal(tuple(each for each in variables if each.role == "var"), rebuilt(body, _without_noise))
         return Program(
             name,
             tuple(constants),
@@ -1006,15 +1021,6 @@ def _mean_of(value: Expr, noise: Noise) -> Expr | None:
 # --- the program without its noise -----------------------------------------------------------------
 
 
-def _noiseless(body: Block) -> Block:
-    """Return `body` with each draw of noise replaced by the mean of the noise.
-
-    An exponential mechanism is kept: in an `ideal` block it picks the first of the best candidates. Raises NotDerived
-    for a `choose`.
-    """
-    return tuple(map(_without_noise, body))
-
-
 def _are_opposite(one: Expr, other: Expr) -> bool:
     first, second = _written_number(one), _written_number(other)
     if first is not None and second is not None:
@@ -1036,8 +1042,13 @@ def _written_number(expr: Expr) -> Fraction | None:
             return None
 
 
-def _without_noise(statement: Statement) -> Statement:
-    match statement:
+def _without_noise(part: object) -> Assign | None:
+    """Return the assignment of its mean if `part` draws noise; None for any other part of a program.
+
+    An exponential mechanism is kept: in an `ideal` block it picks the first of the best candidates. Raises NotDerived
+    for a `choose`.
+    """
+    match part:
         case Noise(target=target, law="Unif", mean=mean, ends=(low, high)):
             return Assign(target, Apply("+", (mean, Apply("/", (Apply("+", (low, high)), Literal(Fraction(2)))))))
         case Noise(law="TLap", ends=(low, high)) if not _are_opposite(low, high):
@@ -1046,12 +1057,8 @@ def _without_noise(statement: Statement) -> Statement:
             return Assign(target, mean)
         case Choose():
             raise NotDerived("a program with a `choose` has no `ideal { noiseless }`")
-        case If(condition, then, otherwise):
-            return If(condition, _noiseless(then), _noiseless(otherwise))
-        case While(body=inner) | For(body=inner):
-            return replace(statement, body=_noiseless(inner))
         case _:
-            return statement
+            return None
 
 
 # --- preconditions ---------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import pytest
 import dipc
 from dipc.certificate.answers import Solved
 from dipc.verifier.document import check_text
-from dipc.verifier.exchange import Product
+from dipc.verifier.exchange import PathExchanges, Product
 from dipc.verifier.ideal import Ideal as Derived
 from dipc.verifier.probability import Theorem
 from dipc.verifier.reading import Rejected, Unreadable
@@ -223,7 +223,7 @@ def test_no_exchange_is_let_through_that_changes_anything(seed: int) -> None:
             ordered = [in_order(asked.places(k), *by_path[path]) for k, path in enumerate(asked.paths)]
             kept = [k for k, own in enumerate(ordered) if tuple(asked.places(k)) == own]
             first = {asked.paths[k]: number for number, k in reversed([*enumerate(kept, start=1)])}
-            exchanges = [[number, *by_path[path]] for path, number in first.items()]
+            exchanges = [PathExchanges(number, *by_path[path]) for path, number in first.items()]
             try:
                 why = Product(asked.values, exchanges, None).require(
                     [asked.rows[k] for k in kept], asked.theorem, dd="ideal"

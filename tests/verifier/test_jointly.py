@@ -11,7 +11,7 @@ import pytest
 
 from dipc.certificate.answers import _Merges
 from dipc.verifier.bounds import Comparison, Law, Part, Way, at_bounds, merged, vertex_values
-from dipc.verifier.classes import Kind, Required, Shown, SlackBound, slack_key
+from dipc.verifier.classes import DistanceLine, Kind, Required, Shown, slack_key
 from dipc.verifier.functions import ONE, Closed
 from dipc.verifier.noise import Family
 from dipc.verifier.normal import Enclosed
@@ -20,7 +20,7 @@ from dipc.verifier.program import Machine
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import read_program
 
-FIXED = Required((Fraction(0), Fraction(0)), (Fraction(0), Fraction(0)), None)
+FIXED = Required(DistanceLine(Fraction(0)), DistanceLine(Fraction(0)), None)
 PROBABILITIES = Probabilities(
     Machine.compile(read_program("program p; output o : bool = true;", Budget()), {}, Budget())
 )
@@ -88,13 +88,13 @@ def random_ways(chance: random.Random, number: int) -> list[Way]:
 
 def shown(ways: list[Way], low: list[int], high: list[int], chance: random.Random, kind: Kind) -> Shown:
     """Bounds of the slacks in the box, some from one side only, and of sums of two or three slacks."""
-    slacks: dict[object, SlackBound] = {}
+    slacks: dict[object, DistanceLine] = {}
 
     def add(inputs: dict[int, Fraction], constant: Fraction) -> None:
         least = constant + sum((c * (low[slot] if c > 0 else high[slot]) for slot, c in inputs.items()), Fraction(0))
         keyed = slack_key(inputs, constant, 0)
         if keyed is not None:
-            slacks[keyed[0]] = SlackBound(least / keyed[1], Fraction(0))
+            slacks[keyed[0]] = DistanceLine(least / keyed[1])
 
     for way in ways:
         for part in way.parts:
@@ -150,7 +150,7 @@ def test_tails_together_are_better_than_one_by_one() -> None:
     ):
         keyed = slack_key(inputs, Fraction(0), 0)
         assert keyed is not None
-        slacks[keyed[0]] = SlackBound(least / keyed[1], Fraction(0))
+        slacks[keyed[0]] = DistanceLine(least / keyed[1])
     known = Shown(1, {}, (), (), Kind.TAILS, FIXED, None, None, slacks)
     assert value(tails([way], known)) == pytest.approx(1 - math.exp(-2 * EPS) / 4)
 
