@@ -68,7 +68,7 @@ from dipc.inverse.question import (
     with_typed_scopes,
 )
 from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
-from dipc.inverse.solve_eps import failures_by_interval, preventing, solve_eps, span_between, uncovered_parts
+from dipc.inverse.solve_eps import BELOW, HoldingSet, solve_eps, span_between
 from dipc.inverse.solve_gamma import GREATEST_EVERYWHERE, LeastNumber, solve_gamma
 from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenQuestion, Options, takes
@@ -332,8 +332,7 @@ def _in_products(claims: Claims, digits: int) -> AlphaSolution:
     whole = Interval.POSITIVE
     fixed = [claimed for claimed in claims.distinct if claimed.variable is not Variable.ALPHA_EPS]
     moving = [claimed for claimed in claims.distinct if claimed.variable is Variable.ALPHA_EPS]
-    failing, unproved, unknown = failures_by_interval(moving, [whole], question.engine)
-    unknown = [*claims.unknown, *unknown]
+    found = HoldingSet.from_inequalities(moving, [whole], claims.unknown, question.engine)
     if fixed:
         _check_kind((), question.claim())
     for claimed in fixed:
@@ -341,28 +340,24 @@ def _in_products(claims: Claims, digits: int) -> AlphaSolution:
         # < d.
         try:
             if not claimed.holds(question.engine):
-                return _answer(claims, digits, Status.UNDECIDED, claimed.rows, _FIXED if claimed.exact else _BELOW)
+                return _answer(claims, digits, Status.UNDECIDED, claimed.rows, _FIXED if claimed.exact else BELOW)
         except Undecided as error:
             return _answer(claims, digits, Status.UNDECIDED, claimed.rows, error.reason)
-    failed = [stretch for stretch, _ in failing[0]]
-    held = uncovered_parts(failed, whole, limits)
-    certain = [] if unknown else uncovered_parts([*failed, *(stretch for stretch, _ in unproved[0])], whole, limits)
-    if not held:
-        rows = preventing(failing, [whole], held, limits)
-        return _answer(claims, digits, Status.NONE, rows, "the claim fails for every t = alpha*eps")
-    spans = tuple(span_between(a, b, digits, limits) for a, b in held)
+    if not found.held[0]:
+        return _answer(claims, digits, Status.NONE, found.preventing_rows, "the claim fails for every t = alpha*eps")
+    spans = tuple(span_between(a, b, digits, limits) for a, b in found.held[0])
     low = _start(spans)
-    high = _start(tuple(span_between(a, b, digits, limits) for a, b in certain[:1]))
+    high = _start(tuple(span_between(a, b, digits, limits) for a, b in found.proved[0][:1]))
     if high is None or high != low:
-        reason = unknown[0].reason if unknown else _BELOW
-        rows = unknown[0].rows if unknown else tuple(sorted({n for _, claimed in unproved[0] for n in claimed.rows}))
+        reason, rows = BELOW, found.unproved_rows
+        if found.unknown:
+            reason, rows = found.unknown[0].reason, found.unknown[0].rows
         assert low is not None
         between = low[0], None if high is None else high[1]
         return _answer(claims, digits, Status.UNDECIDED, rows, reason, between, spans)
-    return _answer(claims, digits, Status.SOLVED, preventing(failing, [whole], held, limits), "", high, spans)
+    return _answer(claims, digits, Status.SOLVED, found.preventing_rows, "", high, spans)
 
 
-_BELOW = "for a class of inputs the lower bound of the probability is below 1 - beta"
 _FIXED = "the claim fails for a class of inputs on which dd(u) is constant or infinite"
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cmp_to_key
+from functools import cached_property, cmp_to_key
 
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, Undecided
 from dipc.claims.claim import intervals_text
@@ -42,73 +42,76 @@ def uncovered_parts(failing: Iterable[Stretch], interval: Interval, limits: Limi
     Raises LimitReached if ends are not told apart within `limits`.
     """
     whole = cuts(interval)
-    comparison = CutOrder(limits)
     first = whole[0]
     result: list[Stretch] = []
 
     def by_start(one: Stretch, other: Stretch) -> int:
-        return comparison(one[0], other[0])
+        return compare_cuts(one[0], other[0], limits)
 
     for lower, upper in sorted(failing, key=cmp_to_key(by_start)):
-        if comparison(first, lower) < 0:
+        if compare_cuts(first, lower, limits) < 0:
             result.append((first, lower))
-        if comparison(first, upper) < 0:
+        if compare_cuts(first, upper, limits) < 0:
             first = upper
-    if comparison(first, whole[1]) < 0:
+    if compare_cuts(first, whole[1], limits) < 0:
         result.append((first, whole[1]))
     return result
 
 
-class CutOrder:
-    """The exact order of cuts of the line of eps, each right before or right after a number, as -1, 0 or 1."""
+def compare_cuts(first: EpsCut, second: EpsCut, limits: Limits) -> int:
+    """Return -1, 0 or 1 as the cut `first` is before, at or after `second`, each right before or after a number.
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    The order is exact. Raises LimitReached if it is not found within `limits`.
+    """
+    return _compare_places(first.place, second.place, limits) or first.after - second.after
 
-    def __call__(self, first: EpsCut, second: EpsCut) -> int:
-        return self.places(first.place, second.place) or first.after - second.after
 
-    def places(self, first: Place, second: Place) -> int:
-        match first, second:
-            case None, None:
-                return 0
-            case None, _:
-                return 1
-            case _, None:
-                return -1
-            case Fraction(), Fraction():
-                return (first > second) - (first < second)
-            case Root(), Fraction():
-                return self._difference_sign(first, second)
-            case Fraction(), Root():
-                return -self._difference_sign(second, first)
-            case Root(), Root():
-                return order(first, second, DecisionBudget(self._limits))
-        return 0 if first is second else self._compare_crossings(first, second)
+def _compare_places(first: Place, second: Place, limits: Limits) -> int:
+    match first, second:
+        case None, None:
+            return 0
+        case None, _:
+            return 1
+        case _, None:
+            return -1
+        case Fraction(), Fraction():
+            return (first > second) - (first < second)
+        case Root(), Fraction():
+            return _difference_sign(first, second, limits)
+        case Fraction(), Root():
+            return -_difference_sign(second, first, limits)
+        case Root(), Root():
+            return order(first, second, DecisionBudget(limits))
+    return 0 if first is second else _compare_crossings(first, second, limits)
 
-    def _compare_crossings(self, first: Place, second: Place) -> int:
-        """Compare `first` and `second`, at least one of which is an `EnclosedRoot`: return -1, 0 or 1.
 
-        Raises LimitReached if they cannot be distinguished.
-        """
-        near = Fraction(0)
-        for digits in _DIGITS:
-            one, other = (end_of(EpsCut(end, after=False), digits, self._limits) for end in (first, second))
-            assert one.high is not None
-            assert other.high is not None
-            if one.high <= other.low or other.high <= one.low:
-                return -1 if one.high <= other.low else 1
-            near = one.low
-        raise LimitReached(None, f"it was not decided which of two ends near eps = {float(near):.12g} comes first")
+def _compare_crossings(first: Place, second: Place, limits: Limits) -> int:
+    """Compare `first` and `second`, at least one of which is an `EnclosedRoot`: return -1, 0 or 1.
 
-    def _difference_sign(self, root: Root, value: Fraction) -> int:
-        """The sign of `root` - `value`; a root that is not exact is irrational, so the difference is not 0."""
-        budget = DecisionBudget(self._limits)
-        while not root.is_exact and root.lower < value < root.upper:
-            root = refine_within(root, root.width / 16, budget)
-        if root.is_exact:
-            return (root.lower > value) - (root.lower < value)
-        return 1 if root.lower >= value else -1
+    Raises LimitReached if they cannot be distinguished within `limits`.
+    """
+    near = Fraction(0)
+    for digits in _DIGITS:
+        one, other = (end_of(EpsCut(end, after=False), digits, limits) for end in (first, second))
+        assert one.high is not None
+        assert other.high is not None
+        if one.high <= other.low or other.high <= one.low:
+            return -1 if one.high <= other.low else 1
+        near = one.low
+    raise LimitReached(None, f"it was not decided which of two ends near eps = {float(near):.12g} comes first")
+
+
+def _difference_sign(root: Root, value: Fraction, limits: Limits) -> int:
+    """Return the sign of `root` - `value`, refined within `limits`.
+
+    A root that is not exact is irrational, so the difference is not 0.
+    """
+    budget = DecisionBudget(limits)
+    while not root.is_exact and root.lower < value < root.upper:
+        root = refine_within(root, root.width / 16, budget)
+    if root.is_exact:
+        return (root.lower > value) - (root.lower < value)
+    return 1 if root.lower >= value else -1
 
 
 def span_between(start: EpsCut, end: EpsCut, digits: int, limits: Limits) -> EpsSpan:
@@ -118,10 +121,13 @@ def span_between(start: EpsCut, end: EpsCut, digits: int, limits: Limits) -> Eps
     """
     first, last = end_of(start, digits, limits), end_of(end, digits, limits)
     span = EpsSpan(replace(first, included=not start.after), replace(last, included=end.after))
-    if span.is_point and CutOrder(limits).places(start.place, end.place):
+    if span.is_point and _compare_places(start.place, end.place, limits):
         return span_between(start, end, 2 * digits, limits)
     return span
 
+
+#: The reason why a claim is undecided where a bound fails that is not exact.
+BELOW = "for a class of inputs the lower bound of the probability is below 1 - beta"
 
 #: The digits that are tried in turn to distinguish two ends.
 _DIGITS = (20, 80, 320)
@@ -130,6 +136,104 @@ _DIGITS = (20, 80, 320)
 
 #: For each interval, the stretches in it where the claim fails or is not proved, each with its inequality.
 Failing = Sequence[list[tuple[Stretch, Inequality]]]
+
+
+@dataclass(frozen=True, eq=False)
+class HoldingSet:
+    """The values of a variable, in some `intervals`, at which all of some inequalities hold.
+
+    `failing` has the failures of exact inequalities, and `unproved` those of bounds that are not exact. Cases in
+    `unknown` are past a limit, or were not examined before Ctrl-C. Invariant: the claim holds at no value outside of
+    `held`, and at every value of `proved`.
+    """
+
+    intervals: Sequence[Interval]
+    failing: Failing
+    unproved: Failing
+    unknown: Sequence[UnknownCases]
+    limits: Limits
+
+    @staticmethod
+    def from_inequalities(
+        inequalities: Sequence[Inequality],
+        intervals: Sequence[Interval],
+        unknown: Sequence[UnknownCases],
+        engine: Engine,
+    ) -> HoldingSet:
+        """Return the values in `intervals` at which `engine` finds that the `inequalities` hold.
+
+        An interval of an inequality is a part of one of `intervals`. Cases in `unknown` have no inequality.
+        """
+        failing: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
+        unproved: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
+        unknown = [*unknown]
+        for position, claimed in enumerate(inequalities):
+            try:
+                by_interval = [claimed.failing(interval, engine) for interval in claimed.intervals]
+            except Undecided as undecided:
+                unknown.append(UnknownCases(undecided.reason, claimed.rows))
+                continue
+            except KeyboardInterrupt:
+                unknown.append(interrupted_before(inequalities[position:]))
+                break
+            for interval, stretches in zip(claimed.intervals, by_interval, strict=True):
+                into = (failing if claimed.exact else unproved)[_place_of(interval, intervals)]
+                into += [(stretch, claimed) for stretch in stretches]
+        return HoldingSet(intervals, failing, unproved, unknown, engine.limits)
+
+    @cached_property
+    def held(self) -> list[list[Stretch]]:
+        """For each interval, the maximal stretches where no exact inequality fails, in increasing order."""
+        return self._outside(self.failing)
+
+    @cached_property
+    def proved(self) -> list[list[Stretch]]:
+        """For each interval, the maximal stretches where all inequalities hold; none if cases are unknown."""
+        if self.unknown:
+            return [[] for _ in self.intervals]
+        return self._outside([[*a, *b] for a, b in zip(self.failing, self.unproved, strict=True)])
+
+    def _outside(self, failing: Failing) -> list[list[Stretch]]:
+        return [
+            uncovered_parts([stretch for stretch, _ in failures], interval, self.limits)
+            for failures, interval in zip(failing, self.intervals, strict=True)
+        ]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the claim is proved on all of `held`."""
+        return all(
+            len(one) == len(other)
+            and all(
+                not compare_cuts(a, c, self.limits) and not compare_cuts(b, d, self.limits)
+                for (a, b), (c, d) in zip(one, other, strict=True)
+            )
+            for one, other in zip(self.held, self.proved, strict=True)
+        )
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search."""
+        return any(cases.reason == INTERRUPTED for cases in self.unknown)
+
+    @property
+    def unproved_rows(self) -> tuple[int, ...]:
+        """The cases with a bound that fails somewhere and is not exact."""
+        return _rows(claimed for stretches in self.unproved for _, claimed in stretches)
+
+    @property
+    def preventing_rows(self) -> tuple[int, ...]:
+        """The cases that fail right before the least value of `held`; if it is empty, cases that exclude all values."""
+        every = [entry for failures in self.failing for entry in failures]
+        holds = next((stretches[0] for stretches in self.held if stretches), None)
+        if holds is not None:
+            return _rows(claimed for (_, upper), claimed in every if compare_cuts(upper, holds[0], self.limits) == 0)
+        for alone in dict.fromkeys(claimed for _, claimed in every):
+            own = [[entry for entry in failures if entry[1] is alone] for failures in self.failing]
+            # One case that fails everywhere is the best explanation.
+            if not any(self._outside(own)):
+                return _rows([alone])
+        return _rows(claimed for _, claimed in every)
 
 
 def solve_eps(claims: Claims, digits: int) -> EpsSolution:
@@ -144,28 +248,21 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     if _is_about_products(claims) and proved_by_check(claims, range(1, len(claims.every) + 1), Fraction(1)):
         return _everywhere(claims, digits)
     _require_single(claims)
-    failing, unproved, unknown = failures_by_interval(claims.distinct, intervals, claims.question.engine)
-    unknown = [*claims.unknown, *unknown]
-    held = _holding_parts(failing, intervals, limits)
-    left = [number for cases in unknown for number in cases.rows]
-    left += [number for stretches in unproved for _, claimed in stretches for number in claimed.rows]
-    interrupted = any(cases.reason == INTERRUPTED for cases in unknown)
-    if left and not any(failing) and not interrupted and proved_by_check(claims, sorted(set(left)), Fraction(1)):
-        unknown, unproved = [], [[] for _ in intervals]
-    elif unknown and not interrupted:
-        unknown = _without_proved_far_away(claims, unknown, held, digits)
-    certain = _holding_parts([[*a, *b] for a, b in zip(failing, unproved, strict=True)], intervals, limits)
-    holds = [stretch for stretches in held for stretch in stretches]
-    proved = [] if unknown else [stretch for stretches in certain for stretch in stretches]
-    rows = preventing(failing, intervals, holds, limits)
-    if holds and (unknown or not _same(held, certain, limits)):
+    found = HoldingSet.from_inequalities(claims.distinct, intervals, claims.unknown, claims.question.engine)
+    left = {number for cases in found.unknown for number in cases.rows} | {*found.unproved_rows}
+    exactly = not any(found.failing) and not found.is_interrupted
+    if left and exactly and proved_by_check(claims, sorted(left), Fraction(1)):
+        found = replace(found, unknown=(), unproved=[[] for _ in intervals])
+    elif found.unknown and not found.is_interrupted:
+        found = replace(found, unknown=_without_proved_far_away(claims, found.unknown, found.held, digits))
+    holds = [stretch for stretches in found.held for stretch in stretches]
+    proved = [stretch for stretches in found.proved for stretch in stretches]
+    rows = found.preventing_rows
+    if holds and not found.is_exact:
         status = Status.UNDECIDED
-        remark = (
-            unknown[0].reason
-            if unknown
-            else "for a class of inputs the lower bound of the probability is below 1 - beta"
-        )
-        rows = unknown[0].rows if unknown else _rows(claimed for stretches in unproved for _, claimed in stretches)
+        remark, rows = BELOW, found.unproved_rows
+        if found.unknown:
+            remark, rows = found.unknown[0].reason, found.unknown[0].rows
     elif holds:
         status, remark = Status.SOLVED, ""
     else:
@@ -186,10 +283,10 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
         remark=remark,
         holds=tuple(spans),
         proved=tuple(proved_spans) if status is Status.UNDECIDED else (),
-        everywhere=status is Status.SOLVED and not any(failing),
-        from_there_on=status is Status.SOLVED and _holds_from_least_on(held, intervals),
+        everywhere=status is Status.SOLVED and not any(found.failing),
+        from_there_on=status is Status.SOLVED and _holds_from_least_on(found.held, intervals),
         scopes=claims.scopes(),
-        interrupted=status is Status.UNDECIDED and any(cases.reason == INTERRUPTED for cases in unknown),
+        interrupted=status is Status.UNDECIDED and found.is_interrupted,
     )
 
 
@@ -224,54 +321,12 @@ def _without_proved_far_away(
     return [each for each in left if each.rows]
 
 
-def failures_by_interval(
-    distinct: Sequence[Inequality], intervals: Sequence[Interval], engine: Engine
-) -> tuple[Failing, Failing, list[UnknownCases]]:
-    """Return (failures of exact inequalities among `distinct`, failures of other bounds, unknown cases).
-
-    Failures are stretches, each with its inequality: a list for each of the `intervals`, as `engine` decides. A case
-    is unknown past a limit, or if it was not examined before Ctrl-C.
-    """
-    failing: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
-    unproved: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
-    unknown = []
-    for position, claimed in enumerate(distinct):
-        try:
-            by_interval = [claimed.failing(interval, engine) for interval in claimed.intervals]
-        except Undecided as undecided:
-            unknown.append(UnknownCases(undecided.reason, claimed.rows))
-            continue
-        except KeyboardInterrupt:
-            unknown.append(interrupted_before(distinct[position:]))
-            break
-        for interval, stretches in zip(claimed.intervals, by_interval, strict=True):
-            into = (failing if claimed.exact else unproved)[_place_of(interval, intervals)]
-            into += [(stretch, claimed) for stretch in stretches]
-    return failing, unproved, unknown
-
-
 def _place_of(inner: Interval, intervals: Sequence[Interval]) -> int:
     return next(
         position
         for position, interval in enumerate(intervals)
         if inner == interval
         or (inner.lower >= interval.lower and (interval.upper is None or inner.lower < interval.upper))
-    )
-
-
-def _holding_parts(failing: Failing, intervals: Sequence[Interval], limits: Limits) -> list[list[Stretch]]:
-    return [
-        uncovered_parts([stretch for stretch, _ in failures], interval, limits)
-        for failures, interval in zip(failing, intervals, strict=True)
-    ]
-
-
-def _same(first: Sequence[list[Stretch]], second: Sequence[list[Stretch]], limits: Limits) -> bool:
-    order = CutOrder(limits)
-    return all(
-        len(one) == len(other)
-        and all(not order(a, c) and not order(b, d) for (a, b), (c, d) in zip(one, other, strict=True))
-        for one, other in zip(first, second, strict=True)
     )
 
 
@@ -325,31 +380,3 @@ def _holds_from_least_on(held: Sequence[list[Stretch]], intervals: Sequence[Inte
         del remaining[0]
     (first, whole), *later = remaining
     return len(first) == 1 and first[0][1] == whole[1] and all(held_on == [all_of_it] for held_on, all_of_it in later)
-
-
-def preventing(
-    failing: Failing,
-    intervals: Sequence[Interval],
-    holds: Sequence[Stretch],
-    limits: Limits,
-) -> tuple[int, ...]:
-    """The rows that fail right before the least eps in `holds`; if there is no such eps, rows that exclude all eps.
-
-    `failing` has the stretches where rows fail, for each of the `intervals`; ends are compared within `limits`.
-    """
-    every = [entry for failures in failing for entry in failures]
-    result: Iterable[Inequality]
-    if holds:
-        comparison = CutOrder(limits)
-        result = [claimed for (_, upper), claimed in every if comparison(upper, holds[0][0]) == 0]
-    else:
-        result = {claimed: None for _, claimed in every}
-        for alone in result:
-            own = [[stretch for stretch, owner in failures if owner is alone] for failures in failing]
-            # One row that fails everywhere is the best explanation.
-            if not any(
-                uncovered_parts(failures, interval, limits) for failures, interval in zip(own, intervals, strict=True)
-            ):
-                result = [alone]
-                break
-    return _rows(result)

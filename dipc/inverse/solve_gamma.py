@@ -34,7 +34,7 @@ from dipc.inverse.question import (
     holds,
     refuse_dependence,
 )
-from dipc.inverse.solve_eps import failures_by_interval, span_between, uncovered_parts
+from dipc.inverse.solve_eps import HoldingSet, span_between
 from dipc.measure.measure import Bound, Share
 from dipc.program.inputs import parse_inputs, table_of
 from dipc.program.nearness import Nearness
@@ -362,132 +362,111 @@ def solve_gamma_everywhere(question: Question, digits: int) -> GammaSolution:
     If there is none because eps may be arbitrarily small, the result is the least k such that the claim holds with
     gamma = k/eps, one k for every eps. Raises DiagnosticError for a claim that makes no sense.
     """
-    return _Everywhere(question, digits).solve()
-
-
-class _Everywhere:
-    def __init__(self, question: Question, digits: int) -> None:
-        self._question = question
-        self._digits = digits
-        self._limits = question.program.limits
-        self._at_zero = claims_of(question.with_claim(gamma=0))
-
-    def solve(self) -> GammaSolution:
-        known, rows, reason = all_hold(self._at_zero)
-        if known is Verdict.ACCURATE:
-            claiming = self._at_zero.cases > self._at_zero.vacuous
-            nothing = "" if claiming else f"every {self._question.word} is vacuous"
-            return self._answer(Status.SOLVED, (), nothing, (Fraction(0), Fraction(0)))
-        core = self._question.program.core
-        if core.has_product_distance and core.has_finite_outputs:
-            if known is Verdict.INACCURATE:
-                return self._answer(Status.NONE, rows, "the outputs are finite, so gamma makes no difference")
-            return self._answer(Status.UNDECIDED, rows, reason)
-        scaled = self._in_products()
-        if scaled is not None:
-            return scaled
-        hopeless = self._hopeless_input()
-        if hopeless is not None:
-            return hopeless
-        if self._at_zero.at_one_eps:
-            return self._at_numbers(rows, Fraction(0) if known is Verdict.INACCURATE else None)
+    at_zero = claims_of(question.with_claim(gamma=0))
+    known, rows, reason = all_hold(at_zero)
+    if known is Verdict.ACCURATE:
+        nothing = "" if at_zero.cases > at_zero.vacuous else f"every {question.word} is vacuous"
+        return _answer(question, at_zero, digits, Status.SOLVED, (), nothing, (_ZERO, _ZERO))
+    core = question.program.core
+    if core.has_product_distance and core.has_finite_outputs:
+        if known is Verdict.INACCURATE:
+            remark = "the outputs are finite, so gamma makes no difference"
+            return _answer(question, at_zero, digits, Status.NONE, rows, remark)
+        return _answer(question, at_zero, digits, Status.UNDECIDED, rows, reason)
+    for find in (_in_products, _failing_input):
+        found = find(question, at_zero, digits)
+        if found is not None:
+            return found
+    if not at_zero.at_one_eps:
         wanted = "give one eps, such as --eps 1: the least gamma is then found as a number"
-        return self._answer(Status.UNDECIDED, rows, f"{reason or 'it fails with gamma = 0'}; {wanted}")
+        remark = f"{reason or 'it fails with gamma = 0'}; {wanted}"
+        return _answer(question, at_zero, digits, Status.UNDECIDED, rows, remark)
+    refuted = _ZERO if known is Verdict.INACCURATE else None
+    ints = core.has_product_distance and not core.has_real_outputs
+    search = LeastNumber("gamma", lambda gamma: claims_of(question.with_claim(gamma=gamma)), rows, refuted, ints)
+    return _answer(question, at_zero, digits, *search.enclose(digits))
 
-    # --- gamma = k/eps -----------------------------------------------------------------------------------------
 
-    def _in_products(self) -> GammaSolution | None:
-        """The least gamma from the claim about every gamma, if it is a multiple of 1/eps; else None."""
-        if self._at_zero.at_distance:
-            return None
-        claims = claims_of(self._question.with_claim(gamma="free"))
-        moving = [claimed for claimed in claims.distinct if claimed.variable is Variable.GAMMA_EPS]
-        if claims.unknown or len(moving) < len(claims.distinct):
-            return None
-        whole = Interval.POSITIVE
-        failing, unproved, unknown = failures_by_interval(moving, [whole], self._question.engine)
-        failed = [stretch for stretch, _ in failing[0]]
-        held = uncovered_parts(failed, whole, self._limits)
-        certain = uncovered_parts([*failed, *(stretch for stretch, _ in unproved[0])], whole, self._limits)
-        rows = tuple(sorted({n for _, claimed in failing[0] for n in claimed.rows}))
-        if unknown or not certain:
-            if not held and not unknown:
-                return self._answer(Status.NONE, rows, "the claim fails for every k, with gamma = k/eps")
-            return None
-        # Pr never decreases as gamma grows, so a claim that holds with some k holds with every larger one.
-        (low, *_), (high, *_) = held[-1], certain[-1]
-        cells = [span_between(cut, held[-1][1], self._digits, self._limits).start for cut in (low, high)]
-        (lower, upper) = ((cell.low, cell.high) for cell in cells)
-        assert upper[1] is not None
-        if lower != upper:
-            return None
-        k = (upper[0], upper[1])
-        first = self._at_zero.intervals[0]
-        value = (k[0] / first.lower, k[1] / first.lower) if first.lower else None
-        around = self._question.around
-        if around is not None:
-            assert around.upper is not None
-            value = decimal_hull((k[0] / around.upper, k[1] / around.lower), self._digits)
-        elif first.lower and not first.lower_closed:
-            value = None
-        return self._answer(Status.SOLVED, rows, "", value, k)
+def _in_products(question: Question, at_zero: Claims, digits: int) -> GammaSolution | None:
+    """Return the least gamma from the claim about every gamma, if it is a multiple of 1/eps; else None.
 
-    # --- where there is none --------------------------------------------------------------------------------------
-
-    def _hopeless_input(self) -> GammaSolution | None:
-        """The answer that no gamma is enough, if one input is found at which every gamma fails; else None.
-
-        The inputs tried are those at which a check refutes the claim with a large gamma.
-        """
-        question, program = self._question, self._question.program
-        if question.parameter is not None:
-            return None
-        with suppress(Undecided, DiagnosticError):
-            for row in checked(question.with_claim(gamma=_LARGE)).rows:
-                if row.verdict is Verdict.INACCURATE and row.input:
-                    texts = [f"{name} = {value}" for name, value in row.input.items()]
-                    table = table_of(program, parse_inputs(texts, program), None)
-                    alone = replace(question, table=table)
-                    found = _Search(alone, table, alone.with_claim(gamma=0).claim(), self._digits).hopeless()
-                    if found is not None:
-                        return self._answer(Status.NONE, (row.row,), f"{found.remark}, at {', '.join(texts)}")
+    `at_zero` are the claims of `question` with gamma = 0. The multiple has `digits` digits.
+    """
+    if at_zero.at_distance:
         return None
+    claims = claims_of(question.with_claim(gamma="free"))
+    moving = [claimed for claimed in claims.distinct if claimed.variable is Variable.GAMMA_EPS]
+    if claims.unknown or len(moving) < len(claims.distinct):
+        return None
+    found = HoldingSet.from_inequalities(moving, [Interval.POSITIVE], (), question.engine)
+    held, proved = found.held[0], found.proved[0]
+    rows = tuple(sorted({n for _, claimed in found.failing[0] for n in claimed.rows}))
+    if not proved:
+        if not held and not found.unknown:
+            remark = "the claim fails for every k, with gamma = k/eps"
+            return _answer(question, at_zero, digits, Status.NONE, rows, remark)
+        return None
+    # Pr never decreases as gamma grows, so a claim that holds with some k holds with every larger one.
+    cuts = held[-1][0], proved[-1][0]
+    lower, upper = (span_between(cut, held[-1][1], digits, found.limits).start for cut in cuts)
+    assert upper.high is not None
+    if (lower.low, lower.high) != (upper.low, upper.high):
+        return None
+    k = upper.low, upper.high
+    first, around = at_zero.intervals[0], question.around
+    value: Enclosure | None = None
+    if around is not None:
+        assert around.upper is not None
+        value = decimal_hull((k[0] / around.upper, k[1] / around.lower), digits)
+    elif first.lower and first.lower_closed:
+        value = k[0] / first.lower, k[1] / first.lower
+    return _answer(question, at_zero, digits, Status.SOLVED, rows, "", value, k)
 
-    # --- numbers -------------------------------------------------------------------------------------------------
 
-    def _at_numbers(self, rows: tuple[int, ...], refuted: Fraction | None) -> GammaSolution:
-        """The least gamma among decimal numbers, enclosed by a refuted and a proved number.
+def _failing_input(question: Question, at_zero: Claims, digits: int) -> GammaSolution | None:
+    """Return the answer that no gamma is enough, if one input is found at which every gamma fails; else None.
 
-        `refuted` is a number for which the claim is already refuted, or None; `rows` are the cases that fail there.
-        """
-        core = self._question.program.core
-        reals = core.has_real_outputs
-        ints = core.has_product_distance and not reals
-        search = LeastNumber(
-            "gamma", lambda gamma: claims_of(self._question.with_claim(gamma=gamma)), rows, refuted, ints
-        )
-        return self._answer(*search.enclose(self._digits))
+    The inputs tried are those at which a check refutes `question` with a large gamma. `at_zero` are its claims with
+    gamma = 0. The answer states numbers with `digits` digits.
+    """
+    program = question.program
+    if question.parameter is not None:
+        return None
+    with suppress(Undecided, DiagnosticError):
+        for row in checked(question.with_claim(gamma=_LARGE)).rows:
+            if row.verdict is Verdict.INACCURATE and row.input:
+                texts = [f"{name} = {value}" for name, value in row.input.items()]
+                table = table_of(program, parse_inputs(texts, program), None)
+                alone = replace(question, table=table)
+                found = _Search(alone, table, alone.with_claim(gamma=0).claim(), digits).hopeless()
+                if found is not None:
+                    remark = f"{found.remark}, at {', '.join(texts)}"
+                    return _answer(question, at_zero, digits, Status.NONE, (row.row,), remark)
+    return None
 
-    def _answer(
-        self,
-        status: Status,
-        rows: tuple[int, ...],
-        remark: str,
-        value: Enclosure | None = None,
-        product: Enclosure | None = None,
-    ) -> GammaSolution:
-        return GammaSolution(
-            question=self._question,
-            undecided_row=self._at_zero.undecided_row,
-            eps=intervals_text(self._at_zero.intervals),
-            digits=self._digits,
-            status=status,
-            rows=rows,
-            remark=remark,
-            value=value,
-            product=product,
-            scopes={} if status is Status.NONE else self._at_zero.scopes(),
-        )
+
+def _answer(
+    question: Question,
+    at_zero: Claims,
+    digits: int,
+    status: Status,
+    rows: tuple[int, ...],
+    remark: str,
+    value: Enclosure | None = None,
+    product: Enclosure | None = None,
+) -> GammaSolution:
+    return GammaSolution(
+        question=question,
+        undecided_row=at_zero.undecided_row,
+        eps=intervals_text(at_zero.intervals),
+        digits=digits,
+        status=status,
+        rows=rows,
+        remark=remark,
+        value=value,
+        product=product,
+        scopes={} if status is Status.NONE else at_zero.scopes(),
+    )
 
 
 # --- steps ----------------------------------------------------------------------------------------
