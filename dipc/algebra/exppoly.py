@@ -1047,7 +1047,7 @@ def terms_at(terms: Iterable[tuple[int, Fraction, Fraction]], eps: Fraction) -> 
 
 
 def sum_text(value: ExpPoly, point: Fraction | None = None) -> str:
-    """The text of Σ c·eps^k·e^{q·eps}, such as `1 - 2*exp(-eps/9)/3 + eps*exp(-2*eps/9)/4`, or of its value at `point`.
+    """The text of `value`, such as `1 - 2*exp(-eps/9)/3 + eps*exp(-2*eps/9)/4`, or of its number at `point`.
 
     The text is exact: `sympy.sympify` and, without `point`, this project's own expressions read it back to the same
     function. The text of a value is like `1 - 2*exp(-1/18)/3`.

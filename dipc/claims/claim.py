@@ -41,7 +41,7 @@ FREE = "free"
 
 
 def is_free(program: CoreProgram, gamma: GivenValue) -> bool:
-    """Return True if the option `gamma` is `free`, or is None and the program's claim block says `gamma: free`.
+    """Return True if the option `gamma` is `free`, or is None and the claim block of `program` has `gamma: free`.
 
     The result is False if the program has a constant named `free`.
     """
@@ -257,7 +257,7 @@ class Claim:
         return Terms(alpha, cell, self._betas.setdefault(beta, beta), alpha_text, vacuous)
 
     def is_near(self, row: Row, dd: Fraction, alpha: Fraction) -> bool:
-        """Return True if `dd`, the distance of the row's input, is too small for a claim with this `alpha` to apply.
+        """Return True if `dd`, the distance of the input of `row`, is too small for a claim with this `alpha` to apply.
 
         A claim with numbers for alpha and beta is about inputs with dd > alpha (Definition 3 of the paper). A claim
         with the number 0 for alpha is about every input, the usual definition. If alpha is dd or computed from dd, or

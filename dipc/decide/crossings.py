@@ -322,7 +322,7 @@ class _Question:
         return sorted(inside or {interval.inner_point})
 
     def _by_signs(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
-        """Return the failing stretches of `interval`, from the signs of the slack at the eps in `samples`.
+        """Return the failing stretches of `interval`, from `signs`, those of the slack at the eps in `samples`.
 
         Where a decision refutes the sign that is expected around an eps, return that eps instead.
         """
@@ -426,7 +426,7 @@ def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
 
 
 def _opposite(beta: BetaForm, factor: ExpPoly) -> BetaForm:
-    """Return 1 - `factor`·beta, the beta of an obligation about the probability 1 - Pr: 1 - Pr >= `factor`·beta.
+    """Return 1 - `factor`·`beta`, the beta of the obligation 1 - Pr >= `factor`·`beta` about the probability 1 - Pr.
 
     Raises OutsideFragment for a beta in pieces.
     """

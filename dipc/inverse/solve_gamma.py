@@ -712,7 +712,7 @@ _LEAST_POWER = -300
 def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fraction, Fraction]:
     """Two neighboring powers of ten of which only the greater has the monotone property `holds`.
 
-    Raises LimitReached if there are none from 10^-300 to 10^greatest; `name` is the quantity in the message.
+    Raises LimitReached if there are none from 10^-300 to 10^`greatest`; `name` is the quantity in the message.
     """
     power = 0
     step = -1 if holds(Fraction(1)) else 1

@@ -41,14 +41,14 @@ def mechanism(
     requires: Callable[..., bool] | None = None,
     **constants: object,
 ) -> Mechanism | Callable[[Callable[..., object]], Mechanism]:
-    """Make a function a mechanism; used as a decorator, perhaps with arguments.
+    """Make `function` a mechanism; used as a decorator, perhaps with arguments.
 
     `claim` is the accuracy claimed, `dict(alpha="dd", beta="…")`. `ideal` is a function that gives the right answer; by
     default this is the mechanism without its noise. `requires` is a condition on the arguments that every input
     satisfies, such as `lambda q: min(q) >= 0`. All other arguments are `constants`.
 
     dipc reads the arguments and the body from the source when the mechanism is first used. A proof executes none of
-    them. Raises TypeError if the argument is not a function.
+    them. Raises TypeError if `function` is not a function.
     """
     del claim, ideal, requires, constants
 

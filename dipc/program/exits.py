@@ -140,7 +140,7 @@ def _steps_to(reached: Reach) -> Mapping[int, list[Step]]:
 
 
 def _leading_to(reached: Reach, ends: Collection[int]) -> set[int]:
-    """Return the nodes from which some node of `ends` can be reached, including `ends`."""
+    """Return the nodes of `reached` that lead to some node of `ends`, including `ends`."""
     before = _steps_to(reached)
     pending, leading = list(ends), set(ends)
     while pending:

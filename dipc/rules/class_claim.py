@@ -316,7 +316,7 @@ def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
 
 
 def products(intervals: tuple[Interval, ...], greatest: Fraction | None) -> Interval:
-    """Return the interval of t = distance·eps for distances in (0, `greatest`] and eps in the intervals.
+    """Return the interval of t = distance·eps for distances in (0, `greatest`] and eps in `intervals`.
 
     With `greatest` None every distance > 0 counts. Distances may be arbitrarily small, so that the interval begins at
     0.

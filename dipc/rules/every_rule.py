@@ -113,7 +113,7 @@ def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
 def all_facets(
     inputs: InputClass, own: Sequence[Moving], guards: Sequence[Constraint], side: Sequence[Moving]
 ) -> tuple[Moving, ...]:
-    """Return all half-spaces that contain the inputs of a convex class.
+    """Return all half-spaces that contain the inputs of a convex class, a part of the class `inputs`.
 
     They are the facets `own` of the region's guards, the guards of int inputs, the `guards` of the piece, and the
     facets in `side`, one for each other region. The guards of ints are given because moving half-spaces do not

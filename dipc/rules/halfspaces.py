@@ -122,7 +122,7 @@ def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None)
 
 
 def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
-    """Return the best bound of `form` that the facets prove, or None if the form is not bounded below behind them.
+    """Return the best bound of `form` that `facets` prove, or None if `form` is not bounded below behind them.
 
     With a number `alpha`, the best bound is the greatest at that alpha; by the duality of linear programs it is the
     least value of the form, if some input lies behind the facets. With None it is the steepest bound with base >= 0, or
@@ -140,7 +140,7 @@ def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -
 
 
 def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ...]) -> list[int]:
-    """Return the indices of the facets that can have a positive weight in a sum with the input coefficients `terms`.
+    """Return the indices of those `facets` that can have a positive weight in a sum with the coefficients `terms`.
 
     For speed, facets that share no input with `terms`, directly or through other facets, come from a cache.
     """
@@ -170,7 +170,7 @@ def _always_summands(facets: tuple[Moving, ...]) -> tuple[Sequence[int], Mapping
 
 
 def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Moving]) -> list[int]:
-    """Return the indices of the facets that can have a positive weight in a sum with the input coefficients `terms`.
+    """Return the indices of those `facets` that can have a positive weight in a sum with the coefficients `terms`.
 
     A facet is left out if its coefficient of some input has the sign of all other remaining facets, and `terms` has
     no coefficient of that sign there: positive weights could not cancel.
@@ -290,7 +290,7 @@ def corner(
 
 
 def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha: Fraction | None) -> bool:
-    """Return True if the input `corner` is behind all facets for every alpha >= 0, with equality at the facets `met`.
+    """Return True if the input `corner` is behind all `facets` for every alpha >= 0, on those with the indices `met`.
 
     If `alpha` is a number, only that alpha counts. Since form - alpha·step is linear in alpha at the corner, it is
     enough that its value at 0 and its slope are not negative.

@@ -396,7 +396,7 @@ class NearAnswers:
         return any_of([same, distance is not None and distance <= self.gamma])
 
     def _gap_condition(self, gap: Gap, here: Mapping[int, Answer], output: Sequence[Value], region: Region) -> Formula:
-        """Return the condition on inputs under which `output` is within gamma of the region's answer.
+        """Return the condition on inputs under which `output` is within gamma of the answer of `region`.
 
         `gap` is the distance of answers. `here` gives the inputs as values and forms by slot. Raises Undecided if the
         distance is not piecewise affine in the inputs, or may be negative.

@@ -214,7 +214,7 @@ def slack_of(
     distances: ClaimedDistances,
     whole: frozenset[int] = frozenset(),
 ) -> SlackBound:
-    """Return the lower bound of form + `radius`·gamma at the claimed distances that `bound`, a bound of form, implies.
+    """Return the bound of `form` + `radius`·gamma at the claimed `distances` that `bound`, one of `form`, implies.
 
     At one alpha, and at integer distances, the bound of a form of `whole` inputs is raised to a value that it can
     take at integers.
@@ -244,7 +244,7 @@ def joint_evidence(
 
 
 def _raised(form: Affine, bound: Fraction, slope: Fraction) -> Fraction:
-    """Return the least value >= `bound` that form - `slope`·distance can take at integers.
+    """Return the least value >= `bound` that `form` - `slope`·distance can take at integers.
 
     At integers, this function is the constant of the form plus a multiple of the greatest common divisor of `slope`
     and the form's coefficients.

@@ -205,7 +205,7 @@ class _Density:
 
 
 def _behind(axis: _Axis, position: int, sign: int, end: Fraction) -> Halfspace:
-    """Return the half-space y >= end (`sign` 1) or y <= end (-1) for the output y of `axis`.
+    """Return the half-space y >= `end` (`sign` 1) or y <= `end` (-1) for the output y of `axis`.
 
     The noise of the output has the key `position`.
     """

@@ -283,7 +283,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
     def _paths(self, start: State, goal: int | None, following: int, iteration: int | None) -> Iterator[LoopPath]:
         """Yield the paths from `start` to the instruction `goal`, or to the exit (None).
 
-        The goal is the head of iteration `following`.
+        The path begins in `iteration`, None before the loop, and the goal is the head of iteration `following`.
         """
         runs = [
             self._run(start, end, following, iteration) for end in self._runs(self._own.flow, stripped(start), goal)
