@@ -17,7 +17,7 @@ found in this way are then measured, so no step is trusted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -124,7 +124,11 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
         ball = Neighborhood(Distance.L1, sum(widths[: int(within.radius)], _ZERO) if is_bounded else within.radius)
     every = aligned_exits(opened, guarded=True)
     if any(each.is_guarded for each in every):
-        return _beyond_guards(program, opened, within, every, engine, among)
+        if opened is not program:
+            raise OutsideFragment(COMPARED_WITHOUT_NOISE)
+        return LossBounds(
+            _cost_of_pivots(every, within, program), None, () if among is not None else _nearby(program, within, engine)
+        )
     extreme = None if moves is None else moves.extreme
     if extreme is None:
         costly = [costliest(aligned, ball, opened) for aligned in every]
@@ -137,30 +141,78 @@ def bounds_by_shifts(program: Program, within: Neighborhood, engine: Engine, amo
         reason = _NO_SHIFT
     elif proved and not is_bounded:
         proved, reason = None, GROWS
-    finite = program.core.has_finite_outputs
     near: list[Candidate] = []
     unbounded: Candidate | None = None
     if within.distance is Distance.HAMMING and proved is None and not is_bounded and opened is program:
         near = list(_far_moves([each.exit for each in costly], program, engine))
         unbounded = near[0] if near else None
     listed = frozenset(() if among is None else among.inputs)
-    ordered: dict[tuple[Input, Input], None] = {}
-    for each in costly[:_EXITS]:
-        for start, *pair in islice(starting_pairs(opened, each, choices, moves), _PAIRS):
+
+    def starts(worst: Costly) -> Iterator[_Start]:
+        for start, *pair in islice(starting_pairs(opened, worst, choices, moves), _PAIRS):
             # The ball of moves may contain moves between inputs that are not adjacent.
-            if (own := fitted(choices, *pair)) is None or not within.relates(*own):
+            own = fitted(choices, *pair)
+            if own is None or not within.relates(*own) or (listed and not listed.issuperset(own)):
                 continue
-            if listed and not listed.issuperset(own):
-                continue
-            if not all(is_input(program, point) for point in own):
-                continue
-            ordered[own] = None
-            near += () if finite else near_outputs(program, each.exit, *own, start)
-    # If the loss is unbounded, one pair may show it; further pairs add nothing.
-    for pairs in [[pair] for pair in ordered] if proved is None else [list(ordered)]:
-        if finite and pairs and not any(fraction_of(candidate.second)[0].is_zero() for candidate in near):
-            near += _candidates_at(program, Pairs.from_inputs(pairs), engine)
+            if all(is_input(program, point) for point in own):
+                yield start, *own
+
+    near = _candidates_from(program, costly, starts, near, engine, one_by_one=proved is None)
     return LossBounds(proved, reason, tuple(near), unbounded)
+
+
+#: Noises and inputs by key, and the two inputs of a pair.
+_Start = tuple[Mapping[int, Fraction], Input, Input]
+
+
+def _candidates_from(
+    program: Program,
+    costly: Sequence[Costly],
+    starts: Callable[[Costly], Iterable[_Start]],
+    known: Iterable[Candidate],
+    engine: Engine,
+    *,
+    one_by_one: bool,
+) -> list[Candidate]:
+    """Return the candidates `known` of `program`, and those at pairs for the first of the exits `costly`.
+
+    `starts` gives pairs that differ by the worst move of an exit. If outputs are finite, `engine` measures all of them.
+    If the loss may be unbounded, pairs are measured `one_by_one` until a candidate has an impossible output.
+    """
+    found = list(known)
+    ordered: dict[tuple[Input, Input], None] = {}
+    finite = program.core.has_finite_outputs
+    for each in costly[:_EXITS]:
+        for start, one, two in starts(each):
+            ordered[one, two] = None
+            found += () if finite else near_outputs(program, each.exit, one, two, start)
+    for pairs in [[pair] for pair in ordered] if one_by_one else [list(ordered)]:
+        if finite and pairs and not any(fraction_of(candidate.second)[0].is_zero() for candidate in found):
+            found += _candidates_at(program, Pairs.from_inputs(pairs), engine)
+    return found
+
+
+def _cost_of_pivots(
+    every: Sequence[AlignedExit],
+    within: Neighborhood,
+    program: Program,
+    joined: Sequence[Sequence[Halfspace]] | None = None,
+) -> Fraction:
+    """Return a bound of the loss, in multiples of eps, by one pivot for all exits `every` of each likeness.
+
+    The parameters are those of `_pivoted`, for the exits of `program`, moves `within` and the pairs `joined`. Raises
+    OutsideFragment if some exits have no pivot, as they compare inputs without noise.
+    """
+    alike: dict[Hashable, list[AlignedExit]] = {}
+    for each in every:
+        alike.setdefault(each.likeness, []).append(each)
+    most = _ZERO
+    for exits in alike.values():
+        cost = _pivoted(exits, within, program, joined)
+        if cost is None:
+            raise OutsideFragment(COMPARED_WITHOUT_NOISE)
+        most = max(most, cost)
+    return most
 
 
 def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine: Engine) -> LossBounds:
@@ -176,42 +228,24 @@ def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine:
     first = every[0].first_input
     joined = [pairs_in(ranges, first, first + len(slots))]
     if any(each.is_guarded for each in every):
-        alike: dict[Hashable, list[AlignedExit]] = {}
-        for each in every:
-            alike.setdefault(each.likeness, []).append(each)
-        costs = [_pivoted(exits, within, program, joined) for exits in alike.values()]
-        known = [cost for cost in costs if cost is not None]
-        if len(known) < len(costs):
-            raise OutsideFragment(COMPARED_WITHOUT_NOISE)
+        cost = _cost_of_pivots(every, within, program, joined)
         pairs = _at_corners(box, within)
         near = list(_candidates_at(program, pairs, engine)) if pairs and program.core.has_finite_outputs else []
-        return LossBounds(max(known), None, (*near, *_nearby(original, within, engine)))
-    costly = []
-    for each in every:
-        moves = moves_of_exit(each, ranges, within, integers, program.limits)
-        costly.append(costliest_among(each, moves, program))
+        return LossBounds(cost, None, (*near, *_nearby(original, within, engine)))
+    costly = [
+        costliest_among(each, moves_of_exit(each, ranges, within, integers, program.limits), program) for each in every
+    ]
     costly.sort(key=_order, reverse=True)
     proved = _least_bound(costly, within, program, joined)
-    reason = _NO_SHIFT if proved is None else None
-    found: list[Candidate] = []
-    ordered: dict[tuple[Input, Input], None] = {}
-    for worst in costly[:_EXITS]:
-        for start, one, two in islice(_starts_in(box, worst, integers), _PAIRS):
-            ordered[one, two] = None
-            found += () if program.core.has_finite_outputs else near_outputs(program, worst.exit, one, two, start)
-    for some in [[pair] for pair in ordered] if proved is None else [list(ordered)]:
-        if program.core.has_finite_outputs and some and not any(_is_impossible(candidate) for candidate in found):
-            found += _candidates_at(program, Pairs.from_inputs(some), engine)
-    return LossBounds(proved, reason, tuple(found))
+
+    def starts(worst: Costly) -> Iterator[_Start]:
+        return islice(_starts_in(box, worst, integers), _PAIRS)
+
+    near = _candidates_from(program, costly, starts, (), engine, one_by_one=proved is None)
+    return LossBounds(proved, _NO_SHIFT if proved is None else None, tuple(near))
 
 
-def _is_impossible(candidate: Candidate) -> bool:
-    return fraction_of(candidate.second)[0].is_zero()
-
-
-def _starts_in(
-    box: Clipped, costly: Costly, integers: frozenset[int]
-) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
+def _starts_in(box: Clipped, costly: Costly, integers: frozenset[int]) -> Iterator[_Start]:
     """Yield (noises and inputs by key, u, u') for pairs of inputs of `box` that differ by the move of `costly`.
 
     Each pair is yielded in both directions. `integers` are the indices of int inputs.
@@ -279,38 +313,8 @@ def _nearby(program: Program, within: Neighborhood, engine: Engine) -> tuple[Can
     """
     if not program.core.has_finite_outputs:
         return tuple(_far_intervals(program, within))
-    tried = [*_at_guards(program, within), _grid_pairs(program, within)]
-    kept = [only_inputs(program, pairs) for pairs in tried]
-    return tuple(each for pairs in kept if pairs for each in _candidates_at(program, pairs, engine))
-
-
-def _beyond_guards(
-    program: Program,
-    opened: Program,
-    within: Neighborhood,
-    every: Sequence[AlignedExit],
-    engine: Engine,
-    among: Pairs | None,
-) -> LossBounds:
-    """Return bounds of the loss of a `program` that compares inputs without noise, as with clamped inputs.
-
-    `opened` is the program with finite inputs declared as numbers, and `every` has its exits. A pivot, one noise
-    whose shift depends on the others, must serve all exits with the same likeness; inputs are adjacent by `within`.
-    `engine` measures candidates, unless the pairs are those of `among`. Raises OutsideFragment if some exits have no
-    pivot.
-    """
-    alike: dict[Hashable, list[AlignedExit]] = {}
-    for each in every:
-        alike.setdefault(each.likeness, []).append(each)
-    costs = []
-    for exits in alike.values() if opened is program else ():
-        costs.append(_pivoted(exits, within, program))
-        if costs[-1] is None:
-            break
-    known = [cost for cost in costs if cost is not None]
-    if not known or len(known) < len(costs):
-        raise OutsideFragment(COMPARED_WITHOUT_NOISE)
-    return LossBounds(max(known), None, () if among is not None else _nearby(program, within, engine))
+    tried = (_at_guards(program, within), _grid_pairs(program, within))
+    return tuple(each for pairs in tried if pairs is not None for each in _candidates_at(program, pairs, engine))
 
 
 def _far_intervals(program: Program, within: Neighborhood) -> Iterator[Candidate]:
@@ -319,7 +323,7 @@ def _far_intervals(program: Program, within: Neighborhood) -> Iterator[Candidate
     The pairs are adjacent by `within`. There are no candidates unless all outputs are real.
     """
     slots = program.core.output_slots
-    pairs = only_inputs(program, _grid_pairs(program, within))
+    pairs = _grid_pairs(program, within)
     if pairs is None or not all(isinstance(slot.type, RealType) for slot in slots):
         return
     far = 2 * _STEP + WIDTH_OF_OUTPUTS
@@ -400,15 +404,6 @@ def allowed_moves(program: Program, within: Neighborhood) -> AllowedMoves | None
     if program.allowed is None or not program.core.has_open_inputs:
         return None
     return AllowedMoves(program, program.allowed, within)
-
-
-def only_inputs(program: Program, pairs: Pairs | None) -> Pairs | None:
-    """Return those of `pairs` whose points are both inputs of `program`; None if there are none."""
-    if pairs is None:
-        return None
-    every = [(pairs.inputs[one], pairs.inputs[two]) for one, two in pairs.ordered]
-    kept = [pair for pair in every if is_input(program, pair[0]) and is_input(program, pair[1])]
-    return Pairs.from_inputs(kept, pairs.about, pairs.proof) if kept else None
 
 
 def _falls(each: AlignedExit, key: int, sign: Fraction) -> bool:
@@ -599,21 +594,48 @@ def _candidates_at(program: Program, pairs: Pairs, engine: Engine) -> Iterator[C
 def _grid_pairs(program: Program, within: Neighborhood) -> Pairs | None:
     """Return the pairs adjacent by `within` of a small grid of inputs of `program`.
 
-    None for a program without real or int inputs, or with too many inputs.
+    None for a program without real or int inputs, with too many inputs, or without such pairs.
     """
-    core = program.core
-    if not core.has_open_inputs:
-        return None
-    steps = [_step_of(slot, within) for slot in core.input_slots]
-    for sides in ((-1, 0, 1), (0, 1)):
+    steps = [_step_of(slot, within) for slot in program.core.input_slots]
+    for sides in ((-1, 0, 1), (0, 1)) if program.core.has_open_inputs else ():
         if len(sides) ** len(steps) <= _GRID:
-            points = list(product(*[[side * step for side in sides] for step in steps]))
-            if program.allowed is not None:
-                # A second grid is around an allowed input, so that some of its pairs are allowed.
-                start = [program.allowed.point[slot] for slot in core.inputs]
-                points += [tuple([a + b for a, b in zip(point, start, strict=True)]) for point in points]  # type: ignore[operator]
-            return Pairs.from_inputs([(one, two) for one in points for two in points if within.relates(one, two)])
+            return _adjacent_in(program, within, [[side * step for side in sides] for step in steps])
     return None
+
+
+def few_pairs(program: Program, within: Neighborhood) -> Pairs | None:
+    """Return pairs of inputs of `program` adjacent by `within`; None if there are none, or too many inputs.
+
+    Finite inputs have all their values, real and int ones two values.
+    """
+    slots = program.core.input_slots
+    values = [(_ZERO, _step_of(slot, within)) if slot.is_symbolic else finite_values(slot) for slot in slots]
+    complete = {position for position, slot in enumerate(slots) if not slot.is_symbolic}
+    return None if prod(map(len, values)) > _GRID else _adjacent_in(program, within, values, complete)
+
+
+def _adjacent_in(
+    program: Program, within: Neighborhood, values: Sequence[Sequence[Value]], complete: Collection[int] = ()
+) -> Pairs | None:
+    """Return the pairs adjacent by `within` among inputs of `program` with these `values`; None if there are none.
+
+    With `requires`, a second grid is around an allowed input, so that some of its pairs are allowed. There, the inputs
+    with the indices `complete` keep their values.
+    """
+    points: list[Input] = list(product(*values))
+    if program.allowed is not None:
+        start = [program.allowed.point[slot] for slot in program.core.inputs]
+
+        def shifted(position: int, value: Value) -> Value:
+            origin = start[position]
+            if position in complete or not isinstance(value, Fraction) or not isinstance(origin, Fraction):
+                return value
+            return value + origin
+
+        points += [tuple([shifted(position, value) for position, value in enumerate(point)]) for point in points]
+    points = [point for point in dict.fromkeys(points) if is_input(program, point)]
+    ordered = [(one, two) for one in points for two in points if within.relates(one, two)]
+    return Pairs.from_inputs(ordered) if ordered else None
 
 
 def _step_of(slot: Slot, within: Neighborhood) -> Fraction:
@@ -622,48 +644,18 @@ def _step_of(slot: Slot, within: Neighborhood) -> Fraction:
     return Fraction(floor(step)) if isinstance(slot.type, IntType) else step
 
 
-def few_pairs(program: Program, within: Neighborhood) -> Pairs | None:
-    """Return pairs of inputs of `program` adjacent by `within`; None if there are none, or too many inputs.
+def _at_guards(program: Program, within: Neighborhood) -> Pairs | None:
+    """Return pairs of inputs around each comparison without noise in `program`: on either side of it, and on it.
 
-    Finite inputs have all their values, real and int ones those of a small grid.
-    """
-    values: list[Sequence[Value]] = []
-    for slot in program.core.input_slots:
-        if not slot.is_symbolic:
-            values.append(finite_values(slot))
-        else:
-            values.append((_ZERO, _step_of(slot, within)))
-    if prod(map(len, values)) > _GRID:
-        return None
-    points: list[Input] = list(product(*values))
-    if program.allowed is not None:
-        start = [program.allowed.point[slot] for slot in program.core.inputs]
-        points += [
-            tuple(
-                [
-                    a + b if isinstance(a, Fraction) and isinstance(b, Fraction) and slot.is_symbolic else a
-                    for a, b, slot in zip(point, start, program.core.input_slots, strict=True)
-                ]
-            )
-            for point in points
-        ]
-        points = list(filter(program.allowed.allows, dict.fromkeys(points)))
-    ordered = [(one, two) for one in points for two in points if one != two and within.relates(one, two)]
-    return Pairs.from_inputs(ordered) if ordered else None
-
-
-def _at_guards(program: Program, within: Neighborhood) -> Iterator[Pairs]:
-    """Yield pairs of inputs around each comparison without noise in `program`: on either side of it, and on it.
-
-    The pairs are adjacent by `within`. There are none unless some inputs are real.
+    The pairs are adjacent by `within`. None if there are none, as for a program without real inputs.
     """
     core = program.core
     if not core.has_real_inputs:
-        return
+        return None
     try:
         states = program.exits({}).states
     except Undecided:
-        return
+        return None
     ordered: dict[tuple[Input, Input], None] = {}
     for state in islice(states, _EXITS):
         guards = [Halfspace(item.form.inputs, item.form.constant) for item in state.guards.items]
@@ -680,8 +672,8 @@ def _at_guards(program: Program, within: Neighborhood) -> Iterator[Pairs]:
             ]
             for one, two in ((1, 3), (0, 2), (2, 4)):
                 ordered |= dict.fromkeys([(places[one], places[two]), (places[two], places[one])])
-    if ordered:
-        yield Pairs.from_inputs(ordered)
+    kept = [pair for pair in ordered if all(is_input(program, point) for point in pair)]
+    return Pairs.from_inputs(kept) if kept else None
 
 
 _STEP = Fraction(1)
@@ -811,7 +803,7 @@ def _example_of_eps(candidate: Candidate, constant: Fraction, intervals: Sequenc
 
 def starting_pairs(
     program: Program, costly: Costly, choices: _Choices, moves: AllowedMoves | None = None
-) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
+) -> Iterator[_Start]:
     """Yield (noises and inputs by key, u, u') for pairs of inputs of `program` that differ by the move of `costly`.
 
     Each pair is yielded in both directions. `choices` has the allowed values of each finite input. With `moves`, both
@@ -831,9 +823,7 @@ def starting_pairs(
             yield start, other, point
 
 
-def _allowed_starts(
-    costly: Costly, choices: _Choices, moves: AllowedMoves, keys: Sequence[int]
-) -> Iterator[tuple[Mapping[int, Fraction], Input, Input]]:
+def _allowed_starts(costly: Costly, choices: _Choices, moves: AllowedMoves, keys: Sequence[int]) -> Iterator[_Start]:
     """Yield (noises and inputs by key, u, u') for pairs of inputs that differ by the move of `costly`, both ways.
 
     Both inputs satisfy `requires`, a union of convex sets, as `moves` has it. For each two of the sets, the pair with
