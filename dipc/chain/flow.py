@@ -9,6 +9,7 @@ from itertools import pairwise, product
 from math import ceil, floor, prod
 from typing import assert_never
 
+from dipc.algebra.limits import NotApplicable
 from dipc.chain.state import (
     NOTHING_KNOWN,
     Affine,
@@ -130,6 +131,26 @@ class Flow:
         if not self.forward or self.chooses or any(slots[slot].is_symbolic for slot in program.outputs):
             return False
         return all(slots[slot].is_symbolic for slot in program.inputs)
+
+    def admission(self, slot: int) -> Callable[[Value], Value]:
+        """Return a function that returns a value of the type of `slot`, and raises NotApplicable for others.
+
+        A value of a domain becomes the equal object in the domain.
+        """
+        domain = self.domains.get(slot)
+        if domain is None and not isinstance(self.program.slots[slot].type, IntType):
+            return lambda value: value
+
+        def admitted(value: Value) -> Value:
+            if domain is None:
+                if not isinstance(value, Fraction) or value.denominator != 1:
+                    raise NotApplicable
+                return value
+            if value not in domain:
+                raise NotApplicable
+            return domain[value]
+
+        return admitted
 
     def first_state(self, given: Mapping[int, Value]) -> State:
         """Return the state before the first instruction, with the values `given`, and other inputs left open."""

@@ -215,14 +215,11 @@ def apply(op: DomOp, arguments: list[Value], span: Span) -> Value:
 # --- Finite random choices: the values that may be chosen in a state, with descriptions of their weights --------------
 
 
-class Option(NamedTuple):
-    """A value of a finite choice, with its weight."""
-
-    value: Value
-    weight: ChoiceWeight
+#: The values of a finite choice, each with its weight.
+Options = list[tuple[Value, ChoiceWeight]]
 
 
-def exponential(mechanism: SampleExponential, values: Sequence[SlotValue], slots: Sequence[Slot]) -> list[Option]:
+def exponential(mechanism: SampleExponential, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Options:
     """Return the values of `mechanism` with their weights, where `values` are the contents of the variables `slots`.
 
     Raises Fault for an undefined score.
@@ -236,19 +233,17 @@ def exponential(mechanism: SampleExponential, values: Sequence[SlotValue], slots
         assert isinstance(score, Fraction)
         scores.append(score)
     shared = tuple(scores)
-    return [
-        Option(value, ExponentialWeight(mechanism.rate, shared, index)) for index, value in enumerate(mechanism.values)
-    ]
+    return [(value, ExponentialWeight(mechanism.rate, shared, index)) for index, value in enumerate(mechanism.values)]
 
 
-def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[Slot]) -> list[Option]:
+def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Options:
     """Return the options of `choice` with their weights, where `values` are the contents of the variables `slots`.
 
     Options of weight 0 are left out, and their faults do not matter. Raises Fault for an option that cannot be
     evaluated.
     """
     return [
-        Option(evaluate(value, values, slots), ExpressionWeight(weight, weight.span))
+        (evaluate(value, values, slots), ExpressionWeight(weight, weight.span))
         for value, weight in choice.arms
         if not is_never(weight)
     ]
@@ -393,13 +388,13 @@ def _fallen(flow: Flow, state: State, draw: SampleNoise, slot: int, follow: int)
     )
 
 
-def _chosen(flow: Flow, state: State, target: Target, options: list[Option], span: Span) -> tuple[Successor, ...]:
+def _chosen(flow: Flow, state: State, target: Target, options: Options, span: Span) -> tuple[Successor, ...]:
     slot = target_slot(target, state.values, flow.program.slots)
     follow = flow.landing[state.label + 1]
     successors: list[Successor] = []
-    for option in options:
-        value = _in_domain(flow, slot, option.value, span)
-        edge = Choice(slot, value, option.weight, state.label)
+    for option, weight in options:
+        value = _in_domain(flow, slot, option, span)
+        edge = Choice(slot, value, weight, state.label)
         successors.append(Successor(state.assign(slot, value, follow), edge))
     return tuple(successors)
 

@@ -284,21 +284,6 @@ def _same(one: object, other: object) -> bool:
 
 
 @frozen
-class _Push:
-    value: Value
-
-
-@frozen
-class _Load:
-    """The instruction of a stack machine that pushes a variable's value.
-
-    For an array, the element replaces the index on top of the stack.
-    """
-
-    read: Read | ReadElement
-
-
-@frozen
 class _Combine:
     """The instruction of a stack machine that applies an operation to the topmost `count` values.
 
@@ -321,7 +306,8 @@ class _Decide:
     place: int
 
 
-_Part = _Push | _Load | _Combine | _Decide
+#: An instruction of a stack machine: a constant or a variable is pushed, and an element replaces its index on top.
+_Part = Const | Read | ReadElement | _Combine | _Decide
 
 
 class _Code:
@@ -338,21 +324,17 @@ class _Code:
         self.loads = [0] * (len(self._parts) + 1)
         for place in range(len(self._parts) - 1, -1, -1):
             part = self._parts[place]
-            reads = 0
-            if isinstance(part, _Load):
-                reads = slot_set([part.read.slot] if isinstance(part.read, Read) else part.read.slots)
-            self.loads[place] = self.loads[place + 1] | reads
+            own = [part.slot] if isinstance(part, Read) else part.slots if isinstance(part, ReadElement) else ()
+            self.loads[place] = self.loads[place + 1] | slot_set(own)
 
     def _write(self, expr: DomExpr) -> DomExpr:
         parts = self._parts
         match expr:
-            case Const(value=value):
-                parts.append(_Push(value))
-            case Read():
-                parts.append(_Load(expr))
+            case Const() | Read():
+                parts.append(expr)
             case ReadElement(index=index):
                 self._write(index)
-                parts.append(_Load(expr))
+                parts.append(expr)
             case Apply(op=(DomOp.AND | DomOp.OR) as op, arguments=arguments):
                 decisions: list[int] = []
                 for position, argument in enumerate(arguments):
@@ -385,15 +367,15 @@ class _Code:
         while place < len(self._parts):
             part = self._parts[place]
             match part:
-                case _Push(value=value):
+                case Const(value=value):
                     stack.append(value)
-                case _Load(read=expr):
-                    slot = expr.slot if isinstance(expr, Read) else _element(expr, stack[-1])
+                case Read() | ReadElement():
+                    slot = part.slot if isinstance(part, Read) else _element(part, stack[-1])
                     if type(values[slot]) is Waiting:
                         return Unfinished(place, tuple(stack)), slot
-                    if isinstance(expr, ReadElement):
+                    if isinstance(part, ReadElement):
                         stack.pop()
-                    stack.append(_concrete(read(Read(slot, expr.span), values, self._slots)))
+                    stack.append(_concrete(read(Read(slot, part.span), values, self._slots)))
                 case _Combine(op=op, count=count, span=span):
                     stack[-count:] = [apply(op, stack[-count:], span)]
                 case _Decide(stop=stop, place=goal):
@@ -407,9 +389,7 @@ class _Code:
         return Unfinished(place, tuple(stack)), None
 
     def resumed(self, reached: Unfinished, value: Value) -> Unfinished:
-        part = self._parts[reached.place]
-        assert isinstance(part, _Load)
-        below = reached.stack if isinstance(part.read, Read) else reached.stack[:-1]
+        below = reached.stack[:-1] if isinstance(self._parts[reached.place], ReadElement) else reached.stack
         return Unfinished(reached.place + 1, (*below, value))
 
 

@@ -169,21 +169,24 @@ class NoiseDrawn:
 
 @frozen
 class ChoiceMade:
-    """A choice that Python made: the index chosen, and the weights of all options but those that are 0."""
+    """A choice that Python made: the index `place` chosen, and `numbers` that determine the probabilities.
 
-    weights: tuple[Any, ...]
+    They are the `weights` of all options but those that are 0, or, for an exponential mechanism, the `exponents` of all
+    candidates minus that of the first one, as `kind` says.
+    """
+
+    kind: str
+    numbers: tuple[Any, ...]
     place: int
 
-
-@frozen
-class CandidateDrawn:
-    """A choice by an exponential mechanism: the index chosen, and each candidate's exponent minus the first one's."""
-
-    exponents: tuple[Any, ...]
-    place: int
+    def is_like(self, kind: str, numbers: Sequence[Any]) -> bool:
+        """Return False only if a choice of `kind` with these `numbers` certainly has other probabilities."""
+        if kind != self.kind or len(numbers) != len(self.numbers):
+            return False
+        return all(_same(one, other) for one, other in zip(numbers, self.numbers, strict=True))
 
 
-DrawEvent = NoiseDrawn | ChoiceMade | CandidateDrawn
+DrawEvent = NoiseDrawn | ChoiceMade
 
 
 class Mismatch(Exception):
@@ -221,14 +224,14 @@ class _PythonDraws:
         if not places:
             raise Inconclusive("no value has a weight")
         place = self._place(len(places))
-        self.drawn.append(ChoiceMade(tuple([weights[each] for each in places]), place))
+        self.drawn.append(ChoiceMade("weights", tuple([weights[each] for each in places]), place))
         return places[place]
 
     def exponential(self, candidates: Sequence[object], scores: Sequence[Any], rate: Any) -> int:
         if not candidates:
             raise IndexError("an exponential mechanism without candidates")
         place = self._place(len(candidates))
-        self.drawn.append(CandidateDrawn(tuple([(score - scores[0]) * rate for score in scores]), place))
+        self.drawn.append(ChoiceMade("exponents", tuple([(score - scores[0]) * rate for score in scores]), place))
         return place
 
     def _place(self, count: int) -> int:
@@ -303,34 +306,21 @@ class _ProgramDraws:
         return low / unit if low == high else RealBall.hull(low / unit, high / unit)
 
     def choice(self, draw: SampleChoice) -> int:
-        event = self._event()
-        if event is None:
-            return 0
         weights = self._enclosures.weights(draw, self._eps)
         kept = [place for place, weight in enumerate(weights) if not _is_zero(weight)]
-        alike = (
-            isinstance(event, ChoiceMade)
-            and len(kept) == len(event.weights)
-            and all(_same(weights[place], other) for place, other in zip(kept, event.weights, strict=True))
-        )
-        if not isinstance(event, ChoiceMade) or not alike:
-            shown = ", ".join(map(_shown, weights))
-            raise Mismatch(f"Python draws {_described(event)}, the program a choice with the weights {shown}")
-        return kept[event.place]
+        place = self._chosen("weights", [weights[place] for place in kept])
+        return 0 if place is None else kept[place]
 
     def exponential(self, draw: SampleExponential, scores: Sequence[Fraction]) -> int:
+        return self._chosen("exponents", [(score - scores[0]) * draw.rate * self._eps for score in scores]) or 0
+
+    def _chosen(self, kind: str, numbers: Sequence[Any]) -> int | None:
         event = self._event()
         if event is None:
-            return 0
-        exponents = [(score - scores[0]) * draw.rate * self._eps for score in scores]
-        alike = (
-            isinstance(event, CandidateDrawn)
-            and len(exponents) == len(event.exponents)
-            and all(_same(one, two) for one, two in zip(exponents, event.exponents, strict=True))
-        )
-        if not isinstance(event, CandidateDrawn) or not alike:
-            shown = ", ".join(map(_shown, exponents))
-            raise Mismatch(f"Python draws {_described(event)}, the program a choice with the exponents {shown}")
+            return None
+        if not isinstance(event, ChoiceMade) or not event.is_like(kind, numbers):
+            shown = ", ".join(map(_shown, numbers))
+            raise Mismatch(f"Python draws {_described(event)}, the program a choice with the {kind} {shown}")
         return event.place
 
 
@@ -365,10 +355,8 @@ def _described(event: DrawEvent) -> str:
     match event:
         case NoiseDrawn(law=law, width=width):
             return _noise_text(law, width)
-        case ChoiceMade(weights=weights):
-            return f"a choice with the weights {', '.join(map(_shown, weights))}"
-        case CandidateDrawn(exponents=exponents):
-            return f"a choice with the exponents {', '.join(map(_shown, exponents))}"
+        case ChoiceMade(kind, numbers):
+            return f"a choice with the {kind} {', '.join(map(_shown, numbers))}"
 
 
 # --- the comparison ---------------------------------------------------------------------------------------
@@ -557,8 +545,7 @@ class Validation:
         empty = [name for name, value in outputs.items() if value is None]
         if empty:
             return draws.count, f"the program leaves {listing(empty)} without a value"
-        accepted, constants = self.accepted, self.program.core.constants
-        found = _normal(python_answer(accepted.parts, accepted.is_tuple, outputs, constants, accepted.answered))
+        found = _normal(python_answer(self.accepted, outputs, self.program.core.constants))
         if isinstance(expected, Exception):
             return draws.count, f"Python raises {type(expected).__name__}: {expected}; the program gives {_text(found)}"
         if not _alike(expected, found):
@@ -593,8 +580,7 @@ class Validation:
         for number, each in enumerate(run.drawn):
             if isinstance(each, NoiseDrawn):
                 continue
-            arms = len(each.weights) if isinstance(each, ChoiceMade) else len(each.exponents)
-            for place in range(arms):
+            for place in range(len(each.numbers)):
                 if place != each.place:
                     arm = number, place, finite
                     yield Script(script.inputs, (*taken[:number], place), script.later), arm not in met
@@ -725,5 +711,5 @@ def _shown_draw(event: DrawEvent) -> str:
     match event:
         case NoiseDrawn(value=value):
             return str(value)
-        case ChoiceMade(place=place) | CandidateDrawn(place=place):
+        case ChoiceMade(place=place):
             return f"arm {place + 1}"

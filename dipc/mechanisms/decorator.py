@@ -6,7 +6,7 @@ import ast as python
 import builtins
 import inspect
 import linecache
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, update_wrapper
@@ -17,7 +17,7 @@ from dipc.above import above, service
 from dipc.mechanisms import words
 from dipc.mechanisms.alone import Accepted
 from dipc.mechanisms.module import BAD_CALL, BUILTINS, NOT_FOUND, Module, decorator_name, rational
-from dipc.mechanisms.reading import Part, Reading, read_mechanism
+from dipc.mechanisms.reading import Part, read_mechanism
 from dipc.mechanisms.types import ConstantSum
 from dipc.text.diagnostic import DiagnosticError, SourceText, bad_input
 
@@ -78,16 +78,16 @@ class Mechanism:
         return f"<dipc mechanism {self._function.__qualname__}>"
 
     @cached_property
-    def _reading(self) -> Reading:
+    def _source(self) -> SourceText:
         function = self._function
         file = function.__code__.co_filename
         if not self._text:
             note = "a mechanism is read from its file: save it in one, or in a cell of a notebook, and import it"
             raise bad_input(NOT_FOUND, f"the source of `{function.__name__}` cannot be read", note)
-        reading = read_mechanism(SourceText(file, self._text), function.__name__, self._node, self._imported())
-        accepted: Accepted = reading.source.accepted
+        source = read_mechanism(SourceText(file, self._text), function.__name__, self._node, self._imported())
+        accepted: Accepted = source.accepted
         _Globals(accepted, function.__globals__, self._imported()).compare(function, accepted.node)
-        return reading
+        return source
 
     def _imported(self) -> dict[str, str]:
         """The modules and words of dipc that global names of the function denote.
@@ -127,15 +127,15 @@ class Mechanism:
     @cached_property
     def program(self) -> Any:
         """The program: a `dipc.Program`. Raises DiagnosticError if the function is not a mechanism."""
-        return service("load_source")(self._reading.source, {})
+        return service("load_source")(self._source, {})
 
     def dip(self) -> str:
         """Return the program as text in dipc's own language.
 
         Raises DiagnosticError if the function is not a mechanism.
         """
-        service("validate_source")(self._reading.source)
-        text = self._reading.source.program_text
+        service("validate_source")(self._source)
+        text = self._source.program_text
         assert text is not None
         return text
 
@@ -178,7 +178,7 @@ class Mechanism:
         `args` and `given` are the arguments of the decorated function. Real outputs are rounded down to multiples of
         `grid`. `seed` makes the run repeatable, for tests.
         """
-        reading = self._reading
+        accepted: Accepted = self._source.accepted
         try:
             bound = inspect.signature(self._function).bind(*args, **given).arguments
         except TypeError as error:
@@ -186,13 +186,13 @@ class Mechanism:
         for name, value in bound.items():
             self._exact(name, value)
         eps = bound.pop("eps")
-        values = {reading.arguments[name]: value for name, value in bound.items() if name in reading.arguments}
-        constants = {name: value for name, value in bound.items() if name not in reading.arguments}
+        values = {accepted.arguments[name]: value for name, value in bound.items() if name in accepted.arguments}
+        constants = {name: value for name, value in bound.items() if name not in accepted.arguments}
         try:
             answer = self._once(values, eps, constants, grid, seed)
         except (TypeError, ValueError) as error:
             raise self._refused(str(error), 'write for example eps="1/2", q=[0, Fraction(1, 3)]') from None
-        return python_answer(reading.parts, reading.is_tuple, answer, self._execution[2], reading.answered)  # type: ignore[index]
+        return python_answer(accepted, answer, self._execution[2])  # type: ignore[index]
 
     def _once(
         self,
@@ -209,9 +209,7 @@ class Mechanism:
         """
         key = (repr(values), repr(eps), repr(constants), repr(grid), seed)
         if self._execution is None or self._execution[0] != key or seed is not None:
-            program = (
-                self.program if not constants else service("load_source")(self._reading.source, _exact_of(constants))
-            )
+            program = self.program if not constants else service("load_source")(self._source, _exact_of(constants))
             execution = above("run").Execution(program, values, eps, grid=grid, seed=seed)
             self._execution = key, execution, program.constants
         return self._execution[1].once()  # type: ignore[no-any-return]
@@ -304,22 +302,15 @@ def _exact_of(constants: Mapping[str, Any]) -> dict[str, Fraction]:
     return {name: Fraction(value) for name, value in constants.items()}
 
 
-def python_answer(
-    parts: Sequence[Part],
-    is_tuple: bool,
-    outputs: Mapping[str, Any],
-    constants: Mapping[str, Fraction],
-    answered: str | None = None,
-) -> Any:
-    """Return the answer of the Python function for the `outputs` of its program, by name.
+def python_answer(accepted: Accepted, outputs: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:
+    """Return the answer of the function of `accepted` for the `outputs` of its program, by name.
 
-    `parts`, `is_tuple` and `answered` are those of `Accepted`: the parts of the answer, whether it is a tuple of
-    them, and the output that is false where the answer is None. `constants` are the program's.
+    `constants` are the values of the program's constants.
     """
-    if answered is not None and not outputs[answered]:
+    if accepted.answered is not None and not outputs[accepted.answered]:
         return None
-    result = [_part(out, outputs, constants) for out in parts]
-    return tuple(result) if is_tuple else result[0]
+    result = [_part(out, outputs, constants) for out in accepted.parts]
+    return tuple(result) if accepted.is_tuple else result[0]
 
 
 def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> object:
@@ -334,8 +325,7 @@ def answer_in_python(mechanism: Mechanism, output: Mapping[str, object]) -> obje
         plain = truths.get(value, value) if isinstance(value, str) else value
         numeric = isinstance(plain, str) and plain.lstrip("-").replace("/", "", 1).isdigit()
         answer[name] = Fraction(str(plain)) if numeric else plain
-    reading = mechanism._reading  # noqa: SLF001 - the same class
-    return python_answer(reading.parts, reading.is_tuple, answer, program.constants, reading.answered)
+    return python_answer(program.core.source.accepted, answer, program.constants)
 
 
 def _part(out: Part, answer: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:

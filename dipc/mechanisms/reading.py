@@ -78,30 +78,16 @@ class Part:
     present: str | None = None
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A mechanism that was read: its program, and the meaning of its inputs and outputs in Python.
-
-    `arguments` maps each argument of the function to the name of its input. `is_tuple` is true if the answer is a tuple
-    of `parts`. `answered` is the output that is false where the whole answer is None; None if there is no such output.
-    """
-
-    source: SourceText
-    arguments: Mapping[str, str]
-    parts: tuple[Part, ...]
-    is_tuple: bool
-    answered: str | None = None
-
-
 def read_mechanism(
     source: SourceText,
     name: str,
     function: Callable[[Module], python.FunctionDef] | None = None,
     imported: Mapping[str, str] | None = None,
-) -> Reading:
+) -> SourceText:
     """Read the mechanism `name` of the file `source`, or the mechanism that `function` finds there.
 
-    `imported` are names that were imported elsewhere. Raises DiagnosticError.
+    Returns the source with the program that was read, as a tree and a text, and with its meaning in Python, an
+    `Accepted`. `imported` are names that were imported elsewhere. Raises DiagnosticError.
     """
     module = parsed(source, imported)
     node = mechanism_in(module, name) if function is None else function(module)
@@ -235,7 +221,7 @@ class _Header:
 
     # --- the program ------------------------------------------------------------------------------
 
-    def reading(self) -> Reading:
+    def reading(self) -> SourceText:
         module, node, span = self.module, self.node, self.module.head(self.node)
         statements = Statements(module, self.constants, self._argument_constants())
         inputs = list(self._inputs(statements))
@@ -282,10 +268,9 @@ class _Header:
             statements.is_tuple,
             final.answered,
             final.inferred,
-            (lambda given: _Header(module, node, given).reading().source) if final.depends_on_constants else None,
+            (lambda given: _Header(module, node, given).reading()) if final.depends_on_constants else None,
         )
-        source = replace(module.source, tree=tree, program_text=print_program(tree), accepted=accepted)
-        return Reading(source, arguments, tuple(final.parts_of_answer()), statements.is_tuple, final.answered)
+        return replace(module.source, tree=tree, program_text=print_program(tree), accepted=accepted)
 
     def _arguments(self) -> Iterator[str]:
         for each in (*self.node.args.args, *self.node.args.kwonlyargs):

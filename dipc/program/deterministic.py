@@ -22,7 +22,6 @@ from dipc.text.core import (
     DomExpr,
     DomOp,
     Instruction,
-    IntType,
     Jump,
     LinearComparison,
     Read,
@@ -101,7 +100,7 @@ class DeterministicRun:
                 return _refused
 
     def _assignment(self, target: Target, value: Callable[[_Values], Value], follow: int) -> Callable[[_Values], int]:
-        kept = {slot: self._kept(slot) for slot in target.slots}
+        kept = {slot: self._flow.admission(slot) for slot in target.slots}
         if target.index is None:
             (only,) = target.slots
             keep = kept[only]
@@ -119,23 +118,6 @@ class DeterministicRun:
             return follow
 
         return assign_element
-
-    def _kept(self, slot: int) -> Callable[[Value], Value]:
-        declared = self._flow.program.slots[slot].type
-        domain = self._flow.domains.get(slot)
-        if domain is None and not isinstance(declared, IntType):
-            return lambda value: value
-
-        def checked(value: Value) -> Value:
-            if domain is None:
-                if not isinstance(value, Fraction) or value.denominator != 1:
-                    raise NotApplicable
-                return value
-            if value not in domain:
-                raise NotApplicable
-            return domain[value]
-
-        return checked
 
 
 def runs_at_once(flow: Flow) -> bool:

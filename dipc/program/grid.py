@@ -36,7 +36,6 @@ from dipc.text.core import (
     DomExpr,
     DomOp,
     Instruction,
-    IntType,
     Jump,
     LinearComparison,
     Read,
@@ -266,7 +265,7 @@ class _RunOfAll:
 
     def assign(self, target: Target, values: _ByValue, inputs: int) -> None:
         for slot, there in self._targets(target, inputs):
-            keep = self._kept(slot)
+            keep = self._flow.admission(slot)
             known = {value: rest for value, old in self.slots[slot].items() if (rest := old & ~there)}
             for value, where in values.items():
                 if both := where & there:
@@ -289,20 +288,6 @@ class _RunOfAll:
                 raise NotApplicable
             result.append((slots[int(offset)], there))
         return result
-
-    def _kept(self, slot: int) -> Callable[[Value], Value]:
-        declared, domain = self._flow.program.slots[slot].type, self._flow.domains.get(slot)
-
-        def kept(value: Value) -> Value:
-            if domain is not None:
-                if value not in domain:
-                    raise NotApplicable
-                return domain[value]
-            if isinstance(declared, IntType) and _number(value).denominator != 1:
-                raise NotApplicable
-            return value
-
-        return kept
 
     # --- expressions ----------------------------------------------------------------------------------
 

@@ -102,11 +102,12 @@ class NearbyRun:
                 raise NotApplicable
 
     def _assigned(self, label: int, instruction: Store, values: _Values) -> _Values:
+        flow = self._flow
         given: dict[int, dict[SlotValue, None]] = {}
         for chosen in self._combinations(label, values):
-            slot = target_slot(instruction.target, chosen, self._flow.program.slots)
+            slot = target_slot(instruction.target, chosen, flow.program.slots)
             for result in self._results(instruction.value, chosen):
-                value = self._form(slot, result) if isinstance(result, Affine) else self._in_domain(slot, result)
+                value = self._form(slot, result) if isinstance(result, Affine) else flow.admission(slot)(result)
                 given.setdefault(slot, {})[value] = None
         after = values.copy()
         for slot, assigned in given.items():
@@ -125,14 +126,6 @@ class NearbyRun:
                 return (evaluate_affine(expr, values, self._flow.program.slots),)
             case _:
                 return (evaluate(expr, values, self._flow.program.slots),)
-
-    def _in_domain(self, slot: int, value: Value) -> Value:
-        domain = self._flow.domains.get(slot)
-        if domain is None:
-            return value
-        if value not in domain:
-            raise NotApplicable
-        return domain[value]
 
     def _form(self, slot: int, form: Affine) -> Affine:
         if isinstance(self._flow.program.slots[slot].type, IntType):

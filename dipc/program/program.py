@@ -828,7 +828,7 @@ def source_at(path: Path) -> SourceText:
     """Return the text of the program at `path`: a program file, or `FILE.py::NAME`. Raises DiagnosticError."""
     file, separator, name = str(path).partition(SEPARATOR)
     if separator:
-        source: SourceText = above("mechanism").read_mechanism(read_source(Path(file)), name).source
+        source: SourceText = above("mechanism").read_mechanism(read_source(Path(file)), name)
         return source
     if path.suffix == ".py":
         note = f"write `{path}{SEPARATOR}NAME`, with the name of the function"

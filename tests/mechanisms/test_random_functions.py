@@ -20,7 +20,7 @@ import pytest
 from dipc.algebra.limits import Undecided
 from dipc.execution.scripted import ProgramFault, ScriptedRun
 from dipc.mechanisms.decorator import python_answer
-from dipc.mechanisms.reading import Reading, read_mechanism
+from dipc.mechanisms.reading import read_mechanism
 from dipc.program.program import Program, load_source
 from dipc.text.core import DomType, RealType, SampleChoice, SampleExponential, SampleNoise, Value
 from dipc.text.diagnostic import DefectError, DiagnosticError, SourceText
@@ -143,8 +143,8 @@ def outcome(text: str, seed: int = 0) -> tuple[str, str | None]:
     `caught` means that dipc itself finds its reading wrong.
     """
     try:
-        reading = read_mechanism(SourceText("f.py", text), "f")
-        program = load_source(reading.source, {})
+        source = read_mechanism(SourceText("f.py", text), "f")
+        program = load_source(source, {})
     except DefectError as defect:
         return "caught", defect.diagnostics[0].message
     except DiagnosticError as refused:
@@ -153,12 +153,12 @@ def outcome(text: str, seed: int = 0) -> tuple[str, str | None]:
     has_noise = any(isinstance(each, SampleNoise) for each in program.core.instructions)
     domains = [slot.type for slot in program.core.input_slots]
     if has_noise or any(isinstance(domain, RealType) for domain in domains):
-        return _by_draws(reading, program, function, holder, random.Random(seed))
+        return _by_draws(program, function, holder, random.Random(seed))
     for values in product(*(domain.values for domain in domains if isinstance(domain, DomType))):
         given = [int(value) for value in values if isinstance(value, Fraction)]
         expected = answers(function, holder, given)
         try:
-            found = _law(reading, program, dict(zip(program.inputs, values, strict=True)))
+            found = _law(program, dict(zip(program.inputs, values, strict=True)))
         except (DiagnosticError, Undecided) as refused:
             return "refused", str(refused).splitlines()[0]
         if found != expected:
@@ -166,13 +166,11 @@ def outcome(text: str, seed: int = 0) -> tuple[str, str | None]:
     return "read", None
 
 
-def _law(reading: Reading, program: Program, given: Mapping[str, Value]) -> dict[str, Fraction]:
+def _law(program: Program, given: Mapping[str, Value]) -> dict[str, Fraction]:
     law: dict[str, Fraction] = {}
     for each in program.outcomes(given):
         outputs = {name: _value(program, name, value) for name, value in each.output.items()}
-        answer = repr(
-            plain(python_answer(reading.parts, reading.is_tuple, outputs, program.core.constants, reading.answered))
-        )
+        answer = repr(plain(python_answer(program.core.source.accepted, outputs, program.core.constants)))
         law[answer] = law.get(answer, Fraction(0)) + Fraction(str(each.probability))
     return {answer: weight for answer, weight in law.items() if weight}
 
@@ -187,13 +185,13 @@ def _value(program: Program, name: str, shown: str | None) -> Value | None:
 
 
 def _by_draws(
-    reading: Reading, program: Program, function: Any, holder: SimpleNamespace, numbers: random.Random
+    program: Program, function: Any, holder: SimpleNamespace, numbers: random.Random
 ) -> tuple[str, str | None]:
     run = ScriptedRun(program.flow)
     for _ in range(40):
         values = [_random_value(slot.type, numbers) for slot in program.core.input_slots]
         given: Any = [int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for v in values]
-        arguments = [given] if "q" in reading.arguments else given
+        arguments = [given] if "q" in program.core.source.accepted.arguments else given
         places = [numbers.randrange(2) for _ in range(20)]
         holder.draws = Draws(places, iter([Fraction(numbers.randint(-16, 16), 4) for _ in range(60)]))
         try:
@@ -204,9 +202,7 @@ def _by_draws(
             outputs = run.run(values, Replayed(holder.draws))
         except ProgramFault:
             return "refused", "a run goes wrong"
-        found = repr(
-            plain(python_answer(reading.parts, reading.is_tuple, outputs, program.core.constants, reading.answered))
-        )
+        found = repr(plain(python_answer(program.core.source.accepted, outputs, program.core.constants)))
         if found != expected:
             return "wrong", f"at {given}, draws {holder.draws.drawn}: Python {expected}, the program {found}"
     return "read", None
@@ -459,7 +455,7 @@ def test_what_was_misread_is_refused_or_right(kind: str) -> None:
 
 
 def _loaded(text: str, constants: Mapping[str, Fraction] | None = None) -> Program:
-    source = read_mechanism(SourceText("f.py", f"from fractions import Fraction\nimport dipc\n\n{text}"), "f").source
+    source = read_mechanism(SourceText("f.py", f"from fractions import Fraction\nimport dipc\n\n{text}"), "f")
     return load_source(source, constants or {})
 
 

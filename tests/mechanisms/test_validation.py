@@ -94,7 +94,7 @@ def mechanism(text: str, tmp_path: Path) -> Path:
 
 
 def source_of(text: str) -> SourceText:
-    return read_mechanism(SourceText("f.py", HEAD + text), "f").source
+    return read_mechanism(SourceText("f.py", HEAD + text), "f")
 
 
 def mutated(source: SourceText, change: Callable[[object], Any]) -> SourceText:
@@ -401,8 +401,7 @@ def test_a_wrong_reading_ends_with_exit_70_and_no_verdict(
     read = read_mechanism
 
     def read_wrongly(*given: Any) -> Any:
-        reading = read(*given)
-        return replace(reading, source=mutated(reading.source, _comparison))
+        return mutated(read(*given), _comparison)
 
     monkeypatch.setattr("dipc.mechanisms.reading.read_mechanism", read_wrongly)
     file = mechanism(THRESHOLD, tmp_path)
@@ -460,7 +459,7 @@ def test_what_agreed_is_not_run_again_and_what_changed_is(monkeypatch: pytest.Mo
     for count, other in ((1, source), (1, source), (2, source_of(text.replace("x + K", "x - K")))):
         load_source(other, {})
         assert len(runs) == count
-    other = read_mechanism(SourceText("f.py", HEAD.replace("K = 7", "K = 8") + text), "f").source
+    other = read_mechanism(SourceText("f.py", HEAD.replace("K = 7", "K = 8") + text), "f")
     load_source(other, {})
     assert len(runs) == 3
     load_source(source, {"K": Fraction(1)})
