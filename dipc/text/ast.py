@@ -177,7 +177,10 @@ class Ranged:
     span: Span = _span()
 
     def written_out(self, low: int, high: int) -> Expr:
-        """Return the expression without the variable, for at least one value; a count is a sum."""
+        """Return the expression without its variable, for the values `low` to `high`, at least one.
+
+        A count becomes a sum.
+        """
         parts = [self._body_with(value) for value in range(low, high + 1)]
         if self.function in ("min", "max"):
             return Call(self.function, tuple(parts), self.span)
@@ -578,7 +581,7 @@ _LEAVES = {"str", "int", "bool", "Fraction", "Span", "Law", "tuple[int, ...]", "
 
 
 def walk(tree: object) -> Iterator[Any]:
-    """Yield every node of a tree, or of the trees in a tuple: a node before its children, these from left to right."""
+    """Yield every node of `tree`, a tree or a tuple of trees: a node before its children, these from left to right."""
     pending: list[Any] = [tree]
     while pending:
         node = pending.pop()
@@ -596,23 +599,23 @@ GREEK = {"α": "alpha", "β": "beta", "γ": "gamma"}
 
 
 def is_name(node: object, name: str) -> bool:
-    """Return True if a node is this name."""
+    """Return True if `node` is the name `name`."""
     return isinstance(node, Name) and node.name == name
 
 
 def occurrences(tree: object, name: str) -> int:
-    """Return the number of occurrences of a name in a tree."""
+    """Return the number of occurrences of the name `name` in `tree`."""
     return sum(isinstance(node, Name) and node.name == name for node in walk(tree))
 
 
 def mentions(tree: object, name: str) -> bool:
-    """Return True if a name occurs in a tree; a Greek letter counts as its name in Latin letters."""
+    """Return True if the name `name` occurs in `tree`; a Greek letter counts as its name in Latin letters."""
     wanted = GREEK.get(name, name)
     return any(isinstance(node, Name | Element) and GREEK.get(node.name, node.name) == wanted for node in walk(tree))
 
 
 def rewritten(tree: _Tree, change: Callable[[Any], Any]) -> _Tree:
-    """Return the tree, or the trees of a tuple, with each node replaced for which `change` returns a node.
+    """Return `tree`, a tree or a tuple of trees, with each node replaced for which `change` returns a node.
 
     `change` returns None for nodes to keep. A replacement is not rewritten again.
     """
@@ -651,14 +654,17 @@ def _fields(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
 
 
 def number(value: Fraction | int, span: Span) -> Expr:
-    """Return the number as the parser builds it: a negative one is a negation, a fraction a division."""
+    """Return the number `value` at `span` as the parser builds it.
+
+    A negative number is a negation, a fraction a division.
+    """
     above, below = (Number(Fraction(n), str(n), span) for n in abs(Fraction(value)).as_integer_ratio())
     node = above if below.value == 1 else Binary(BinaryOp.DIVIDE, above, below, span)
     return Unary(UnaryOp.NEGATE, node, span) if value < 0 else node
 
 
 def weighing(distribution: Distribution) -> tuple[Expr, ...]:
-    """Return the rate or the weights of a distribution."""
+    """Return the rate or the weights of `distribution`."""
     match distribution:
         case Choose(arms):
             return tuple(weight for _, weight in arms)

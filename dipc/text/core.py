@@ -319,7 +319,7 @@ def bounded(value: Fraction) -> Fraction:
 
 
 def evaluate(op: DomOp, arguments: Sequence[Value]) -> Value:
-    """Return the exact result of a well-typed operation on concrete values.
+    """Return the exact result of the well-typed operation `op` on the values `arguments`.
 
     Raises ZeroDivisionError, or ValueTooLarge for a number of more than MAX_BITS bits.
     """
@@ -366,7 +366,10 @@ def evaluate(op: DomOp, arguments: Sequence[Value]) -> Value:
 
 
 def power(base: Fraction, exponent: int) -> Fraction:
-    """Return base^exponent for a natural exponent; raise ValueTooLarge before computing a number that is too large."""
+    """Return `base`^`exponent` for a natural exponent.
+
+    Raises ValueTooLarge before computing a number that is too large.
+    """
     bits = max(base.numerator.bit_length(), base.denominator.bit_length())
     if base not in (0, 1, -1) and (bits - 1) * exponent > MAX_BITS:
         raise ValueTooLarge
@@ -381,7 +384,7 @@ _SHOWN_VALUES = 8
 
 
 def show_value(value: Value) -> str:
-    """Return the text of a value, such as `3`, `-1/2` or `true`."""
+    """Return the text of `value`, such as `3`, `-1/2` or `true`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
@@ -395,7 +398,7 @@ def show_multiple(factor: Fraction, of: str = "eps") -> str:
 
 
 def show_values(type_: DomType) -> str:
-    """Return the text of a domain: `{none, bot, top}`, `{0..3}`, or the first few values of a long list."""
+    """Return the text of the domain `type_`: `{none, bot, top}`, `{0..3}`, or the first few values of a long list."""
     values = type_.values
     first, last = values[0], values[-1]
     if isinstance(first, Fraction) and isinstance(last, Fraction) and len(values) > 1:
@@ -407,7 +410,7 @@ def show_values(type_: DomType) -> str:
 
 
 def show_type(type_: Type) -> str:
-    """Return the text of a type: `bool`, `int`, `real`, `{0..3}`, or `answer = {none, bot, top}` for a named domain."""
+    """Return the text of `type_`: `bool`, `int`, `real`, `{0..3}`, or `answer = {none, bot, top}` with a name."""
     match type_:
         case BoolType():
             return "bool"
@@ -422,12 +425,12 @@ def show_type(type_: Type) -> str:
 
 
 def show_expression(expr: DomExpr, slots: Sequence[Slot]) -> str:
-    """Return the text of a DOM or bool expression with as few parentheses as possible."""
+    """Return the text of `expr`, a DOM or bool expression over `slots`, with as few parentheses as possible."""
     return _written(expr, slots).text
 
 
 def show_affine(expr: AffineExpr, slots: Sequence[Slot]) -> str:
-    """Return the text of a form: `2*r1 - r2/3 + x`; a constant 0 is left out beside terms."""
+    """Return the text of the form `expr` over `slots`: `2*r1 - r2/3 + x`; a constant 0 is left out beside terms."""
     pieces = [_product(coefficient, show_read(read, slots), slots) for coefficient, read in expr.terms]
     if not pieces or expr.constant != Const(Fraction(0)):
         pieces += _summands(expr.constant, slots)
@@ -438,7 +441,7 @@ def show_affine(expr: AffineExpr, slots: Sequence[Slot]) -> str:
 
 
 def _summands(expr: DomExpr, slots: Sequence[Slot]) -> list[tuple[bool, str]]:
-    """Return the parts of a sum, each with whether it is subtracted."""
+    """Return the parts of the sum `expr` over `slots`, each as (whether it is subtracted, its text)."""
     match expr:
         case Apply(DomOp.ADD | DomOp.SUBTRACT as op, (left, right)):
             flip = op is DomOp.SUBTRACT
@@ -463,7 +466,7 @@ def _product(coefficient: DomExpr, variable: str, slots: Sequence[Slot]) -> tupl
 
 
 def show_read(expr: Read | ReadElement, slots: Sequence[Slot]) -> str:
-    """Return the text of the variable or element that is read, such as `q[1]` or `q[x + 1]`."""
+    """Return the text of `expr`, the variable or element of `slots` that is read, such as `q[1]` or `q[x + 1]`."""
     if isinstance(expr, Read):
         return slots[expr.slot].name
     return f"{expr.array}[{show_expression(expr.index, slots)}]"
@@ -518,7 +521,7 @@ NUMERIC = frozenset({ValueKind.NUMBER, ValueKind.INT, ValueKind.REAL})
 
 
 def kind_of(type_: Type) -> ValueKind:
-    """Return the kind of the values of a type; a DOM holds either names or numbers."""
+    """Return the kind of the values of `type_`; a DOM holds either names or numbers."""
     match type_:
         case BoolType():
             return ValueKind.BOOL
@@ -608,14 +611,17 @@ Typed = Unknown | Concrete | Linear | Switch | Relation | Junction
 
 
 def truth(condition: Condition | Unknown) -> bool | None:
-    """Return the value of the condition if it is the same in every state, else None."""
+    """Return the value of `condition` if it is the same in every state, else None."""
     if isinstance(condition, Concrete) and isinstance(condition.value, bool):
         return condition.value
     return None
 
 
 def negation(condition: Condition, span: Span) -> Condition:
-    """Return the negation of `condition`, pushed down to its comparisons, evaluated in the same order."""
+    """Return the negation of `condition`, whose place is `span`.
+
+    It is pushed down to the comparisons, which are evaluated in the same order.
+    """
     match condition:
         case Concrete():
             return Concrete(ValueKind.BOOL, fold(DomOp.NOT, (condition.expr,), span))
@@ -629,7 +635,10 @@ def negation(condition: Condition, span: Span) -> Condition:
 
 
 def junction(op: DomOp, left: Condition, right: Condition, span: Span) -> Condition:
-    """Return left and right, or left or right, simplified as far as constants decide it."""
+    """Return the conjunction or disjunction, by `op`, of the conditions `left` and `right`, whose place is `span`.
+
+    It is simplified as far as constants decide it.
+    """
     if truth(left) is not None:
         return left if truth(left) is (op is DomOp.OR) else right
     if truth(right) is (op is DomOp.AND):
@@ -640,12 +649,12 @@ def junction(op: DomOp, left: Condition, right: Condition, span: Span) -> Condit
 
 
 def is_condition(typed: Typed) -> TypeGuard[Condition]:
-    """Return True if the expression is a truth value."""
+    """Return True if `typed` is a truth value."""
     return isinstance(typed, Relation | Junction) or (isinstance(typed, Concrete) and typed.kind is ValueKind.BOOL)
 
 
 def counted(condition: Condition, span: Span) -> Concrete | Switch:
-    """Return the number 1 if the condition holds, else 0, as an expression."""
+    """Return an expression at `span` that is the number 1 if `condition` holds, else 0."""
     if isinstance(condition, Concrete):
         return Concrete(ValueKind.NUMBER, fold(DomOp.COUNT, (condition.expr,), span))
     return Switch(ValueKind.NUMBER, condition, Concrete(ValueKind.NUMBER, ONE), Concrete(ValueKind.NUMBER, ZERO))
@@ -657,9 +666,10 @@ def leaves(value: Concrete | Linear | Switch) -> int:
 
 
 def fold(op: DomOp, arguments: tuple[DomExpr, ...], span: Span) -> DomExpr:
-    """Return the operation on `arguments`, computed if they are constants.
+    """Return the operation `op` on `arguments` at `span`, computed if they are constants.
 
-    Raises ZeroDivisionError for a division by a constant 0, and ValueTooLarge for a number of more than MAX_BITS bits.
+    Raises ZeroDivisionError for a division by a constant 0, and ValueTooLarge for a number of more than MAX_BITS
+    bits.
     """
     values = [argument.value for argument in arguments if isinstance(argument, Const)]
     if len(values) == len(arguments):
@@ -670,7 +680,7 @@ def fold(op: DomOp, arguments: tuple[DomExpr, ...], span: Span) -> DomExpr:
 
 
 def plus(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
-    """Return left + right, without adding a constant 0 or a negation."""
+    """Return `left` + `right` at `span`, without adding a constant 0 or a negation."""
     if right == ZERO:
         return left
     if left == ZERO:
@@ -681,7 +691,7 @@ def plus(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
 
 
 def times(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
-    """Return left * right with a constant in front, without multiplying by a constant 1 or -1."""
+    """Return `left` * `right` at `span` with a constant in front, without multiplying by a constant 1 or -1."""
     if isinstance(right, Const):
         left, right = right, left
     if left == ONE:
@@ -690,14 +700,14 @@ def times(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
 
 
 def scaled(linear: Linear, factor: DomExpr, span: Span) -> Linear:
-    """Return factor * linear."""
+    """Return `factor` * `linear` at `span`."""
     terms = tuple((times(coefficient, factor, span), read) for coefficient, read in linear.terms)
     constant = linear.constant if linear.constant == ZERO else times(linear.constant, factor, span)
     return Linear(linear.kind, terms, constant)
 
 
 def divided(linear: Linear, divisor: DomExpr, span: Span) -> Linear:
-    """Return linear / divisor; a constant divisor becomes a factor."""
+    """Return `linear` / `divisor` at `span`; a constant divisor becomes a factor."""
     if isinstance(divisor, Const):
         return scaled(linear, fold(DomOp.DIVIDE, (ONE, divisor), span), span)
     terms = tuple((fold(DomOp.DIVIDE, (coefficient, divisor), span), read) for coefficient, read in linear.terms)
@@ -706,18 +716,18 @@ def divided(linear: Linear, divisor: DomExpr, span: Span) -> Linear:
 
 
 def negated(linear: Linear, span: Span) -> Linear:
-    """Return -linear."""
+    """Return -`linear` at `span`."""
     terms = tuple((fold(DomOp.NEGATE, (coefficient,), span), read) for coefficient, read in linear.terms)
     return Linear(linear.kind, terms, fold(DomOp.NEGATE, (linear.constant,), span))
 
 
 def total(left: Linear, right: Linear, span: Span) -> Linear:
-    """Return left + right; both are real, or both are int."""
+    """Return `left` + `right` at `span`; both are real, or both are int."""
     return Linear(left.kind, left.terms + right.terms, plus(left.constant, right.constant, span))
 
 
 def affine(typed: Concrete | Linear, span: Span) -> AffineExpr:
-    """Return the expression as a linear form, with the constant multiples of each variable added up.
+    """Return `typed`, an expression at `span`, as a linear form, with the constant multiples of each variable added up.
 
     A multiple that is 0 stays, because the variable is still used there and must have a value.
     """
@@ -727,7 +737,7 @@ def affine(typed: Concrete | Linear, span: Span) -> AffineExpr:
 
 
 def gathered(terms: Iterable[Term]) -> tuple[Term, ...]:
-    """Return the terms with the constant coefficients of each scalar variable added up.
+    """Return `terms` with the constant coefficients of each scalar variable added up.
 
     The order is that of their first occurrence.
     """

@@ -87,7 +87,7 @@ MAX_DOMAIN = 100_000
 
 
 def declare_domains(declarations: Sequence[ast.Declaration], elaborator: Elaborator) -> None:
-    """Declare every named domain, in order; a domain can be defined by an earlier one."""
+    """Declare every named domain of `declarations` to `elaborator`, in order; one can be defined by an earlier one."""
     scope, findings = elaborator.scope, elaborator.findings
     named = [declaration for declaration in declarations if isinstance(declaration, ast.DomainDecl)]
     spans = [locate(findings, declaration.name, declaration.span) for declaration in named]
@@ -111,7 +111,7 @@ def declare_domains(declarations: Sequence[ast.Declaration], elaborator: Elabora
 
 
 def resolve_type(expr: ast.TypeExpr, elaborator: Elaborator) -> Type | None:
-    """Return the declared type, or None after a reported error."""
+    """Return the type that `expr` declares, or None after `elaborator` has reported an error."""
     if isinstance(expr, ast.BaseTypeExpr):
         match expr.base:
             case ast.BaseType.BOOL:
@@ -126,7 +126,10 @@ def resolve_type(expr: ast.TypeExpr, elaborator: Elaborator) -> Type | None:
 
 
 def resolve_domain(expr: ast.DomainExpr, elaborator: Elaborator) -> DomType | None:
-    """Return the declared domain, never empty and without duplicates, or None after a reported error."""
+    """Return the domain that `expr` declares, never empty and without duplicates.
+
+    The result is None after `elaborator` has reported an error.
+    """
     match expr:
         case ast.RangeDomain():
             return _range(expr, elaborator)
@@ -247,9 +250,10 @@ def _too_large(span: Span, size: int, elaborator: Elaborator) -> None:
 
 
 def register(declarations: Sequence[ast.Declaration], scope: Scope, findings: Findings) -> None:
-    """Declare the name of every constant and variable, in the order of the text, without its value or type.
+    """Add the name of every constant and variable of `declarations` to `scope`, in order, without its value or type.
 
-    A name that cannot be declared is reported and left out. If two declarations have one name, the first is kept.
+    A name that cannot be declared is reported to `findings` and left out. If two declarations have one name, the
+    first is kept.
     """
     for declaration in declarations:
         match declaration:
@@ -268,7 +272,10 @@ def register(declarations: Sequence[ast.Declaration], scope: Scope, findings: Fi
 def compute_constants(
     declarations: Sequence[ast.Declaration], overrides: Mapping[str, Fraction], elaborator: Elaborator
 ) -> None:
-    """Give every registered constant its value, in the order of the text; `overrides` replace values of the text."""
+    """Give every registered constant of `declarations` its value, in the order of the text.
+
+    `overrides` replace values of the text. `elaborator` evaluates, and reports mistakes.
+    """
     scope = elaborator.scope
     for declaration in declarations:
         if not isinstance(declaration, ast.ConstDecl):
@@ -291,7 +298,7 @@ def compute_constants(
 
 
 def computed_from(declarations: Sequence[ast.Declaration], given: Mapping[str, Fraction], name: str) -> tuple[str, ...]:
-    """Return the constants, except those `given`, whose values in the text depend on the constant `name`."""
+    """Return the constants of `declarations`, except those `given`, whose values depend on the constant `name`."""
     result: list[str] = []
     for declaration in declarations:
         if isinstance(declaration, ast.ConstDecl):
@@ -335,7 +342,10 @@ MAX_SLOTS = 100_000
 
 
 def declare_variables(declarations: Sequence[ast.Declaration], elaborator: Elaborator, fitting: Fitting) -> None:
-    """Give every registered variable its type and its slots, arrays by increasing index."""
+    """Give every registered variable of `declarations` its type and its slots, arrays by increasing index.
+
+    `elaborator` evaluates types and values, and `fitting` checks initial values.
+    """
     for declaration in declarations:
         if isinstance(declaration, ast.VariableDecl):
             type_ = resolve_type(declaration.type, elaborator)
@@ -455,7 +465,10 @@ _ONE_BLOCK: Mapping[type[Any], tuple[ProgramCode, str, str]] = {
 
 
 def blocks(declarations: Sequence[ast.Declaration], kind: type[_Block], findings: Findings) -> Iterator[_Block]:
-    """Yield the blocks of one kind; a program has at most one, so that each further block is reported."""
+    """Yield the blocks of this `kind` among `declarations`.
+
+    A program has at most one, so that each further block is reported to `findings`.
+    """
     all_blocks = [declaration for declaration in declarations if isinstance(declaration, kind)]
     code, word, note = _ONE_BLOCK[kind]
     for again in all_blocks[1:]:
@@ -465,7 +478,10 @@ def blocks(declarations: Sequence[ast.Declaration], kind: type[_Block], findings
 
 
 def check_claims(declarations: Sequence[ast.Declaration], elaborator: Elaborator) -> ast.ClaimDecl | None:
-    """Return the claim of the program, after checking its fields and the names in them."""
+    """Return the claim of the program in `declarations`, or None.
+
+    Before that, `elaborator` checks its fields and the names in them.
+    """
     claims = list(blocks(declarations, ast.ClaimDecl, elaborator.findings))
     for claim in claims:
         _check(claim, elaborator)
@@ -594,7 +610,7 @@ class BadValue(Exception):
         self.notes = notes
 
     def located(self, code: str, source: SourceText) -> Diagnostic:
-        """Return the error as a diagnostic of `source`."""
+        """Return the error as a diagnostic with this `code`, which points to its place in `source`."""
         return Diagnostic(code, self.message, source.excerpt(self.span), notes=self.notes)
 
 
@@ -608,14 +624,14 @@ class NumberReader:
     example: str = _EXAMPLE
 
     def number(self, tree: ast.Values) -> Fraction:
-        """Return the exact value. Raises BadValue."""
+        """Return the exact value of `tree`. Raises BadValue."""
         value = self._value(tree)
         if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
             raise self._bad(tree, "has more than 1000 digits")
         return value
 
     def in_range(self, tree: ast.Range) -> Iterator[Fraction]:
-        """Return the numbers of a range, at least one. Raises BadValue for others."""
+        """Return the numbers of the range `tree`, at least one. Raises BadValue for others."""
         low, high = self.number(tree.low), self.number(tree.high)
         if low > high:
             message = f"the range is empty: {low} is more than {high}"
@@ -632,7 +648,7 @@ class NumberReader:
         return (low + index * step for index in range(count))
 
     def numbers(self, tree: ast.Values) -> Iterator[Fraction]:
-        """Yield the values of one number, a range or a list, in the order of the text. Raises BadValue."""
+        """Yield the values of `tree`: one number, a range or a list, in the order of the text. Raises BadValue."""
         match tree:
             case ast.ListedValues(values=values):
                 for value in values:

@@ -137,7 +137,7 @@ class DiagnosticError(DiagnosedError):
 
 
 def bad_input(code: str, message: str, *notes: str, place: Excerpt | None = None) -> DiagnosticError:
-    """Return the error for a single mistake, with its code, its message, the notes that correct it, and its place."""
+    """Return the error for a single mistake at `place`: its `code`, its `message`, and the `notes` that correct it."""
     return DiagnosticError(Diagnostic(code, message, place, notes=notes))
 
 
@@ -152,7 +152,7 @@ _SEARCHED = 1000
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate most like `name`, ignoring letter case, or None if none is similar."""
+    """Return the one of `candidates` that is most like `name`, ignoring letter case, or None if none is similar."""
     from difflib import get_close_matches
 
     folded = {candidate.lower(): candidate for candidate in islice(candidates, _SEARCHED) if candidate != name}
@@ -161,15 +161,16 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, candidates: Iterable[str], written: str = "{}") -> list[str]:
-    """Return at most one note, with the candidate most like `name` in the form `written`."""
+    """Return at most one note, with the one of `candidates` that is most like `name`, in the form `written`."""
     close = nearest(name, candidates)
     return [f"did you mean `{written.format(close)}`?"] if close else []
 
 
 def mistyped(word: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate that differs from `word` by one typing mistake, or two in words of more than eight letters.
+    """Return the one of `candidates` that differs from `word` by one typing mistake, or two in more than eight letters.
 
-    A mistake is a letter that is wrong, missing, added, or swapped with its neighbor.
+    A mistake is a letter that is wrong, missing, added, or swapped with its neighbor. None if there is no such
+    candidate.
     """
     allowed = 1 if len(word) <= 8 else 2
     result = min(((_slips(word, each), each) for each in candidates), default=(allowed + 1, ""))
@@ -211,7 +212,7 @@ RED, YELLOW, BLUE, CYAN, BOLD, PLAIN = "\x1b[1;31m", "\x1b[1;33m", "\x1b[1;34m",
 
 
 def render(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
-    """Return all diagnostics, separated by blank lines, with a count at the end if there are several.
+    """Return all `diagnostics` as text, separated by blank lines, with a count at the end if there are several.
 
     The text ends in a newline, unless there is no diagnostic at all. Without `color` it consists of printable
     characters and newlines only, whatever the sources contain; with it, only ANSI colors are added.
@@ -299,7 +300,10 @@ def _width(character: str) -> int:
 
 
 def _marked(excerpt: Excerpt) -> tuple[str, int, int]:
-    """Return the line as displayed, the number of columns before the mark, and the marked columns (at least one)."""
+    """Return the line of `excerpt` as displayed, the number of columns before the mark, and the marked columns.
+
+    At least one column is marked.
+    """
     start = min(excerpt.column - 1, len(excerpt.text))
     end = min(start + excerpt.length, len(excerpt.text))
     first, last = _window(excerpt.text, start, end)
@@ -321,9 +325,9 @@ def _marked(excerpt: Excerpt) -> tuple[str, int, int]:
 
 
 def _window(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the part [first, last) of a line to show.
+    """Return the part [first, last) of the line `text` to show.
 
-    This is all of a short line, else WINDOW characters around [start, end).
+    This is all of a short line, else WINDOW characters around [`start`, `end`).
     """
     text_end = len(text.rstrip())
     if text_end <= WINDOW:
@@ -369,7 +373,7 @@ def read_source(path: Path, wanted: str = _PROGRAM_FILE) -> SourceText:
 
 
 def unreadable(path: str | Path, error: OSError | ValueError, code: str, note: str, missing: str = "") -> Diagnostic:
-    """Return the diagnostic for a file that cannot be read.
+    """Return the diagnostic with this `code` for the file `path`, which cannot be read because of `error`.
 
     `note` is the advice, and `missing` the advice for a file that does not exist.
     """

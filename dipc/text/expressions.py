@@ -151,14 +151,17 @@ class Elaborator(References):
                 assert_never(expr)
 
     def number(self, expr: ast.Expr) -> Typed:
-        """Return the meaning of an expression that must be a number; a condition counts as 1 or 0."""
+        """Return the meaning of `expr`, which must be a number; a condition counts as 1 or 0."""
         typed = self.typed(expr)
         return counted(typed, expr.span) if is_condition(typed) else typed
 
     # --- sums, counts, and the least and the greatest of a range ------------------------------------
 
     def values_of(self, expr: ast.Ranged) -> range | None:
-        """Return the values of the variable in `sum(variable in low..high : …)`; None after reporting a mistake."""
+        """Return the values of the variable of `expr`, `sum(i in low..high : …)` or the like.
+
+        The result is None after reporting a mistake.
+        """
         low = self.integer(expr.low, "an end of a range")
         high = self.integer(expr.high, "an end of a range")
         bindable = self.check_local(expr.variable, expr.span, "the variable of the range", may_hide_variables=True)
@@ -215,7 +218,7 @@ class Elaborator(References):
         return parts[0]
 
     def _compared_extreme(self, expr: ast.Compare) -> Typed:
-        """Return a comparison of the least or greatest of a range, as comparisons of all its values where possible.
+        """Return `expr`, a comparison of the least or greatest of a range, as comparisons of all values if possible.
 
         `min(i in 1..m : q[i]) >= 0` says that every q[i] is at least 0.
         """
@@ -238,7 +241,7 @@ class Elaborator(References):
         return UNKNOWN if joined is None else joined
 
     def written_out(self, tree: ast.Expr) -> ast.Expr | None:
-        """Return the expression without sums over ranges; None after reporting a mistake in one."""
+        """Return `tree` without sums over ranges; None after reporting a mistake in one."""
         wrong = False
 
         def change(node: ast.Expr) -> ast.Expr | None:
@@ -282,7 +285,7 @@ class Elaborator(References):
         return UNKNOWN
 
     def condition(self, expr: ast.Expr) -> Condition | Unknown:
-        """Return the meaning of the condition of an `if` or `while`."""
+        """Return the meaning of `expr`, the condition of an `if` or `while`."""
         return self._truth(expr, self.typed(expr))
 
     def constant(
@@ -315,7 +318,10 @@ class Elaborator(References):
         return None
 
     def integer(self, expr: ast.Expr, what: str) -> int | None:
-        """Return the constant integer value of `expr`, or None after reporting that it has none."""
+        """Return the constant integer value of `expr`, or None after reporting that it has none.
+
+        `what` names the value in the message.
+        """
         value = self.constant(expr, what)
         if value is None or value.denominator == 1:
             return None if value is None else int(value)
@@ -403,7 +409,7 @@ class Elaborator(References):
     def relation(
         self, span: Span, op: CompareOp, left: Concrete | Linear, right: Concrete | Linear
     ) -> Relation | Unknown:
-        """Return the comparison left `op` right, of which at least one side is an int or a real.
+        """Return the comparison `left` `op` `right` at `span`, of which at least one side is an int or a real.
 
         Unknown after reporting that the two kinds cannot be compared.
         """
@@ -575,7 +581,10 @@ class Elaborator(References):
     # --- operands that cannot be combined ----------------------------------------------------------
 
     def _numeric(self, expr: ast.Expr, typed: Typed, operation: str) -> bool:
-        """Return True if arithmetic applies to `typed`, or it is Unknown; otherwise report it."""
+        """Return True if arithmetic applies to `typed`, or it is Unknown; otherwise report it.
+
+        `typed` is the meaning of `expr`, and `operation` names the operation in the message.
+        """
         if isinstance(typed, Unknown) or (isinstance(typed, Concrete | Linear | Switch) and typed.kind in NUMERIC):
             return True
         self.findings.report(
@@ -648,7 +657,7 @@ class Elaborator(References):
         return UNKNOWN
 
     def variable_of(self, linear: Linear) -> str:
-        """Return the name, as the user wrote it, of the first variable in a linear form."""
+        """Return the name, as the user wrote it, of the first variable in the linear form `linear`."""
         return show_read(linear.terms[0][1], self.scope.slots)
 
 
@@ -677,7 +686,7 @@ class Fitting:
         self._members: dict[int, tuple[DomType, frozenset[Value]]] = {}
 
     def concrete(self, type_: BoolType | DomType, typed: Typed, expr: ast.Expr, name: str) -> DomExpr | None:
-        """Return the expression to store in `name`, or None if it does not fit."""
+        """Return `typed`, the meaning of `expr`, as an expression to store in `name`; None if `type_` does not fit."""
         if isinstance(typed, Unknown):
             return None
         if not isinstance(typed, Concrete) or typed.kind is not kind_of(type_):
@@ -689,14 +698,14 @@ class Fitting:
         return typed.expr
 
     def member(self, type_: DomType, value: Value) -> bool:
-        """Return True if a value of the right kind is in the domain."""
+        """Return True if `value`, of the right kind, is in the domain `type_`."""
         known = self._members.get(id(type_))
         if known is None:
             known = self._members[id(type_)] = (type_, frozenset(type_.values))
         return value in known[1]
 
     def outside(self, type_: DomType, value: Value, span: Span, name: str) -> None:
-        """Report a constant outside the domain of `name`."""
+        """Report that the constant `value` at `span` is outside `type_`, the domain of `name`."""
         self._elaborator.report_value(
             ProgramCode.OUTSIDE_DOMAIN,
             span,
@@ -706,7 +715,7 @@ class Fitting:
         )
 
     def affine(self, type_: IntType | RealType, typed: Typed, expr: ast.Expr, name: str) -> AffineExpr | None:
-        """Return the linear expression to store in `name`, or None if it does not fit.
+        """Return `typed`, the meaning of `expr`, as a linear form to store in `name`; None if `type_` does not fit.
 
         An expression for an int must provably be an integer.
         """
@@ -770,7 +779,7 @@ class Fitting:
 
 
 def integral(expr: DomExpr, slots: Sequence[Slot]) -> bool:
-    """Return True only if `expr` is an integer in every state where it has a value."""
+    """Return True only if `expr`, over `slots`, is an integer in every state where it has a value."""
     match expr:
         case Const(value):
             return isinstance(value, Fraction) and value.denominator == 1

@@ -28,12 +28,12 @@ _FUNCTIONS: dict[str, Callable[[Real], Real]] = {"log": Real.log, "exp": Real.ex
 
 
 def is_irrational(tree: object) -> bool:
-    """Return True if an expression contains `sqrt`, `log`, `exp` or `erfc`, and so may be irrational."""
+    """Return True if the expression `tree` contains `sqrt`, `log`, `exp` or `erfc`, and so may be irrational."""
     return any(isinstance(node, ast.Call) and node.function in ("sqrt", *_FUNCTIONS) for node in walk(tree))
 
 
 def monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[Real, Fraction]:
-    """Return (c, k) if the expression is c·eps^k.
+    """Return (c, k) if `expr` is c·eps^k.
 
     `constant` evaluates an expression without eps and without `sqrt`, `log`, `exp` and `erfc`. Raises NoMonomial.
     """
@@ -102,7 +102,10 @@ _MOST_POWER, _MOST_BITS = 1000, 8000
 
 
 def power_of(base: Real, exponent: Fraction, span: Span) -> Real:
-    """Return base^exponent. Raises NoMonomial, and NotReal for a root of a negative number."""
+    """Return `base`^`exponent`, an expression at `span`.
+
+    Raises NoMonomial, and NotReal for a root of a negative number.
+    """
     if abs(exponent) > _MOST_POWER:
         raise NoMonomial(span, f"an exponent must be at most {_MOST_POWER}")
     size = max(base.base.numerator.bit_length(), base.base.denominator.bit_length())

@@ -60,7 +60,7 @@ START_SYMBOLS = ("program", "expression", "intervals", "items", "lower_bound", "
 
 
 def grammar_text(name: str = GRAMMAR) -> str:
-    """Return the text of a grammar, from the installed package or else from the checkout around it.
+    """Return the text of the grammar `name`, from the installed package or else from the checkout around it.
 
     A wheel carries `grammars/` inside the package; an editable install and a bare checkout have it beside.
     """
@@ -189,7 +189,7 @@ def _leaf(node: Any, token: Any) -> Subtree:
 
 
 def _group(node: Any, children: Children) -> Subtree:
-    """Return a subtree with `node` at the level of its children; without children it has no place in the text."""
+    """Return a subtree with `node` at the level of its `children`; without children it has no place in the text."""
     depth = 0
     for child in children:
         if type(child) is Subtree and child.depth > depth:
@@ -530,7 +530,7 @@ class Builder:
 
 
 def _closed_span(children: Children) -> Span:
-    """Return the span from the first child to the closing brace, without a `;` after it."""
+    """Return the span from the first of `children` to the closing brace, without a `;` after it."""
     last = children[-2] if children[-1].type == "SEMICOLON" else children[-1]
     return Span(children[0].start_pos, last.end_pos)
 
@@ -593,16 +593,16 @@ def parse(source: SourceText) -> ast.ProgramTree:
 
 
 def parse_as_written(source: SourceText) -> ast.ProgramTree:
-    """Return the program as written, with values drawn inside expressions. Raises only DiagnosticError."""
+    """Return the program `source` as written, with values drawn inside expressions. Raises only DiagnosticError."""
     program = _read(source, "program")
     assert isinstance(program, ast.ProgramTree)
     return program
 
 
 def parse_at(source: SourceText, start: str, span: Span) -> Any:
-    """Return the tree of `source` at `span`: an "expression", "intervals", "items" or a "metric_value".
+    """Return the tree of `source` at `span`, of the kind `start`.
 
-    Raises only DiagnosticError.
+    The kinds are "expression", "intervals", "items" and "metric_value". Raises only DiagnosticError.
     """
     return _read(source, start, " " * span.start + source.text[span.start : span.end])
 
@@ -647,12 +647,15 @@ def parse_lower_bound(source: SourceText) -> ast.LowerBound:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return the tokens of a program that has been read before."""
+    """Return the tokens of the program `text`, which has been read before."""
     return _tokens(text, "program")
 
 
 def _read(source: SourceText, start: str, written: str | None = None) -> Any:
-    """Return the tree of a source; if `written` is given, it is parsed instead, with the positions of the source."""
+    """Return the tree of `source`, of the kind `start` of the grammar.
+
+    If `written` is given, it is parsed instead, with the positions of the source.
+    """
     if len(source.text) > MAX_CHARACTERS:
         message = f"`{source.name}` has {len(source.text)} characters, more than {MAX_CHARACTERS}"
         raise bad_input(SyntaxCode.TEXT_TOO_LONG, message, "use arrays and `for` for what repeats")
@@ -666,7 +669,7 @@ def _read(source: SourceText, start: str, written: str | None = None) -> Any:
 
 
 def _problems(text: str, first: Problem) -> list[Problem]:
-    """Return the first problem of a program and the independent ones after it, at most one a line."""
+    """Return `first`, the first problem of the program `text`, and independent ones after it, at most one a line."""
     problems: list[Problem] = []
     tokens: list[Token] | None = None
     start = 0
@@ -750,7 +753,7 @@ def _tokens(text: str, start: str) -> list[Token]:
 
 
 def _is_metric(token: Token) -> bool:
-    """Return True if a word before a brace begins a metric block.
+    """Return True if `token`, a word before a brace, begins a metric block.
 
     A word before a brace can begin nothing else, so `metric` is not reserved.
     """
@@ -765,7 +768,10 @@ _AFTER_TARGET = ("ARROW", "LSQUARE", "COLON")
 
 
 def _begins_requires(tokens: list[Token], following: str) -> bool:
-    """Return True if the last token begins `requires COND;`, judged by the next token, as it is not reserved."""
+    """Return True if the last of `tokens` begins `requires COND;`, judged by `following`, the text after it.
+
+    The word `requires` is not reserved.
+    """
     if len(tokens) < 2 or tokens[-1].type != "NAME" or str(tokens[-1]) != "requires":
         return False
     return tokens[-2].type in _BEFORE_DECLARATION and following not in _AFTER_TARGET
@@ -801,10 +807,10 @@ def _feed(tokens: list[Token], start: str) -> Any:
 
 
 def _accepted(tokens: list[Token], start: str) -> frozenset[str]:
-    """Return all tokens that can follow `tokens`.
+    """Return all tokens that can follow `tokens` in a text of the kind `start`.
 
-    The failed session does not know them: the token that did not fit has already made it complete rules that could have
-    been continued.
+    The failed session does not know them: the token that did not fit has already made it complete rules that could
+    have been continued.
     """
     session = load_parser().parse_interactive("", start)
     for token in tokens:

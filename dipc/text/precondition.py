@@ -82,13 +82,19 @@ class Precondition:
         return _holds(self.condition, [values[slot] for slot in self.inputs])
 
     def require(self, values: Mapping[int, Value], source: SourceText, where: str = "") -> None:
-        """Raise DiagnosticError (E0514) unless the input satisfies the condition; `where` begins the message."""
+        """Raise DiagnosticError (E0514) unless the input `values` satisfies the condition.
+
+        `where` begins the message, and `source` is the text of the program.
+        """
         violation = self.violation(values, source, where)
         if violation is not None:
             raise DiagnosticError(violation)
 
     def violation(self, values: Mapping[int, Value], source: SourceText, where: str = "") -> Diagnostic | None:
-        """Return the diagnostic that the input with these values violates the condition; None if it satisfies it."""
+        """Return the diagnostic that the input `values` violates the condition; None if it satisfies it.
+
+        `where` begins the message, and `source` is the text of the program.
+        """
         try:
             if self.holds(values):
                 return None
@@ -99,20 +105,26 @@ class Precondition:
         return Diagnostic("E0514", where + why, source.excerpt(self.span), "required here", notes)
 
     def conjunction(self, other: Precondition) -> Precondition:
-        """Return the conjunction with another condition about the same program."""
+        """Return the conjunction with the condition `other` about the same program."""
         assert self.inputs == other.inputs, "both conditions read all inputs in one order"
         condition = junction(DomOp.AND, self.condition, other.condition, self.span)
         text, shown = (f"({one}) and ({two})" for one, two in ((self.text, other.text), (self.shown, other.shown)))
         return replace(self, condition=condition, text=text, shown=shown)
 
     def unsupported(self, source: SourceText, what: str, *notes: str) -> DiagnosticError:
-        """Return the error (E1117) that `what` is not supported because it ignores the condition."""
+        """Return the error (E1117) that `what` is not supported because it ignores the condition.
+
+        `source` is the text of the program, and `notes` say what to do instead.
+        """
         message = f"{what} does not cover programs with `requires`"
         return DiagnosticError(Diagnostic("E1117", message, source.excerpt(self.span), "required here", notes))
 
 
 def selection_unsupported(what: str, *notes: str) -> DiagnosticError:
-    """Return the error (E1117) that `what` is not supported because it ignores a selection of inputs."""
+    """Return the error (E1117) that `what` is not supported because it ignores a selection of inputs.
+
+    `notes` say what to do instead.
+    """
     return bad_input("E1117", f"{what} does not cover a selection of inputs", *notes)
 
 
@@ -163,9 +175,9 @@ def _value(expr: DomExpr, values: Sequence[Value]) -> Value:
 def compile_precondition(
     required: Sequence[ast.RequiresDecl], shared: Scope, findings: Findings
 ) -> Precondition | None:
-    """Return the conjunction of all `requires`, with names resolved; None if there are none or one is wrong.
+    """Return the conjunction of the conditions `required`, with names of the program's scope `shared` resolved.
 
-    Faults are reported.
+    None if there are no conditions or one is wrong; faults are reported to `findings`.
     """
     if not required:
         return None
@@ -185,7 +197,7 @@ def compile_precondition(
 
 
 def _scope(shared: Scope) -> tuple[Scope, tuple[int, ...]]:
-    """Return the scope of a condition, and the program's slot for each slot of this scope."""
+    """Return the scope of a condition, and the slot in the program's scope `shared` for each slot of this scope."""
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)
     places: dict[int, int] = {}
@@ -210,7 +222,7 @@ class _Elaborator(Elaborator):
     """
 
     def expanded(self, tree: ast.Expr) -> ast.Expr:
-        """Return the condition with `min(i in 1..m : E)` replaced by `min` of the values of E; report faults."""
+        """Return the condition `tree` with `min(i in 1..m : E)` replaced by `min` of the values of E; report faults."""
 
         def change(node: ast.Expr) -> ast.Expr | None:
             if not isinstance(node, ast.Ranged):
@@ -221,7 +233,7 @@ class _Elaborator(Elaborator):
         return rewritten(tree, change)
 
     def _range(self, node: ast.Ranged) -> range:
-        """Return the integers of a range; empty after reporting a mistake, and for an empty sum."""
+        """Return the integers of the range of `node`; empty after reporting a mistake, and for an empty sum."""
         low, high = self.integer(node.low, "a bound of the range"), self.integer(node.high, "a bound of the range")
         free = self.check_local(node.variable, node.span, "the variable", may_hide_variables=False)
         if low is None or high is None or not free:
@@ -264,7 +276,7 @@ _ABOVE = {
 
 
 def spread_out(expr: ast.Compare) -> ast.Expr:
-    """Return an equivalent condition without `min`, `max` or `abs` on either side of the comparison.
+    """Return a condition that is equivalent to `expr`, without `min`, `max` or `abs` on either side of the comparison.
 
     A comparison that has none is returned unchanged.
     """
@@ -303,7 +315,7 @@ def _is_choice(expr: ast.Expr) -> bool:
 
 
 def _balanced(op: BinaryOp, parts: Sequence[ast.Expr], span: Span) -> ast.Expr:
-    """Return the parts joined by `op`, as a tree of logarithmic depth."""
+    """Return the `parts` joined by `op`, as a tree of logarithmic depth at `span`."""
     if len(parts) == 1:
         return parts[0]
     middle = len(parts) // 2

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def language_text(expression: object) -> str:
-    """Return the text of a SymPy expression, or of a closed form, in dipc's syntax: `^`, `min`, `max` and `abs`."""
+    """Return the text of `expression`, of SymPy or a closed form, in dipc's syntax: `^`, `min`, `max` and `abs`."""
     return re.sub(r"\b(Min|Max|Abs)\(", lambda found: found[0].lower(), str(expression)).replace("**", "^")
 
 
@@ -66,14 +66,14 @@ class Written:
 
 
 def prefixed(op: str, operand: Written) -> Written:
-    """Return the text of `not e` or `-e` for the operand e."""
+    """Return the text of `not e` or `-e`, by `op`, for the operand e, which is `operand`."""
     if op == "not":
         return Written(f"not {operand.at_least(Level.NOT)}", Level.NOT)
     return Written(f"{op}{operand.at_least(Level.SIGNED)}", Level.SIGNED)
 
 
 def infixed(left: Written, op: str, right: Written) -> Written:
-    """Return the two operands with an operator between them.
+    """Return the operands `left` and `right` with the operator `op` between them.
 
     All operators associate to the left, except comparisons and powers, which do not chain.
     """
@@ -85,12 +85,12 @@ def infixed(left: Written, op: str, right: Written) -> Written:
 
 
 def applied(function: str, arguments: Iterable[Written]) -> Written:
-    """Return the text of a call: `f(a, b)`."""
+    """Return the text of the call of `function` with `arguments`: `f(a, b)`."""
     return Written(f"{function}({', '.join([argument.text for argument in arguments])})")
 
 
 def signed_sum(terms: Sequence[tuple[bool, str]]) -> str:
-    """Return the sum of at least one term, each with whether it is subtracted: `-r1 + 2*r2 - 1`."""
+    """Return the sum of `terms`, at least one, each with whether it is subtracted: `-r1 + 2*r2 - 1`."""
     (minus, first), *others = terms
     return ("-" if minus else "") + first + "".join(f" {'-' if minus else '+'} {term}" for minus, term in others)
 
@@ -101,7 +101,7 @@ INDENT = "  "
 
 
 def print_program(program: ast.ProgramTree) -> str:
-    """Return the text of the program, one declaration or statement a line, ending in a newline.
+    """Return the text of `program`, one declaration or statement a line, ending in a newline.
 
     Comments and layout are not in the tree and are lost.
     """
@@ -113,12 +113,12 @@ def print_program(program: ast.ProgramTree) -> str:
 
 
 def print_expression(expression: ast.Expr) -> str:
-    """Return the expression on one line, with as few parentheses as possible."""
+    """Return `expression` on one line, with as few parentheses as possible."""
     return _written(expression).text
 
 
 def print_interval(intervals: Iterable[ast.IntervalExpr]) -> str:
-    """Return the intervals of eps, separated by commas."""
+    """Return `intervals`, of eps, separated by commas."""
     return ", ".join(_interval(interval) for interval in intervals)
 
 
@@ -325,7 +325,7 @@ class _Comment:
 
 
 def formatted(source: SourceText) -> str:
-    """Return the program in canonical form with its comments. Several blank lines in a row become one.
+    """Return the program `source` in canonical form with its comments. Several blank lines in a row become one.
 
     Formatting is idempotent. Raises DiagnosticError for anything that is not a program.
     """
@@ -379,7 +379,10 @@ def _places_of_lines(lines: list[str], text: str) -> list[Span]:
 
 
 def _matches(printed: str, text: str) -> Iterator[tuple[int, Span]]:
-    """Yield the line (from 0) and the place in the text of each token of the canonical form that the text has too."""
+    """Yield (line from 0, place in `text`) for each token that `printed`, the canonical form, shares with `text`.
+
+    The line is one of `printed`.
+    """
     theirs = tokens_of(text)
     position = 0
     for token in tokens_of(printed):
@@ -398,7 +401,7 @@ def _kind(token: Token) -> str:
 
 
 def _above(line: str, start: int, comment: _Comment, text: str) -> str:
-    """Return the line of a comment that is printed above `line`, whose first token is at `start` in the text.
+    """Return the line of `comment`, which is printed above `line`, whose first token is at `start` in `text`.
 
     The comment is indented like the line, or deeper if the line ends a block that contains the comment.
     """
@@ -409,7 +412,7 @@ def _above(line: str, start: int, comment: _Comment, text: str) -> str:
 
 
 def _with_comment(line: str, comment: _Comment | None) -> str:
-    """Return the line with `comment` in the comment's old column, or else after two blanks."""
+    """Return `line` with `comment` in the comment's old column, or else after two blanks."""
     return line if comment is None else line.ljust(max(len(line) + 2, comment.column)) + comment.text
 
 

@@ -89,7 +89,10 @@ class CoreMetric:
 
 
 def compile_metric(metric: ast.MetricDecl, shared: Scope, findings: Findings) -> CoreMetric:
-    """Return the metric with all names resolved; faulty fields are reported, and left out."""
+    """Return `metric` with names of the program's scope `shared` resolved.
+
+    Faulty fields are reported to `findings`, and left out.
+    """
     result = CoreMetric(metric.span)
     for each in metric.fields:
         match each.name:
@@ -149,7 +152,10 @@ def _formula(field: ast.MetricField, shared: Scope, findings: Findings) -> Formu
 
 
 def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
-    """Return the names of one field: constants, domain values, inputs, and the compared variables, primed or not."""
+    """Return the names of `field`: constants, domain values, inputs, and the compared variables, primed or not.
+
+    `shared` is the program's scope. With `numbers`, real and int variables have the type of finite numbers.
+    """
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)
     for name, symbol in shared.symbols.items():
@@ -238,7 +244,7 @@ _RESERVED: Mapping[str, None] = dict.fromkeys(("min", "max", "abs", "exp"))
 
 
 def kinds(slots: Iterable[Slot]) -> str:
-    """Return the kinds of the real and int slots, "real", "int" or "real and int"; empty if there are none."""
+    """Return the kinds of the real and int `slots`, "real", "int" or "real and int"; empty if there are none."""
     named = (("real", RealType), ("int", IntType))
     types = [slot.type for slot in slots]
     return " and ".join(word for word, kind in named if any(isinstance(each, kind) for each in types))
@@ -360,7 +366,7 @@ class CoreProgram:
         return ", ".join(map(str, self.only_in)) if self.only_in else self.only_at
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
-        """Raise DiagnosticError if the program is not defined, or was not read, for the given eps or ranges."""
+        """Raise DiagnosticError if the program is not defined, or was not read, for `eps`, a number or intervals."""
         ranges = [Interval(eps, eps, True, True)] if isinstance(eps, Fraction) else eps
         points = [each.lower for each in ranges if each.is_point]
         one = points[0] if len(points) == len(ranges) == 1 else None

@@ -22,12 +22,12 @@ _STEM = "draw"
 
 
 def hoisted(program: ast.ProgramTree) -> ast.ProgramTree:
-    """Return the program whose statements draw nothing inside expressions.
+    """Return `program` with statements that draw nothing inside expressions.
 
     `if Lap(eps, q) > 0 then` becomes `draw1 <- Lap(eps, q); if draw1 > 0 then`. A `while` draws again before each
     evaluation of its condition. The result is an equivalent program: each value is drawn once wherever its statement
-    runs, and a value that a condition does not use is independent of all others. Values drawn where no statement of the
-    program can draw them (in constants, claims, rates, weights and scores) stay where they are.
+    runs, and a value that a condition does not use is independent of all others. Values drawn where no statement of
+    the program can draw them (in constants, claims, rates, weights and scores) stay where they are.
     """
     if not any(isinstance(node, Drawn) for node in walk(program)):
         return program
@@ -41,7 +41,7 @@ def hoisted(program: ast.ProgramTree) -> ast.ProgramTree:
 def _with_bodies(
     program: ast.ProgramTree, rewriting: Callable[[dict[str, ast.TypeExpr]], _Hoisting | _Clamps]
 ) -> ast.ProgramTree:
-    """Return the program with its body and that of its ideal rewritten, and with the variables that this adds.
+    """Return `program` with its body and that of its ideal rewritten, and with the variables that this adds.
 
     `rewriting` makes the rewriting of one body from the types of the variables in it.
     """
@@ -130,7 +130,7 @@ class _Hoisting:
         return replace(target, index=self._free(target.index, before)) if isinstance(target, ast.Element) else target
 
     def _around(self, distribution: ast.Distribution, before: list[ast.Sample]) -> ast.Distribution:
-        """Return the distribution without draws in its mean or values; append their samples to `before`."""
+        """Return `distribution` without draws in its mean or values; append their samples to `before`."""
         match distribution:
             case ast.NoiseExpr(mean=mean) if mean is not None:
                 return replace(distribution, mean=self._free(mean, before))
@@ -140,7 +140,7 @@ class _Hoisting:
                 return distribution
 
     def _free(self, expr: ast.Expr, before: list[ast.Sample]) -> ast.Expr:
-        """Return the expression with variables for its draws; append their samples to `before`, the innermost first."""
+        """Return `expr` with variables for its draws; append their samples to `before`, the innermost first."""
 
         def variable(node: ast.Expr) -> ast.Expr | None:
             if isinstance(node, ast.Ranged) and any(isinstance(each, Drawn) for each in walk(node)):
@@ -152,7 +152,10 @@ class _Hoisting:
         return rewritten(expr, variable)
 
     def _drawn(self, distribution: ast.Distribution, span: Span, before: list[ast.Sample]) -> ast.Expr:
-        """Append the sample of a new variable to `before`; return the expression for the drawn value."""
+        """Append the sample of `distribution` into a new variable to `before`.
+
+        Return the expression at `span` for the drawn value.
+        """
         values = _listed(distribution)
         if not any(map(self._varies, values)):
             return self._sampled(distribution, self._widened(_type(distribution)), span, before)
@@ -192,7 +195,7 @@ class _Hoisting:
         )
 
     def _common_type(self, values: Sequence[ast.Expr]) -> ast.TypeExpr | None:
-        """Return the finite type of all values, if they are conditions or if a variable's type lists them.
+        """Return the finite type of all `values`, if they are conditions or if a variable's type lists them.
 
         None for numbers.
         """
@@ -228,11 +231,11 @@ _BY_CASES = ("min", "max", "abs")
 
 
 def with_clamps_assigned(program: ast.ProgramTree) -> ast.ProgramTree:
-    """Return an equivalent program that computes `min`, `max` and `abs` of reals and ints before each statement.
+    """Return a program equivalent to `program` that computes `min`, `max` and `abs` of numbers before each statement.
 
-    `y <- q + max(r, 0)` becomes `clamp1 <- max(r, 0); y <- q + clamp1`, and a sum over a range that contains such calls
-    becomes a loop. Calls in weights, scores, rates and claims, and in the ranges of `min`, `max` and `count`, stay in
-    place.
+    `y <- q + max(r, 0)` becomes `clamp1 <- max(r, 0); y <- q + clamp1`, and a sum over a range that contains such
+    calls becomes a loop. The numbers are reals and ints. Calls in weights, scores, rates and claims, and in the
+    ranges of `min`, `max` and `count`, stay in place.
     """
     names = _fresh_names(program, "clamp")
     return _with_bodies(program, lambda types: _Clamps(names, types))
@@ -271,7 +274,7 @@ class _Clamps:
             yield changed
 
     def _free(self, expr: ast.Expr, before: list[ast.Statement]) -> ast.Expr:
-        """Return the expression with variables for its calls; append what computes them to `before`."""
+        """Return `expr` with variables for its calls; append what computes them to `before`."""
 
         def variable(node: ast.Expr) -> ast.Expr | None:
             base = self._base(node)
@@ -312,7 +315,7 @@ class _Clamps:
         return ast.Name(name, span)
 
     def _base(self, expr: ast.Expr) -> ast.BaseType | None:
-        """Return the type of the real and int variables in the expression; None if all of its variables are finite."""
+        """Return the type of the real and int variables in `expr`; None if all of its variables are finite."""
         types = [self.types.get(each.name) for each in walk(expr) if isinstance(each, ast.Name | ast.Element)]
         bases = {each.base for each in types if isinstance(each, ast.BaseTypeExpr)}
         return next((base for base in (ast.BaseType.REAL, ast.BaseType.INT) if base in bases), None)
@@ -339,7 +342,7 @@ def _listed(distribution: ast.Distribution) -> tuple[ast.Expr, ...]:
 
 
 def _renumbered(distribution: ast.Distribution, numbers: tuple[ast.Expr, ...]) -> ast.Distribution:
-    """Return the distribution that draws the number of a listed value in place of the value."""
+    """Return `distribution` with the one of `numbers` in place of each listed value."""
     values = _listed(distribution)
     match distribution:
         case ast.Choose(arms):
@@ -380,11 +383,12 @@ def _type(distribution: ast.Distribution) -> ast.TypeExpr:
 
 
 def with_noiseless_ideal(program: ast.ProgramTree, source: SourceText) -> ast.ProgramTree:
-    """Return the program with the statements of its `ideal { noiseless }`.
+    """Return `program` with the statements of its `ideal { noiseless }`.
 
     They are the program's own, with each noise replaced by its mean (one-sided noise by 0, its least value), and each
-    exponential mechanism by the first of its best candidates. Raises DiagnosticError for a program with a `choose`,
-    which has no meaning without noise, or with noise whose mean depends on eps.
+    exponential mechanism by the first of its best candidates. `source` is the text of the program. Raises
+    DiagnosticError for a program with a `choose`, which has no meaning without noise, or with noise whose mean
+    depends on eps.
     """
     if not any(isinstance(each, ast.IdealDecl) and each.noiseless for each in program.declarations):
         return program
@@ -420,7 +424,7 @@ def _undetermined(span: Span, source: SourceText) -> Diagnostic:
 
 
 def has_no_mean(node: object) -> bool:
-    """Whether a node is a `choose`, or noise between ends whose expected value is a function of eps.
+    """Whether `node` is a `choose`, or noise between ends whose expected value is a function of eps.
 
     The expected value of uniform noise is the middle of its ends; that of other noise is 0 if its ends are opposite.
     """
@@ -461,7 +465,7 @@ def _off_center(noise: ast.NoiseExpr, source: SourceText) -> Diagnostic:
 
 
 def _expected(noise: ast.NoiseExpr) -> ast.Expr:
-    """Return the expected value of the noise, or for one-sided noise its least value, 0."""
+    """Return the expected value of `noise`, or for one-sided noise its least value, 0."""
     span = noise.span
     mean = ast.Number(Fraction(0), "0", span) if noise.mean is None else noise.mean
     if noise.ends is None or noise.law.takes_rate or any(isinstance(node, ast.Eps) for node in ast.walk(noise.ends)):
@@ -506,9 +510,9 @@ class _Removal:
     def _best(
         self, target: ast.Name | ast.Element, mechanism: ast.ExponentialMechanism, span: Span
     ) -> Iterator[ast.Statement]:
-        """Yield statements that find the first candidate of the greatest score.
+        """Yield statements at `span` that assign the first best candidate of `mechanism` to `target`.
 
-        The candidate is found in a new variable, as scores can read the target.
+        The candidate with the greatest score is found in a new variable, as scores can read the target.
         """
         best, candidate = ast.Name(self._fresh("best"), span), ast.Name(self._fresh("candidate"), span)
         declarator = ast.Declarator(best.name, None, None, span)
@@ -543,7 +547,7 @@ class _Removal:
 
 
 def _score(mechanism: ast.ExponentialMechanism, value: ast.Expr) -> ast.Expr:
-    """Return the score of the candidate `value` as a number; a condition counts as 1 where it holds."""
+    """Return the score of the candidate `value` of `mechanism` as a number; a condition counts as 1 where it holds."""
 
     def change(node: ast.Expr) -> ast.Expr | None:
         return value if isinstance(node, ast.Name) and node.name == mechanism.variable else None

@@ -59,10 +59,10 @@ _BITS_OF_ENDS = 60
 def asked_ranges(
     program: ast.ProgramTree, source: SourceText, overrides: Mapping[str, Fraction], given: str | None
 ) -> tuple[Interval, ...]:
-    """Return the intervals of eps `given`, else those of the claim block.
+    """Return the intervals of eps `given`, else those of the claim block of `program`.
 
-    The result is empty if neither has any, or if an interval has a mistake. Raises DiagnosticError for a text that is
-    not an interval.
+    `source` is the text of the program, and `overrides` has values of its constants. The result is empty if neither
+    has any, or if an interval has a mistake. Raises DiagnosticError for a text that is not an interval.
     """
     findings = Findings(source)
     scope = Scope()
@@ -108,7 +108,7 @@ class _NotLinear(NoMonomial):
 
 
 def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.NoiseExpr | None = None) -> Fraction | None:
-    """Return the positive a of the rate a*eps, or None after reporting that `expr` is not such a rate.
+    """Return the positive a of the rate a*eps, or None after `elaborator` has reported that `expr` is not such a rate.
 
     `noise` is the noise of this rate, None for an exponential mechanism.
     """
@@ -140,7 +140,8 @@ def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.NoiseExpr | None = N
 def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fraction] | None:
     """Return (law, rate) such that the standard deviation of the law is `expr`, s/eps or s for a constant s > 0.
 
-    None after reporting that `expr` is not such a deviation.
+    `law` is the law as the word for the noise names it. None after `elaborator` has reported that `expr` is not such
+    a deviation.
     """
     try:
         factor, power = monomial(expr, lambda part: _constant(part, elaborator, "a factor of a standard deviation"))
@@ -171,7 +172,10 @@ def _bad_deviation(span: Span, reason: str, elaborator: Elaborator) -> None:
 
 
 def ends(written: tuple[ast.Expr, ast.Expr], law: Law, elaborator: Elaborator) -> tuple[Fraction, Fraction] | None:
-    """Return the ends low < high of the support of a law; None after reporting that `written` has no such constants."""
+    """Return the ends low < high of the support of `law`, which are the constants `written`.
+
+    None after `elaborator` has reported that they are not two such constants.
+    """
     low, high = (_support_end(expr, law, elaborator) for expr in written)
     if low is None or high is None:
         return None
@@ -215,7 +219,7 @@ def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
 
 
 def _over_fixed(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
-    """Return expr/eps at the single eps of the program, or None after reporting that it has no value."""
+    """Return `expr`/eps at the single eps of the program, or None after `elaborator` has reported a mistake."""
     whole = ast.Binary(BinaryOp.DIVIDE, expr, ast.Eps(expr.span), expr.span)
     return elaborator.constant(whole, "a rate or an exponent")
 
@@ -249,7 +253,10 @@ def _inverted(expr: ast.Expr, wrong: Span, elaborator: Elaborator, noise: ast.No
 
 
 def _linear(expr: ast.Expr, elaborator: Elaborator) -> _InEps:
-    """Return (constant, slope) if the expression is constant + slope * eps; raise _NotLinear otherwise."""
+    """Return (constant, slope) if `expr` is constant + slope * eps; raise _NotLinear otherwise.
+
+    `elaborator` evaluates constants.
+    """
     match expr:
         case ast.Eps():
             return _ZERO, Fraction(1)
@@ -301,9 +308,9 @@ def _constant(expr: ast.Expr, elaborator: Elaborator, what: str = "what multipli
 
 
 def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
-    """Return the weight with constants replaced by their numbers: numbers, eps, exp(q*eps), + - * / and ^.
+    """Return the weight `expr` with constants replaced by their numbers: numbers, eps, exp(q*eps), + - * / and ^.
 
-    None after reporting anything else.
+    None after `elaborator` has reported anything else.
     """
     if not any(
         isinstance(node, ast.Eps) or (isinstance(node, ast.Call) and node.function == "exp") for node in walk(expr)
@@ -386,7 +393,7 @@ class Sampling:
     def instruction(
         self, place: Place | None, statement: ast.Sample, mean: Typed
     ) -> SampleNoise | SampleExponential | SampleChoice | None:
-        """Return the instruction, or None after reporting an error.
+        """Return the instruction of `statement`, which draws into `place`, or None after reporting an error.
 
         `mean` is the meaning of its mean, if it has one.
         """
@@ -402,7 +409,7 @@ class Sampling:
                 assert_never(distribution)
 
     def mean_comes_first(self, noise: ast.NoiseExpr) -> bool:
-        """Return True, after reporting it, if rate and mean are swapped, as in other languages."""
+        """Return True, after reporting it, if rate and mean of `noise` are swapped, as in other languages."""
         findings = self._findings
         if noise.mean is None or self._elaborator.scope.eps.value is not None or findings.source.tree is not None:
             return False

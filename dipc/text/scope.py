@@ -78,7 +78,9 @@ class Findings:
     ) -> None:
         """Add a problem at `span` (None: it has no place in the text), unless an equal one has been added before.
 
-        Two problems are equal if their codes and spans are, or their codes and `once` if that is given.
+        The problem has a `code`, a `message`, a `label` below its place, `notes` that correct it, and `secondary`
+        places with their labels. Two problems are equal if their codes and spans are, or their codes and `once` if
+        that is given.
         """
         key = (code, span if span is not None else message) if once is None else (code, once)
         self._found.setdefault(key, _Finding(code, span, message, label, tuple(notes), tuple(secondary)))
@@ -176,7 +178,7 @@ _WORDS: dict[type[Symbol], str] = {
 
 
 def word_for(symbol: Symbol) -> str:
-    """Return the word for this kind of symbol in messages."""
+    """Return the word for the kind of `symbol` in messages."""
     return _WORDS[type(symbol)]
 
 
@@ -228,7 +230,7 @@ class Scope:
         }
 
     def adopt(self, variable: DeclaredVariable, other: Scope) -> DeclaredVariable:
-        """Return a copy of a variable of `other`, with its type and initial value, in slots of this scope."""
+        """Return a copy of `variable` of the scope `other`, with its type and initial value, in slots of this scope."""
         first = len(self.slots)
         for offset, slot in enumerate(variable.slots):
             self.slots.append(replace(other.slots[slot], index=first + offset))
@@ -236,7 +238,10 @@ class Scope:
 
 
 def may_declare(scope: Scope, findings: Findings, name: str, span: Span, what: str) -> bool:
-    """Return True if `name` is free to be declared as `what` ("a constant"); report it otherwise."""
+    """Return True if `name` is free in `scope` to be declared at `span` as `what` ("a constant").
+
+    Otherwise report it to `findings`.
+    """
     if name in CLAIM_NAMES | FUNCTIONS:
         meaning = "a function" if name in FUNCTIONS else "reserved for claims and tables"
         notes = ("choose another name",)
@@ -258,7 +263,7 @@ def may_declare(scope: Scope, findings: Findings, name: str, span: Span, what: s
 def locate(findings: Findings, name: str, within: Span, *, last: bool = False) -> Span:
     """Return the span of the word `name` in `within`: its first or `last` occurrence, or `within` if there is none.
 
-    For declarations whose node has one span for several names.
+    For declarations whose node has one span for several names. `findings` has the text.
     """
     text = findings.source.text[within.start : within.end]
     matches = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
@@ -292,7 +297,10 @@ class References:
     def report_value(
         self, code: ProgramCode, span: Span, message: str, *, label: str = "", notes: tuple[str, ...]
     ) -> None:
-        """Report a wrong value, with the values of loop variables, unless the current code can never run."""
+        """Report a wrong value at `span`, with the values of loop variables, unless the current code can never run.
+
+        The problem has a `code`, a `message`, a `label` below its place, and `notes` that correct it.
+        """
         if self.dead:
             return
         bound = [
@@ -305,7 +313,11 @@ class References:
         self.findings.report(code, span, message, label=label, notes=(*here, *notes))
 
     def check_local(self, name: str, within: Span, what: str, *, may_hide_variables: bool) -> bool:
-        """Return True if a local name, `what` ("the loop variable"), may be bound; report one that hides another."""
+        """Return True if the local name `name` may be bound at `within`; report one that hides another.
+
+        `what` ("the loop variable") names it in the message. A local name hides variables only if
+        `may_hide_variables`.
+        """
         known = self.scope.symbols.get(name)
         secondary: tuple[tuple[Span, str], ...] = ()
         if name in self.locals:
@@ -335,7 +347,7 @@ class References:
                 self.receivers[value.span] = variable
 
     def name(self, expr: ast.Name) -> Typed:
-        """Return the meaning of a bare name as an expression."""
+        """Return the meaning of the bare name `expr` as an expression."""
         local = self.locals.get(expr.name)
         if local is not None:
             return local
@@ -372,7 +384,7 @@ class References:
                 assert_never(unreachable)
 
     def element(self, expr: ast.Element, index: Typed) -> Typed:
-        """Return the meaning of `name[index]` as an expression."""
+        """Return the meaning of `expr`, an element of an array at `index`, as an expression."""
         variable = self.array(expr)
         if variable is None or variable.type is None:
             return UNKNOWN
@@ -392,7 +404,7 @@ class References:
         return read(variable, Read(slot, span))
 
     def concrete_reads(self, exprs: Iterable[ast.Expr]) -> list[Read]:
-        """Return the DOM and bool variables that the expressions read, with array elements of constant index."""
+        """Return the DOM and bool variables that `exprs` read, with array elements of constant index."""
         result: dict[int, Read] = {}
         for node in (node for expr in exprs for node in walk(expr)):
             if not isinstance(node, ast.Name | ast.Element) or node.name in self.locals:
@@ -408,7 +420,7 @@ class References:
         return list(result.values())
 
     def typed(self, expr: ast.Expr) -> Typed:
-        """Return the meaning of any expression of the program."""
+        """Return the meaning of `expr`, any expression of the program."""
         raise NotImplementedError
 
     def array(self, expr: ast.Element) -> DeclaredVariable | None:
@@ -445,9 +457,9 @@ class References:
     def place(
         self, array: DeclaredVariable, expr: ast.Element, index: Typed
     ) -> tuple[tuple[int, ...], DomExpr | None] | None:
-        """Return (the slot, None) for a constant index, or (all slots of the array, the index) for others.
+        """Return (the slot, None) for a constant `index` of `array`, or (all slots of the array, the index) for others.
 
-        None after reporting a wrong index.
+        None after reporting a wrong index of the element `expr`.
         """
         assert array.low is not None
         if not isinstance(index, Concrete) or index.kind is not ValueKind.NUMBER:
@@ -476,7 +488,10 @@ class References:
         return (array.slots[int(value) - array.low],), None
 
     def undeclared(self, name: str, span: Span, index: str = "") -> None:
-        """Report a name without a meaning, each name once."""
+        """Report the name `name` at `span`, which has no meaning, each name once.
+
+        `index` is the text of the index of an element.
+        """
         if name in CLAIM_NAMES:
             message = f"`{name}` has a meaning only in the claim"
             self.findings.report(

@@ -96,7 +96,7 @@ class Assembler:
         return len(self._instructions)
 
     def emit(self, instruction: Instruction) -> None:
-        """Append an instruction."""
+        """Append `instruction`."""
         self._instructions.append(instruction)
 
     def label(self) -> int:
@@ -105,11 +105,14 @@ class Assembler:
         return len(self._positions) - 1
 
     def place(self, label: int) -> None:
-        """Place the label at the next instruction."""
+        """Place `label` at the next instruction."""
         self._positions[label] = len(self._instructions)
 
     def branch(self, condition: Condition, then: int, otherwise: int, span: Span) -> None:
-        """Emit a jump to `then` or `otherwise`; conditions are evaluated from left to right, no further than needed."""
+        """Emit a jump to `then` if `condition` holds, and to `otherwise` if not; `span` is the place of the condition.
+
+        Conditions are evaluated from left to right, no further than needed.
+        """
         match condition:
             case Concrete():
                 self.emit(Branch(condition.expr, then, otherwise, span))
@@ -128,7 +131,7 @@ class Assembler:
                 assert_never(condition)
 
     def finish(self, end: Span) -> tuple[Instruction, ...]:
-        """Return the instructions with labels replaced by positions.
+        """Return the instructions with labels replaced by positions; `end` is the place where the program ends.
 
         Every jump leads to an instruction, and the last instruction is `ExitInstruction`.
         """
@@ -188,7 +191,7 @@ class StatementLowering:
         return self._whole and self._budget.complete
 
     def lower(self, body: Sequence[ast.Statement], end: Span) -> tuple[Instruction, ...]:
-        """Return the instructions of the body; its mistakes are reported."""
+        """Return the instructions of `body`, which ends at `end`; its mistakes are reported."""
         self._block(body)
         return self._assembler.finish(end)
 
@@ -214,7 +217,7 @@ class StatementLowering:
                     assert_never(statement)
 
     def _dead(self, body: Sequence[ast.Statement]) -> None:
-        """Check the names and types in code that can never run, without its values, once."""
+        """Check the names and types in `body`, code that can never run, without its values, once."""
         if body and id(body) not in self._checked:
             self._elaborator.dead += 1
             self._block(body)
@@ -292,7 +295,10 @@ class StatementLowering:
             local[name] = hidden
 
     def _iterations(self, statement: ast.For) -> range:
-        """Return the values of the loop variable; none if the loop is dead, wrong, or too long to unroll."""
+        """Return the values of the variable of the loop `statement`.
+
+        There are none if the loop is dead, wrong, or too long to unroll.
+        """
         elaborator = self._elaborator
         low = elaborator.integer(statement.low, "a loop bound")
         high = elaborator.integer(statement.high, "a loop bound")
@@ -352,9 +358,10 @@ class StatementLowering:
                 assert_never(unreachable)
 
     def _store_by_values(self, place: Place, type_: DomType, value: Linear, statement: ast.Assign) -> bool:
-        """Emit the assignment of an int to a DOM variable, by comparisons with its values; return False for a mistake.
+        """Emit the assignment of the int `value` to `place`, whose type `type_` is finite; return False for a mistake.
 
-        On a path where the int is none of the values, the program has a fault.
+        The int is compared with the values of the type. On a path where it is none of them, the program has a fault.
+        `statement` is the assignment.
         """
         values = sorted(each for each in type_.values if isinstance(each, Fraction) and each.denominator == 1)
         if len(values) == 0 or kind_of(type_) is not ValueKind.NUMBER:
@@ -387,9 +394,10 @@ class StatementLowering:
     def _either(
         self, condition: Typed, span: Span, then: Callable[[], bool | None], otherwise: Callable[[], bool | None]
     ) -> bool:
-        """Emit two alternatives, one of which is executed depending on the condition; return False for a mistake.
+        """Emit `then`, which is executed if `condition` holds, and `otherwise`; return False for a mistake.
 
-        `otherwise` is not called if `then` returns False, because it has a mistake.
+        `span` is the place of the condition. `otherwise` is not called if `then` returns False, because it has a
+        mistake.
         """
         assembler = self._assembler
         here, there, end = assembler.label(), assembler.label(), assembler.label()
@@ -407,7 +415,10 @@ class StatementLowering:
         self._either(condition, span, lambda: self._emit(yes), lambda: self._emit(no))
 
     def _by_cases(self, value: Typed, span: Span, emit: Callable[[Typed], bool]) -> bool:
-        """Emit `emit` for each expression that the value may be, under its conditions; return True if all succeed."""
+        """Emit `emit` for each expression that `value`, at `span`, may be, under its conditions.
+
+        Return True if all succeed.
+        """
         if not isinstance(value, Switch):
             return emit(value)
         one, two = value.then, value.otherwise
@@ -419,7 +430,10 @@ class StatementLowering:
         )
 
     def _assume_assigned(self, place: Place, span: Span) -> None:
-        """Emit a substitute for a wrong assignment, so that later reads of its target are not reported too."""
+        """Emit a substitute for a wrong assignment to `place` at `span`.
+
+        Later reads of the place are then not reported too.
+        """
         if place.target.slots:
             self._emit(Store(place.target, Const(False), span))
 
@@ -439,7 +453,7 @@ class StatementLowering:
             self._assume_assigned(place, statement.span)
 
     def _without_ranges(self, statement: ast.Sample) -> ast.Sample | None:
-        """Return the sampling with the sums in its rate or weights written out; None after reporting a mistake."""
+        """Return `statement` with the sums in its rate or weights written out; None after reporting a mistake."""
         distribution = statement.distribution
         if not any(isinstance(node, ast.Ranged) for node in walk(weighing(distribution))):
             return statement
@@ -457,9 +471,10 @@ class StatementLowering:
                 assert_never(distribution)
 
     def _for_each_value(self, reads: Sequence[Read], statement: ast.Sample, place: Place | None) -> bool:
-        """Emit the sampling for each combination of values of `reads`, under comparisons with these values.
+        """Emit `statement`, which draws into `place`, for each combination of values of `reads`.
 
-        A rate or weight is then constant. Returns True if there is no mistake.
+        Each is emitted under comparisons with these values, so that a rate or weight is constant. Returns True if
+        there is no mistake.
         """
         elaborator, assembler, span = self._elaborator, self._assembler, statement.span
         if not reads or elaborator.dead:
@@ -581,9 +596,9 @@ def _values(slot: Slot) -> tuple[Value, ...]:
 
 
 def report_unassigned(instructions: Sequence[Instruction], slots: Sequence[Slot], findings: Findings) -> None:
-    """Report the variables that are read where no path assigns them before, each at the first such read.
+    """Report to `findings` those of `slots` that are read where no path assigns them before, at the first such read.
 
-    A variable that only some paths assign is found when the chain is built.
+    `instructions` are those of the program. A variable that only some paths assign is found when the chain is built.
     """
     initial = 0
     for slot in slots:
@@ -597,7 +612,10 @@ def report_unassigned(instructions: Sequence[Instruction], slots: Sequence[Slot]
 
 
 def _reached(instructions: Sequence[Instruction], initial: int) -> Iterator[tuple[int, int]]:
-    """Yield the labels that can be reached, each with the set of slots (as bits) that some path to it assigns."""
+    """Yield the labels of `instructions` that can be reached, with the slots (as bits) that some path to each assigns.
+
+    `initial` are the slots with an initial value, as bits.
+    """
     joined = {0: initial}
     backward = True
     while backward:
@@ -614,9 +632,10 @@ def _reached(instructions: Sequence[Instruction], initial: int) -> Iterator[tupl
 
 
 def _pass(instructions: Sequence[Instruction], joined: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield (label, bits of the slots that some path to it assigns) for the labels reached, in one pass.
+    """Yield the labels of `instructions` that are reached in one pass.
 
-    `joined` has the slots known so far by label; the caller may add to it meanwhile.
+    Each comes with the slots, as bits, that some path to it assigns. `joined` has the slots known so far by label;
+    the caller may add to it meanwhile.
     """
     falling: int | None = None
     for label, instruction in enumerate(instructions):
@@ -652,7 +671,7 @@ def _written(instruction: Instruction) -> int:
 
 
 def _bits(slots: tuple[int, ...]) -> int:
-    """Return the slots of one scalar or array, which are consecutive, as a bit set."""
+    """Return `slots`, those of one scalar or array, which are consecutive, as a bit set."""
     return ((1 << len(slots)) - 1) << slots[0]
 
 
@@ -695,10 +714,10 @@ def lower(
     overrides: Mapping[str, Fraction] | None = None,
     eps: Fraction | None = None,
 ) -> CoreProgram:
-    """Return the typed program, with `overrides` in place of its constants (-D name=value).
+    """Return the typed program of the tree `program`, with `overrides` in place of its constants (-D name=value).
 
-    With `eps`, expressions that have a meaning at one eps only are read for this eps, and the program is defined there
-    alone. Raises DiagnosticError with all mistakes in the program, in the order of the text.
+    `source` is its text. With `eps`, expressions that have a meaning at one eps only are read for this eps, and the
+    program is defined there alone. Raises DiagnosticError with all mistakes in the program, in the order of the text.
     """
     core, _, scope = _lowered(program, source, overrides or {}, eps)
     core = replace(core, overrides=dict(overrides or {}))
@@ -711,10 +730,10 @@ def lower_ideal(
     overrides: Mapping[str, Fraction] | None = None,
     eps: Fraction | None = None,
 ) -> CoreProgram | None:
-    """Return the `ideal` block as a program of its own, or None if there is none.
+    """Return the `ideal` block of `program` as a program of its own, or None if there is none.
 
-    Its inputs and outputs are those of the mechanism in the same order, though in other slots. It draws nothing at
-    random. Raises DiagnosticError with all mistakes in the block.
+    `source`, `overrides` and `eps` are as in `lower`. Its inputs and outputs are those of the mechanism in the same
+    order, though in other slots. It draws nothing at random. Raises DiagnosticError with all mistakes in the block.
     """
     _, ideal, _ = _lowered(program, source, overrides or {}, eps)
     return ideal
@@ -723,7 +742,10 @@ def lower_ideal(
 def _lowered(
     program: ast.ProgramTree, source: SourceText, overrides: Mapping[str, Fraction], eps: Fraction | None
 ) -> tuple[CoreProgram, CoreProgram | None, Scope]:
-    """Return the typed program, its ideal, and its names; many `min`, `max` and `abs` are assigned to variables."""
+    """Return the typed program, its ideal, and its names; many `min`, `max` and `abs` are assigned to variables.
+
+    `program`, `source`, `overrides` and `eps` are as in `lower`.
+    """
     try:
         return _as_written(program, source, overrides, eps)
     except DiagnosticError as error:
@@ -749,7 +771,10 @@ def _as_written(
 def _declared(
     program: ast.ProgramTree, overrides: Mapping[str, Fraction], findings: Findings, eps: Fraction | None
 ) -> Scope:
-    """Return the scope with all names of the program; constants come first, as domains, bounds and types use them."""
+    """Return the scope with all names of `program`; constants come first, as domains, bounds and types use them.
+
+    `overrides` and `eps` are as in `lower`; mistakes are reported to `findings`.
+    """
     scope = Scope(FixedEps(eps))
     elaborator = Elaborator(scope, findings, declaring=True)
     register(program.declarations, scope, findings)
@@ -825,7 +850,10 @@ def _ideal(program: ast.ProgramTree, core: CoreProgram, shared: Scope, findings:
 
 
 def _shared(scope: Scope) -> Scope:
-    """Return the scope of an ideal: constants, domains, and inputs and outputs in slots of their own."""
+    """Return the scope of the ideal of a program with the names `scope`.
+
+    It has the constants, the domains, and inputs and outputs in slots of their own.
+    """
     inner = Scope(scope.eps)
     inner.domains.update(scope.domains)
     for name, symbol in scope.symbols.items():

@@ -82,7 +82,7 @@ class Problem(Exception):
 
 
 def too_deep(span: Span) -> Problem:
-    """Return the problem of a tree of more than MAX_NESTING levels."""
+    """Return the problem of a tree of more than MAX_NESTING levels at `span`."""
     return Problem(
         SyntaxCode.TOO_DEEP,
         span,
@@ -119,7 +119,7 @@ END_OF_TEXT = "$END"
 
 
 def spelling(keyword: str) -> str:
-    """Return the text of a keyword token."""
+    """Return the text of the keyword token `keyword`."""
     return NOISE[keyword].keyword if keyword in NOISE else {"EXP": "Exp"}.get(keyword, keyword.lower())
 
 
@@ -258,12 +258,12 @@ FOREIGN = {
 
 
 def hint(situation: Situation) -> str | None:
-    """Return how to correct the mistake, if it is a known one."""
+    """Return how to correct the mistake in `situation`, if it is a known one."""
     return next((note for rule in RULES if (note := rule(situation)) is not None), None)
 
 
 def keyword_note(situation: Situation) -> str:
-    """Return the advice for a keyword that is used as a name."""
+    """Return the advice for the keyword that `situation` uses as a name."""
     if situation.kind() in ("EPS", "EPSILON"):
         return "`eps` is the privacy parameter: it cannot be declared or assigned"
     return f"choose another name, for example `{situation.text()}_`"
@@ -563,7 +563,7 @@ WHOLES = {
 
 
 def syntax_error(situation: Situation) -> Problem:
-    """Return the problem of an unexpected token, with a note if the mistake is a common one."""
+    """Return the problem of the unexpected token in `situation`, with a note if the mistake is a common one."""
     expected = _alternatives(_expectations(situation))
     at_end = situation.kind() == END_OF_TEXT
     if situation.is_keyword_as_name():
@@ -654,7 +654,10 @@ def _alternatives(items: list[str]) -> str:
 
 
 def _unclosed(situation: Situation) -> tuple[tuple[Span, str], ...]:
-    """Return the bracket or block that must first be closed here, if there is one and it is not the previous token."""
+    """Return the bracket or block that must first be closed in `situation`.
+
+    Nothing is returned if there is none, or if it is the previous token.
+    """
     if not situation.opened:
         return ()
     innermost = situation.opened[-1]
@@ -709,7 +712,7 @@ _WRITABLE = re.compile(r"[A-Za-z0-9_+\-*/^=<>()\[\]{},;:#]|[\u0391-\u03a1\u03a3-
 
 
 def stray_character(text: str, position: int) -> Problem:
-    """Return the problem of a character that begins no token, with the likely correction."""
+    """Return the problem of the character of `text` at `position`, which begins no token, with a correction."""
     character = text[position]
     width = 2 if text[position : position + 2] in ("&&", "||") else 1
     return Problem(
@@ -722,7 +725,7 @@ def stray_character(text: str, position: int) -> Problem:
 
 
 def without_stray_characters(text: str, first: Span) -> str:
-    """Return the text with blanks for the stray characters at `first`, and for those after them on the line."""
+    """Return `text` with blanks for the stray characters at `first`, and for those after them on the line."""
     end = text.find("\n", first.start) % (len(text) + 1)
     rest = "".join(letter if letter.isspace() or _WRITABLE.match(letter) else " " for letter in text[first.end : end])
     return text[: first.start] + " " * (first.end - first.start) + rest + text[end:]
@@ -789,7 +792,7 @@ _STOPS = frozenset({"SEMICOLON", "END", "ELSE", "RBRACE"})
 
 
 def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int] | None:
-    """Return the tokens without the statement that has the problem, and the place after which problems are independent.
+    """Return `tokens` without the statement that has `problem`, and the place after which problems are independent.
 
     As many blocks are opened as closed. None if there is no such place.
     """
@@ -818,7 +821,10 @@ def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int]
 
 
 def _lacks_semicolon(tokens: Sequence[Token], position: int) -> bool:
-    """Return True if a statement begins at the start of a line, after a statement without its `;`."""
+    """Return True if the token at `position` begins a statement and a line, after a statement without its `;`.
+
+    The token is one of `tokens`.
+    """
     token, before = tokens[position], tokens[position - 1]
     if token.line == before.line or before.type in _STARTS:
         return False
@@ -827,7 +833,7 @@ def _lacks_semicolon(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _statement_begins(tokens: Sequence[Token], position: int) -> tuple[int | None, int]:
-    """Return the position of the first token of the statement, declaration or header with the token `position`.
+    """Return the position of the first of `tokens` in the statement, declaration or header with the token `position`.
 
     Also return the number of braces that are opened in between and still open.
     """
@@ -848,7 +854,10 @@ def _statement_begins(tokens: Sequence[Token], position: int) -> tuple[int | Non
 
 
 def _without_header(tokens: Sequence[Token], first: int, position: int) -> tuple[list[Token], int] | None:
-    """Return the tokens with a wrong header replaced by `while true do` or `if true then`."""
+    """Return `tokens` with the wrong header from `first` on replaced by `while true do` or `if true then`.
+
+    The mistake is at `position`.
+    """
     kind = tokens[first].type
     closing = "THEN" if kind == "IF" else "DO"
     end = position

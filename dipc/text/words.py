@@ -72,7 +72,7 @@ def words() -> Words:
 
 
 def tokens(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the pieces of a program's text with their kinds, without gaps; pieces without color have the kind "".
+    """Yield the pieces of the program `text` with their kinds, without gaps; pieces without color have the kind "".
 
     The other kinds are "comment", "keyword", "type", "noise" and "number".
     """
