@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from enum import IntEnum
 from fractions import Fraction
 from itertools import pairwise
 from math import comb, gcd, lcm, prod
@@ -178,12 +177,11 @@ class Slopes:
         assert 0 not in mine[1], "an antiderivative has no constant of its own"
         return Slopes({**self.parts, l: _sum(mine, (constant.low, {0: constant.poly}))})
 
-    def minus(self, other: Slopes) -> Slopes:
-        """Return this function minus `other`."""
-        terms = dict(self.parts)
-        for l, (low, powers) in other.parts.items():
-            negative = low, {n: -poly for n, poly in powers.items()}
-            terms[l] = _sum(terms[l], negative) if l in terms else negative
+    def plus(self, other: Slopes) -> Slopes:
+        """Return the sum of this function and `other`."""
+        terms: dict[int, tuple[int, Mapping[int, flint.fmpq_mpoly]]] = dict(self.parts)
+        for l, part in other.parts.items():
+            terms[l] = _sum(terms[l], part) if l in terms else part
         return Slopes(terms)
 
     def times(self, factor: flint.fmpq) -> Slopes:
@@ -396,6 +394,8 @@ class Piece:
         """Return the sum of this function and `other`."""
         if other.is_zero() or self.is_zero():
             return self if other.is_zero() else other
+        if self._slopes is not None and other._slopes is not None:
+            return Piece.of_slopes(self._slopes.plus(other._slopes))
         low_y, low_x = min(self.low_y, other.low_y), min(self.low_X, other.low_X)
         total = self._shifted(low_y, low_x) + other._shifted(low_y, low_x)
         return Piece(total, low_y, low_x, max(self.bits, other.bits) + 1)
@@ -674,131 +674,91 @@ def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) 
     return ExpPoly(summed, low) + ExpPoly.from_integer_exponents(total)
 
 
-# --- Adding independent noise to a variable: convolution of a piecewise function with a Laplace or one-sided density --
+# --- Adding independent noise to a variable: convolution of a piecewise function with a density ----------------------
 #
-# On the scale X = eps·x the density of one-sided noise of rate a is a·e^{-aX} on X >= 0. A Laplace density is the mean
-# of the right-sided and the left-sided one. So a convolution needs one tail integral for each side, and is again a
-# piecewise exponential polynomial.
-
-
-class Support(IntEnum):
-    """The side on which a noise has its mass, as seen from its base point: left, right or both."""
-
-    LEFT = -1
-    BOTH = 0
-    RIGHT = 1
-
-    def reflected(self) -> Support:
-        """The side on which the negated noise has its mass."""
-        return Support(-self)
-
-
-def density(side: Support, rate: int, mean: int) -> Piecewise:
-    """Return the density of X = eps·x, where x is noise around `mean` with the rate `rate`·eps.
-
-    The noise is Laplace if `side` is BOTH, and exponential from `mean` to the right or to the left otherwise.
-    """
-    if side is Support.BOTH:
-        return Piecewise.laplace(rate, mean)
-    falling = Piece.of_terms({(0, side * rate * mean, 0, -side * rate): flint.fmpq(rate)})
-    return Piecewise((mean,), (Piece.zero(), falling) if side is Support.RIGHT else (falling, Piece.zero()))
-
-
-def smoothed(function: Piecewise, side: Support, rate: int, meter: Meter) -> Piecewise:
-    """Return X -> the integral over C of `function`(C)·density(X - C), for the density of noise with mean 0.
-
-    The noise has the sides `side` and the rate `rate`·eps, as in `density`. `function` must be bounded. If it is the
-    density of C, the result is the density of C + noise. `meter` raises LimitReached before a long computation.
-    """
-    sides = (Support.RIGHT, Support.LEFT) if side is Support.BOTH else (side,)
-    pieces = [piece.slopes for piece in function.pieces]
-    total, *more = [_tail(pieces, function.breaks, one, rate, meter) for one in sides]
-    for tail in more:
-        total = [terms.minus(beyond) for terms, beyond in zip(total, tail, strict=True)]
-    weight = flint.fmpq(sides[0] * rate, len(sides))
-    return Piecewise(function.breaks, tuple([Piece.of_slopes(terms.times(weight)) for terms in total]))
-
-
-def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], side: Support, rate: int, meter: Meter) -> list[Slopes]:
-    """Return, piece by piece, a tail integral of f times an exponential, for the function f of `pieces` and `breaks`.
-
-    If `side` is RIGHT it is e^{-`rate`·X}·∫ f(C)·e^{rate·C} dC from -∞ to X, for LEFT e^{rate·X}·∫ f(C)·e^{-rate·C}
-    dC from +∞ to X. If it diverges, the result is another continuous antiderivative. `meter` raises LimitReached.
-    """
-    tilt = side * rate
-    last = len(breaks)
-    result: dict[int, Slopes] = {}
-    constant = RingElement.zero()
-    for i in range(last + 1) if side is Support.RIGHT else range(last, -1, -1):
-        grown = pieces[i].antiderivative(tilt, meter)
-        near, far = (i - 1, i) if side is Support.RIGHT else (i, i - 1)
-        if 0 <= near < last:
-            constant = constant.plus(grown.value(breaks[near], tilt), -1)
-        # The antiderivative has no constant term; `constant` makes the integral continuous.
-        result[i] = grown.with_constant(constant, -tilt)
-        if 0 <= far < last:
-            constant = constant.plus(grown.value(breaks[far], tilt), 1)
-    return [result[i] for i in range(last + 1)]
+# The density of a noise is a sum of windows: exponentials, each on an interval that may be unbounded. On the scale
+# X = eps·x, noise with a Laplace density has two, and one-sided noise has one. A convolution with a window needs one
+# tail integral for each end, and is again a piecewise exponential polynomial.
 
 
 class Window(NamedTuple):
     """The kernel `factor`·e^{`slope`·X} on eps·`low` <= X <= eps·`high`, and 0 elsewhere.
 
-    `low` < `high` and `slope` are integers.
+    `slope` and the ends are integers, with low < high. An end that is None is infinite; the kernel vanishes towards it.
     """
 
-    low: int
-    high: int
+    low: int | None
+    high: int | None
     factor: Fraction
     slope: int
 
     def reflected(self) -> Window:
         """Return the kernel with -X in place of X."""
-        return Window(-self.high, -self.low, self.factor, -self.slope)
+        low, high = (None if end is None else -end for end in (self.high, self.low))
+        return Window(low, high, self.factor, -self.slope)
 
     def density(self) -> Piecewise:
         """Return the kernel as a piecewise function."""
-        inside = Piece.of_terms({(0, 0, 0, self.slope): to_fmpq(self.factor)})
-        return Piecewise((self.low, self.high), (Piece.zero(), inside, Piece.zero()))
+        inside = Piecewise((), (Piece.of_terms({(0, 0, 0, self.slope): to_fmpq(self.factor)}),))
+        return inside.restricted(self.low, self.high)
 
     def smoothed(self, function: Piecewise, meter: Meter) -> Piecewise:
         """Return X -> the integral over C of `function`(C)·kernel(X - C), for any `function`.
 
-        Let F be continuous with F' = function·e^{-slope·C}. Then the result is factor·e^{slope·X}·(F(X - eps·low) -
-        F(X - eps·high)). `meter` raises LimitReached before a long computation.
+        If an end is infinite, `function` must be bounded. Let F' = function·e^{-slope·C}, with F = 0 at -∞ if `high` is
+        None, and F = 0 at +∞ if `low` is None. The result is factor·e^{slope·X}·(F(X - eps·low) - F(X - eps·high)),
+        where an infinite end adds nothing. `meter` raises LimitReached before a long computation.
         """
         pieces = [piece.slopes for piece in function.pieces]
-        tails = _tail(pieces, function.breaks, Support.RIGHT, -self.slope, meter)
-        near, far = (
+        tails = _tail(pieces, function.breaks, self.slope, meter, upward=self.low is not None)
+        ends = [
             Piecewise(
                 function.breaks,
-                tuple([Piece.of_slopes(tail.times_term(to_fmpq(self.factor), self.slope * end)) for tail in tails]),
+                tuple([Piece.of_slopes(tail.times_term(to_fmpq(factor), self.slope * end)) for tail in tails]),
             ).shifted(-end)
-            for end in (self.low, self.high)
-        )
-        return near.minus(far)
+            for end, factor in ((self.low, self.factor), (self.high, -self.factor))
+            if end is not None
+        ]
+        return _sum_of(ends, meter)
 
 
-@frozen
-class Windows:
-    """A sum of kernels, the `windows`, such as the density of a bounded noise."""
+#: The density of a noise as a sum of windows.
+Windows = tuple[Window, ...]
 
-    windows: tuple[Window, ...]
 
-    def reflected(self) -> Windows:
-        """Return the sum of kernels with -X in place of X."""
-        return Windows(tuple([window.reflected() for window in self.windows]))
+def density_of(windows: Windows, meter: Meter) -> Piecewise:
+    """Return the sum of `windows` as a piecewise function; `meter` raises LimitReached if it is too long."""
+    return _sum_of([window.density() for window in windows], meter)
 
-    def density(self, meter: Meter) -> Piecewise:
-        """Return the sum of kernels as a piecewise function; `meter` raises LimitReached if it is too long."""
-        return _sum_of([window.density() for window in self.windows], meter)
 
-    def smoothed(self, function: Piecewise, meter: Meter) -> Piecewise:
-        """Return X -> the integral over C of `function`(C)·k(X - C), where k is the sum of kernels.
+def smoothed(function: Piecewise, windows: Windows, meter: Meter) -> Piecewise:
+    """Return X -> the integral over C of `function`(C)·k(X - C), where k is the sum of `windows`.
 
-        `meter` raises LimitReached before a long computation.
-        """
-        return _sum_of([window.smoothed(function, meter) for window in self.windows], meter)
+    If `function` is the density of C and k that of a noise, the result is the density of C + noise. `meter` raises
+    LimitReached before a long computation.
+    """
+    return _sum_of([window.smoothed(function, meter) for window in windows], meter)
+
+
+def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], slope: int, meter: Meter, *, upward: bool) -> list[Slopes]:
+    """Return, piece by piece, e^{`slope`·X}·∫ f(C)·e^{-slope·C} dC for the function f of `pieces` and `breaks`.
+
+    The integral is from -∞ to X if `upward`, else from +∞ to X. If it diverges, the result has another continuous
+    antiderivative. `meter` raises LimitReached.
+    """
+    last = len(breaks)
+    result: dict[int, Slopes] = {}
+    constant = RingElement.zero()
+    for i in range(last + 1) if upward else range(last, -1, -1):
+        grown = pieces[i].antiderivative(-slope, meter)
+        near, far = (i - 1, i) if upward else (i, i - 1)
+        if 0 <= near < last:
+            constant = constant.plus(grown.value(breaks[near], -slope), -1)
+        # The antiderivative has no constant term; `constant` makes the integral continuous.
+        result[i] = grown.with_constant(constant, slope)
+        if 0 <= far < last:
+            constant = constant.plus(grown.value(breaks[far], -slope), 1)
+    return [result[i] for i in range(last + 1)]
 
 
 def _sum_of(functions: Sequence[Piecewise], meter: Meter) -> Piecewise:
@@ -806,6 +766,9 @@ def _sum_of(functions: Sequence[Piecewise], meter: Meter) -> Piecewise:
     for other in others:
         total = total.plus(other, meter)
     return total
+
+
+# --- Sizes ------------------------------------------------------------------------------------------------------------
 
 
 class Size(NamedTuple):

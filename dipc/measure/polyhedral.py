@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, factorial, floor, gcd, lcm
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import flint
 
@@ -24,8 +24,9 @@ from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Noise
 from dipc.measure.forest import components
-from dipc.measure.pieces import Piece, Piecewise, Support, Window, Windows, density, integral_of_product, smoothed
-from dipc.noise.law import ONE_TERM
+from dipc.measure.pieces import Piece, Piecewise, Window, Windows, density_of, integral_of_product, smoothed
+from dipc.noise.laplace import LAPLACE
+from dipc.noise.law import ONE_TERM, DensityPiece
 
 if TYPE_CHECKING:
     from dipc.measure import lattice, summed, vertex_sum
@@ -42,30 +43,8 @@ else:
 # measure it (`value_tree_measure`).
 
 
-class Kernel(NamedTuple):
-    """The density of a noise with mean 0, without its normalizing constant.
-
-    Without `windows` the density is exponential with the rate `rate`·eps, on one side or on both sides. With
-    `windows`, it is their sum instead: (low, high, c, slope) is c·e^{slope·X} on eps·low <= X <= eps·high.
-    """
-
-    side: Support
-    rate: Fraction
-    windows: tuple[tuple[Fraction, Fraction, Fraction, Fraction], ...] = ()
-
-    def times(self, factor: Fraction) -> Kernel:
-        """Return the kernel of `factor` times the noise; `factor` is not 0."""
-        return Kernel(
-            self.side if factor > 0 else self.side.reflected(),
-            self.rate / abs(factor),
-            tuple(
-                [
-                    (*sorted((low * factor, high * factor)), c / abs(factor), slope / factor)  # type: ignore[misc]
-                    for low, high, c, slope in self.windows
-                ]
-            ),
-        )
-
+#: The density of X = eps·N for a noise N with mean 0, up to a constant factor, with one exponential on each piece.
+Kernel = tuple[DensityPiece, ...]
 
 #: A sum of independent noises around 0.
 Law = tuple[Kernel, ...]
@@ -126,30 +105,32 @@ def _written_out(system: ValueSystem, coefficients: dict[int, Fraction]) -> dict
 
 
 def _kernel(noise: Noise, factor: Fraction) -> Kernel:
-    if not noise.law.whole and None not in (noise.law.least, noise.law.greatest):
-        return _windows(noise).times(factor)
-    sides = noise.law.sides(noise.rate)
-    left, right = (sides.left, sides.right) if factor > 0 else (sides.right, sides.left)
-    if noise.law.whole and (abs(factor) != 1 or left != right):
-        raise OutsideFragment(
-            "a multiple of an integer noise, or one with two different rates, is compared, which is not covered"
-        )
-    if left is None and right is not None:
-        return Kernel(Support.RIGHT, right / abs(factor))
-    if right is None and left is not None:
-        return Kernel(Support.LEFT, left / abs(factor))
-    if left is None or left != right:
-        raise OutsideFragment("the density of a noise falls at different rates on its two sides")
-    return Kernel(Support.BOTH, left / abs(factor))
+    """Return the kernel of `factor` times (`noise` minus its mean); `factor` is not 0.
+
+    The kernel of integer noise is that of Laplace noise with its rate. Raises OutsideFragment for other laws.
+    """
+    if noise.law.whole:
+        sides = noise.law.sides(noise.rate)
+        if abs(factor) != 1 or sides.left is None or sides.left != sides.right:
+            raise OutsideFragment(
+                "a multiple of an integer noise, or one with two different rates, is compared, which is not covered"
+            )
+        pieces = LAPLACE.pieces(sides.left)
+    else:
+        pieces = noise.law.pieces(noise.rate)
+    if any(power for piece in pieces for _, power, _ in piece.terms):
+        raise OutsideFragment("the density of a noise is not made of exponentials")
+    return _multiplied(pieces, factor)
 
 
-def _windows(noise: Noise) -> Kernel:
-    windows = []
-    for piece in noise.law.pieces(noise.rate):
-        if piece.lower is None or piece.upper is None or any(power for _, power, _ in piece.terms):
-            raise OutsideFragment("the density of a bounded noise is not made of exponentials")
-        windows += [(piece.lower, piece.upper, c, slope) for c, _, slope in piece.terms]
-    return Kernel(Support.BOTH, Fraction(0), tuple(windows))
+def _multiplied(kernel: Kernel, factor: Fraction) -> Kernel:
+    pieces = []
+    for piece in kernel:
+        ends = [None if end is None else end * factor for end in (piece.lower, piece.upper)]
+        lower, upper = ends if factor > 0 else reversed(ends)
+        terms = tuple([(c / abs(factor), 0, slope / factor) for c, _, slope in piece.terms])
+        pieces.append(DensityPiece(lower, upper, terms))
+    return tuple(pieces)
 
 
 def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fraction]]) -> ValueSystem:
@@ -163,7 +144,7 @@ def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fract
         classes.setdefault(tuple((index, c / first) for index, c in column), []).append((i, first))
     system = ValueSystem(rows=[({}, constant) for _, constant in rows])
     for direction, members in classes.items():
-        law = tuple(sorted(_kernel(noises[i], factor) for i, factor in members))
+        law = tuple(sorted([_kernel(noises[i], factor) for i, factor in members], key=str))
         mean = sum((noises[i].mean * factor for i, factor in members), Fraction(0))
         for position, c in direction:
             system.rows[position][0][len(system.values)] = c
@@ -217,15 +198,6 @@ _ZERO = Piece.zero()
 
 #: Functions on the reals, or on the integers.
 _Function = TypeVar("_Function", Piecewise, "lattice.LatticePiecewise")
-
-#: A sum of independent noises around 0: the density of each is an exponential on one or both sides, given by its side
-#: and its integer rate, or a sum of windows.
-_Part = tuple[Support, int] | Windows
-_Law = tuple[_Part, ...]
-
-
-def _reflected(part: _Part) -> _Part:
-    return part.reflected() if isinstance(part, Windows) else (part[0].reflected(), part[1])
 
 
 @dataclass(slots=True)
@@ -332,13 +304,13 @@ class _Forest(ABC, Generic[_Function]):
             else:
                 self._bounds[i].meet(slope, constant)
         self._kernels = [
-            [kernel.times(s) for kernel in v.law] for v, s in zip(system.values, self._scales, strict=True)
+            [_multiplied(kernel, s) for kernel in v.law] for v, s in zip(system.values, self._scales, strict=True)
         ]
-        windows = [window for kernels in self._kernels for kernel in kernels for window in kernel.windows]
-        rates = [kernel.rate for kernels in self._kernels for kernel in kernels] + [slope for *_, slope in windows]
+        pieces = [piece for kernels in self._kernels for kernel in kernels for piece in kernel]
+        rates = [slope for piece in pieces for _, _, slope in piece.terms]
         self._rate_unit = Fraction(1, lcm(*(r.denominator for r in rates)))
         lengths = [v.mean * s for v, s in zip(system.values, self._scales, strict=True)]
-        lengths += [end for low, high, *_ in windows for end in (low, high)]
+        lengths += [end for piece in pieces for end in (piece.lower, piece.upper) if end is not None]
         spans = (*self._bounds, *self._edges.values())
         lengths += [x for span in spans for x in (span.low, span.high) if x is not None]
         self._length_unit = Fraction(1, lcm(*(x.denominator for x in lengths)))
@@ -401,21 +373,18 @@ class _Forest(ABC, Generic[_Function]):
         low, high = self._length(bound.low), self._length(bound.high)
         return None if low is None else low - center, None if high is None else high - center
 
-    def _law(self, i: int) -> _Law:
-        return tuple([self._part(kernel) for kernel in self._kernels[i]])
-
-    def _part(self, kernel: Kernel) -> _Part:
-        if not kernel.windows:
-            return kernel.side, int(kernel.rate / self._rate_unit)
-        lengths, rates = self._length_unit, self._rate_unit
-        return Windows(
+    def _law(self, i: int) -> list[Windows]:
+        rates = self._rate_unit
+        return [
             tuple(
                 [
-                    Window(int(low / lengths), int(high / lengths), c / rates, int(slope / rates))
-                    for low, high, c, slope in kernel.windows
+                    Window(self._length(piece.lower), self._length(piece.upper), c / rates, int(slope / rates))
+                    for piece in kernel
+                    for c, _, slope in piece.terms
                 ]
             )
-        )
+            for kernel in self._kernels[i]
+        ]
 
     def weights(self) -> Iterator[list[_Function]]:
         """Yield, for each tree, functions of its root's value, the shortest first; their product is the integrand.
@@ -473,12 +442,12 @@ class _Forest(ABC, Generic[_Function]):
         """
         values = self._system.values
         if values[i].parent == parent:
-            for part in self._law(i):
-                weight = self.smoothed(weight, _reflected(part))
+            for noise in self._law(i):
+                weight = self.smoothed(weight, tuple([window.reflected() for window in noise]))
             return weight.shifted(self._mean(i))
         if values[parent].parent == i:
-            for part in self._law(parent):
-                weight = self.smoothed(weight, part)
+            for noise in self._law(parent):
+                weight = self.smoothed(weight, noise)
             return weight.shifted(-self._mean(parent))
         span = self._edges[min(i, parent), max(i, parent)]
         low, high = self._length(span.low), self._length(span.high)
@@ -496,15 +465,15 @@ class _Forest(ABC, Generic[_Function]):
     def constant(self, value: Piece) -> _Function: ...
 
     @abstractmethod
-    def density(self, law: _Law) -> _Function:
-        """Return the density or mass of a sum of noises with mean 0 and the laws `law`."""
+    def density(self, law: Sequence[Windows]) -> _Function:
+        """Return the density or mass of a sum of noises with mean 0 and the densities `law`."""
 
     @abstractmethod
     def size(self, function: _Function) -> int: ...
 
     @abstractmethod
-    def smoothed(self, function: _Function, part: _Part) -> _Function:
-        """Return the convolution of `function` with the density or mass of the noise `part`, with mean 0."""
+    def smoothed(self, function: _Function, noise: Windows) -> _Function:
+        """Return the convolution of `function` with the density or mass of `noise`, with mean 0."""
 
 
 class _Densities(_Forest[Piecewise]):
@@ -513,51 +482,46 @@ class _Densities(_Forest[Piecewise]):
     def constant(self, value: Piece) -> Piecewise:
         return Piecewise((), (value,))
 
-    def density(self, law: _Law) -> Piecewise:
+    def density(self, law: Sequence[Windows]) -> Piecewise:
         first, *more = law
-        piecewise = first.density(self.meter) if isinstance(first, Windows) else density(*first, 0)
-        for part in more:
-            piecewise = self.smoothed(piecewise, part)
+        piecewise = density_of(first, self.meter)
+        for noise in more:
+            piecewise = self.smoothed(piecewise, noise)
         return piecewise
 
     def size(self, function: Piecewise) -> int:
         return function.size()
 
-    def smoothed(self, function: Piecewise, part: _Part) -> Piecewise:
-        if isinstance(part, Windows):
-            return part.smoothed(function, self.meter)
-        return smoothed(function, *part, self.meter)
+    def smoothed(self, function: Piecewise, noise: Windows) -> Piecewise:
+        return smoothed(function, noise, self.meter)
 
 
 class _Masses(_Forest["lattice.LatticePiecewise"]):
-    """A forest of integer values, which are sums of discrete Laplace noises with two-sided kernels."""
+    """A forest of integer values, which are sums of discrete Laplace noises."""
 
     dense = False
 
     def constant(self, value: Piece) -> lattice.LatticePiecewise:
         return lattice.LatticePiecewise(Piecewise((), (value,)))
 
-    def density(self, law: _Law) -> lattice.LatticePiecewise:
+    def density(self, law: Sequence[Windows]) -> lattice.LatticePiecewise:
         # Add up the noises of the most frequent rate at once.
-        ((most, count), *others) = Counter(_rate(part) for part in law).most_common()
+        ((most, count), *others) = Counter(map(_rate, law)).most_common()
         piecewise = lattice.LatticePiecewise.sum_of_laplace(most, count, self.meter)
         for rate, count in others:
             for _ in range(count):
-                piecewise = self.smoothed(piecewise, (Support.BOTH, rate))
+                piecewise = piecewise.smoothed(rate, self.meter)
         return piecewise
 
     def size(self, function: lattice.LatticePiecewise) -> int:
         return function.numerator.size()
 
-    def smoothed(self, function: lattice.LatticePiecewise, part: _Part) -> lattice.LatticePiecewise:
-        return function.smoothed(_rate(part), self.meter)
+    def smoothed(self, function: lattice.LatticePiecewise, noise: Windows) -> lattice.LatticePiecewise:
+        return function.smoothed(_rate(noise), self.meter)
 
 
-def _rate(part: _Part) -> int:
-    assert not isinstance(part, Windows)
-    side, rate = part
-    assert side is Support.BOTH
-    return rate
+def _rate(noise: Windows) -> int:
+    return abs(noise[0].slope)
 
 
 # --- The measure of any set of linear constraints over independent continuous noises, one noise at a time -------------
