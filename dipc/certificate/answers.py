@@ -78,11 +78,11 @@ class _KnownPoint:
     cell: tuple[Guard, ...]
 
     def is_just_in(self, guards: tuple[Guard, ...]) -> bool:
-        """True if the point is known to satisfy all of `guards` but the last, and satisfies the last."""
+        """True if the point satisfies all of `guards`, where all but the last are those of its cell."""
         return len(self.cell) == len(guards) - 1 and all(map(is_, self.cell, guards)) and guards[-1].holds(self.point)
 
     def changed(self, change: Point, guards: tuple[Guard, ...]) -> _KnownPoint | None:
-        """Return the point with the coordinates in `change` instead of its own, or None if it is not in `guards`."""
+        """Return the point with the coordinates in `change` instead of its own; None if it does not satisfy `guards`."""
         point = {**self.point, **change}
         shared = sum(takewhile(bool, map(is_, self.cell, guards)))
         for place in reversed(range(len(guards))):
@@ -134,10 +134,10 @@ class Solved(Answers):
         return self.stated.get(key)
 
     def _divided(self, key: str, question: Divided) -> dict[str, Any] | None:
-        """Return evidence that the claims of the classes cover the cell of the `question`, or None if none is found.
+        """Return evidence that the claims of the classes cover the cell of `question`, or None if none is found.
 
         The evidence is a class that is right on the whole cell, an input nearer than alpha, or a half-space that cuts
-        the cell in two. Raises Undecided.
+        the cell in two. `key` names the question. Raises Undecided.
         """
         stated = self._near.pop(key, None)
         if stated is None:
@@ -214,7 +214,7 @@ class Solved(Answers):
         return point if isinstance(point, Infeasible) else None
 
     def _of_few(self, guards: tuple[Guard, ...]) -> Point | Infeasible | None:
-        """Return a point of the guards about inputs of the last guard alone, or the proof that there is none.
+        """Return a point, or a proof that there is none, of the guards that are about inputs of the last guard alone.
 
         Return None if all of `guards` are about these inputs.
         """
@@ -222,7 +222,7 @@ class Solved(Answers):
         return None if len(few) == len(guards) else _of_part(guards, few)
 
     def _across(self, guards: tuple[Guard, ...]) -> Infeasible | None:
-        """Return a contradiction of the guards about the inputs that the last near input moves, or None."""
+        """Return a contradiction among those of `guards` that are about inputs moved by the last near input, or None."""
         found = _of_part(guards, _guard_places(self._moved, guards))
         return found if isinstance(found, Infeasible) else None
 
@@ -296,7 +296,10 @@ def _guard_places(inputs: Set[int], guards: Sequence[Guard]) -> list[int]:
 
 
 def _of_part(guards: Sequence[Guard], places: Sequence[int]) -> Point | Infeasible:
-    """Return a point that satisfies the guards at `places`, or the proof that there is none. Raises Undecided."""
+    """Return a point that satisfies the guards at `places` in `guards`, or the proof that there is none.
+
+    Raises Undecided.
+    """
     found = _solution(tuple([guards[place] for place in places]))
     if isinstance(found, Infeasible):
         return Infeasible({places[place]: weight for place, weight in found.weights.items()})
@@ -305,7 +308,7 @@ def _of_part(guards: Sequence[Guard], places: Sequence[int]) -> Point | Infeasib
 
 @lru_cache(maxsize=4096)
 def _solution(guards: tuple[Guard, ...]) -> Point | Infeasible:
-    """Return a point that satisfies the guards, or the proof that there is none. Raises Undecided.
+    """Return a point that satisfies `guards`, or the proof that there is none. Raises Undecided.
 
     The answers are kept, since many cells ask for the same few guards.
     """
@@ -366,7 +369,7 @@ def _shifts(question: Followed) -> list[Any]:
 
 
 def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
-    """Return a point of the question's guards at which `wanted` is least, with the proof; None if none is found."""
+    """Return a point of the guards of `question` at which `wanted` is least, with the proof; None if none is found."""
     system, form = list(map(halfspace, question.guards)), halfspace(wanted)
     if question.whole:
         nearest = None
@@ -419,10 +422,10 @@ def _numbers(numbers: Mapping[int, Fraction]) -> list[list[Any]]:
 
 
 def asks_nothing(ideal: Ideal) -> bool:
-    """True only if the checker computes det and dd at every input without an answer from the certificate.
+    """True only if the checker computes det and dd of `ideal` at every input without an answer from the certificate.
 
-    This is the case if the ideal compares each real or int input at most once, with a number, so that no two guards of
-    a path are about one input. A precondition may compare inputs in other ways.
+    This is the case if the ideal compares each real or int input at most once, with a number, so that no two guards
+    of a path are about one input. A precondition may compare inputs in other ways.
     """
     machine = ideal.machine
     if machine.requires:
@@ -435,9 +438,9 @@ def asks_nothing(ideal: Ideal) -> bool:
 
 
 def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tuple[int, bool]]:
-    """Yield (slot, compared) for each variable that `item` reads.
+    """Yield (slot, whether a comparison with a number reads the variable) for each variable that `item` reads.
 
-    The flag is True if a comparison with a number reads the variable.
+    `compared` is True if `item` itself is a side of such a comparison.
     """
     match item:
         case Place(slots, _, index):

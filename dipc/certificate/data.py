@@ -36,18 +36,18 @@ _LONG = 1_200
 
 
 def digits(number: int) -> str:
-    """Return the decimal text of an integer of any length, whatever limit Python has for conversions."""
+    """Return the decimal text of the integer `number`, of any length, whatever limit Python has for conversions."""
     return str(number) if number.bit_length() <= _LONG else str(flint.fmpz(number))
 
 
 def rational(number: Fraction) -> str:
-    """Return the text of a number in lowest terms, such as "-1/3" or "2"."""
+    """Return the text of `number` in lowest terms, such as "-1/3" or "2"."""
     above = digits(number.numerator)
     return above if number.denominator == 1 else f"{above}/{digits(number.denominator)}"
 
 
 def headed(question: Question, program: Program, tool: str, verdict: object) -> dict[str, Any]:
-    """Return the fields that every document about a program has: question, program, tool and verdict.
+    """Return the fields that every document about a program has: `question`, `program`, `tool` and `verdict`.
 
     `tool` names the writer of the document.
     """
@@ -62,7 +62,7 @@ def headed(question: Question, program: Program, tool: str, verdict: object) -> 
 
 
 def _required(program: Program) -> dict[str, Any]:
-    """Return the certificate's field about the precondition, as a dict that is empty if there is none.
+    """Return the certificate's field about the precondition of `program`, as a dict that is empty if there is none.
 
     The field states the precondition with an input that satisfies it, or the ranges of clipped inputs.
     """
@@ -77,7 +77,7 @@ def _required(program: Program) -> dict[str, Any]:
 
 
 def claim_data(claim: Claim) -> dict[str, Any]:
-    """Return a claim about accuracy as JSON data: its expressions, and the intervals of eps."""
+    """Return `claim`, a claim about accuracy, as JSON data: its expressions, and the intervals of eps."""
     return {
         "alpha": expression_text(claim.alpha),
         "beta": expression_text(claim.beta),
@@ -87,7 +87,7 @@ def claim_data(claim: Claim) -> dict[str, Any]:
 
 
 def program_data(program: Program) -> dict[str, Any]:
-    """Return the program as JSON data: its text and its constants.
+    """Return `program` as JSON data: its text and its constants.
 
     The text is the user's, also if clipped inputs were limited to ranges.
     """
@@ -104,7 +104,7 @@ def program_data(program: Program) -> dict[str, Any]:
 
 
 def table_data(program: Program, table: Table) -> dict[str, Any]:
-    """Return the table as JSON data, with the names of its columns."""
+    """Return `table` as JSON data, with the names of its columns: the inputs and outputs of `program`."""
     return {
         "name": table.name,
         "sha256": _file_hash(table.name),
@@ -135,7 +135,7 @@ def _file_hash(name: str) -> str | None:
 
 
 def sealed(document: dict[str, Any]) -> str:
-    """Return the JSON text of a document with its digest, with one row or entry a line."""
+    """Return the JSON text of `document` with its digest, with one row or entry a line."""
     return seal({name: list(map(encode, v)) if isinstance(v, list) else encode(v) for name, v in document.items()})
 
 
@@ -162,7 +162,7 @@ def seal(entries: dict[str, str | list[str]]) -> str:
 
 
 def ring_data(value: ExpPoly) -> list[list[Any]]:
-    """Return the JSON data of Σ c·eps^k·e^{q·eps}: the terms [k, "q", "c"], in the order of (q, k)."""
+    """Return the JSON data of `value`, Σ c·eps^k·e^{q·eps}: the terms [k, "q", "c"], in the order of (q, k)."""
     unit, terms = value.integer_terms()
     exponents = {j: str(Fraction(j, unit)) for j in {j for _, j, _ in terms}}
     ordered = sorted(terms, key=itemgetter(1, 0))
@@ -171,7 +171,7 @@ def ring_data(value: ExpPoly) -> list[list[Any]]:
 
 
 def closed_data(value: Closed) -> list[list[Any]] | dict[str, list[list[Any]]]:
-    """Return a closed form as JSON data: its terms, or for a quotient the terms of numerator and denominator."""
+    """Return the closed form `value` as JSON data: its terms, or for a quotient those of numerator and denominator."""
     if isinstance(value, Quotient) and value.denominator != 1:
         return {"numerator": ring_data(value.numerator), "denominator": ring_data(value.denominator)}
     return ring_data(fraction_of(value)[0])
@@ -205,7 +205,7 @@ class Uncertified(ValueError):
 
 
 def require_known_laws(program: CoreProgram) -> None:
-    """Raise Uncertified for a program that the checker cannot follow.
+    """Raise Uncertified if the checker cannot follow `program`.
 
     It knows no law for some noises, no weights that are probabilities for some eps only, and no normal noise in a
     program that is for one eps.
@@ -225,7 +225,7 @@ def require_known_laws(program: CoreProgram) -> None:
 
 
 def has_closed_forms(program: CoreProgram) -> bool:
-    """True if the probabilities of the program have closed forms: no noise of it is normal."""
+    """True if the probabilities of `program` have closed forms: no noise of it is normal."""
     return all(each.law.has_form for each in program.instructions if isinstance(each, SampleNoise))
 
 

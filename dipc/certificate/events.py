@@ -15,7 +15,7 @@ from dipc.verifier.trees import Center, Form, Spread, Tree
 
 
 def enclosed_data(value: Enclosed) -> list[Any]:
-    """Return the JSON data of the sum of weight·Π Pr[star]. A star is an event over connected noises."""
+    """Return the JSON data of `value`, the sum of weight·Π Pr[star]. A star is an event over connected noises."""
     return [
         [[[k, str(q), str(c)] for (k, q), c in sorted(above.items())], [star_data(star) for star in stars]]
         for stars, (above, _) in sorted(value.terms.items(), key=lambda term: [star_order(star) for star in term[0]])
@@ -23,12 +23,12 @@ def enclosed_data(value: Enclosed) -> list[Any]:
 
 
 def star_data(star: Hub) -> dict[str, Any]:
-    """Return an event over connected noises as JSON data."""
+    """Return `star`, an event over connected noises, as JSON data."""
     return tree_data(star) if isinstance(star, Tree) else summed_data(star)
 
 
 def tree_data(event: Tree) -> dict[str, Any]:
-    """Return an event that compares noises along a tree as JSON data."""
+    """Return `event`, which compares noises along a tree, as JSON data."""
     data = {"root": _center_data(event.root), "fixed": event.fixed}
     return data if event.square == UNIT else {**data, "square": number_data(event.square)}
 
@@ -45,7 +45,7 @@ def _center_data(center: Center) -> list[Any]:
 
 
 def summed_data(event: Summed) -> dict[str, Any]:
-    """Return an event about sums of integer noises along a tree as JSON data."""
+    """Return `event`, about sums of integer noises along a tree, as JSON data."""
     return {"values": _branch_data(event.root)}
 
 
@@ -63,5 +63,5 @@ def _branch_data(branch: Branch) -> list[Any]:
 
 
 def number_data(number: Number) -> list[Any]:
-    """Return the JSON data of a real number: a rational times powers."""
+    """Return the JSON data of the real number `number`: a rational times powers."""
     return [str(number.factor), [[p.function, number_data(p.argument), str(p.exponent)] for p in number.powers]]

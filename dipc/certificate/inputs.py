@@ -58,7 +58,10 @@ from dipc.verifier.syntax import read_program
 
 
 def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResult], tool: str) -> str:
-    """Return the text of the certificate of a question about every real input. Raises Uncertified if it has none."""
+    """Return the certificate of `question`, about every real input, as text. Raises Uncertified if it has none.
+
+    `results` has the decided classes, and `tool` is named as the writer.
+    """
     if isinstance(question, AllNumbers) and question.program.core.requires is not None:
         raise Uncertified("the checker does not follow `requires` for every number of queries")
     document = _Writer(question).document(results, tool)

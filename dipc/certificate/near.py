@@ -119,7 +119,7 @@ def _is_shown(question: Divided, stated: NearEvidence) -> bool:
 
 
 def halves(question: Divided, cut: Cut) -> Iterator[tuple[Divided, NearEvidence]]:
-    """Yield the two sides of `cut` as questions about smaller cells, each with its evidence."""
+    """Yield the two sides of `cut`, a half-space that divides the cell of `question`, as questions with their evidence."""
     cells = question.coverage.halves(question.cell, cut.guard.renamed(question.coverage.places))
     for cell, stated in zip(cells, (cut.holds, cut.fails), strict=True):
         yield replace(question, cell=cell), stated
@@ -153,7 +153,7 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[NearEvidence]:
-    """Yield an input of each path with another answer, for the discrete norm: each is at the distance 1."""
+    """Yield an input of each path of `known` with another answer, for the discrete norm: each is at the distance 1."""
     for number, finite in enumerate(known.ideal.combinations()):
         for other in known.ideal.paths(finite):
             if known.equal_numbers(other) is None:
@@ -178,8 +178,9 @@ def _steps(here: int, direction: Mapping[int, Fraction], length: Line, rounded: 
 def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEvidence]:
     """Yield inputs just across the boundary of `guard` from u, in the direction of the shortest way.
 
-    The guard is one of u's path. The inputs are halfway between the boundary and the distance alpha, or nearer if
-    paths beyond may have the answer of u. If all inputs in the guard are ints, the first input outside is yielded.
+    `guard` is one of the path with index `here` in `known`, in which u is. The inputs are halfway between the
+    boundary and the distance alpha, or nearer if paths beyond may have the answer of u. If all inputs in `guard` are
+    ints, the first input outside is yielded.
     """
     width, direction = outwards(known.ideal.norm, guard)
     form = Affine(guard.constant, guard.form)
@@ -200,8 +201,8 @@ def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEviden
 def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Fraction | None:
     """Return half the distance between the boundary of `guard` and the next path beyond it with the answer of u.
 
-    None if this distance is 0, or there is no such path. `direction` points across the boundary, and changes the
-    guard's form by `width`.
+    The paths are those of `known`. None if this distance is 0, or there is no such path. `direction` points across
+    the boundary, and changes the guard's form by `width`.
     """
     beyond = 1 + len(known.ideal.machine.slots)
     depth = plus(scaled(Affine(guard.constant, guard.form), 1 / width), _own(beyond))
@@ -223,7 +224,8 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
 def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
     """Yield the candidates u with one input moved up, or moved down, for each input on which the path's answer depends.
 
-    A third candidate cuts the cell at a point inside the path: above the point the input moves down, below it up.
+    The path has the index `here` in `known`. A third candidate cuts the cell at a point inside the path: above the
+    point the input moves down, below it up.
     """
     forms = (value for value in known.ideal.decisive_outputs(known.path.answer) if isinstance(value, Affine))
     for slot in sorted({slot for value in forms for slot, _ in value.terms}):
@@ -238,7 +240,8 @@ def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
 def _stepping(known: Surroundings, here: int, other: Path) -> Iterator[NearEvidence]:
     """Yield inputs of the path `other`, if its guards bound one form of ints from one side or from both.
 
-    The form is approached in unit steps from u. For two bounds and the norm linf, the last step moves fewer inputs.
+    The form is approached in unit steps from u, which is in the path with index `here` in `known`. For two bounds and
+    the norm linf, the last step moves fewer inputs.
     """
     whole, norm = known.ideal.integer_inputs, known.ideal.norm
     forms = {guard.form for guard in other.guards}
@@ -278,8 +281,9 @@ _LEFT = -1_000
 class _Nearest:
     """A search for the input nearest to u that satisfies the guards of a path, by eliminating its coordinates in turn.
 
-    `bounds` has for each coordinate the affine forms that bound it, in the order of elimination. A nearest input
-    exists for every u at which all `sides` are positive.
+    `slots` are the inputs, and those in `whole` are ints. `bounds` has for each coordinate the affine forms that
+    bound it from below and from above, in the order of elimination. A nearest input exists for every u at which all
+    `sides` are positive. `cells` counts the cells that were looked at.
     """
 
     slots: Sequence[int]
@@ -313,9 +317,10 @@ class _Nearest:
     def evidence(
         self, cell: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]
     ) -> NearEvidence:
-        """Return the evidence for a cell once the coordinates in `chosen` have values: one near input, or a cut.
+        """Return the evidence for `cell` once the coordinates in `chosen` have values: one near input, or a cut.
 
-        `upper` has the chosen coordinates that are at an upper bound. Raises Undecided.
+        `here` is the index of the finite inputs of the near input. `upper` has the chosen coordinates that are at an
+        upper bound. Raises Undecided.
         """
         if not chosen:
             self.cells = 0
@@ -359,10 +364,10 @@ class _Nearest:
 
 @lru_cache(maxsize=256)
 def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner: bool) -> _Nearest | None:
-    """Return a search for the input nearest to u that satisfies `guards`, or None if elimination does not apply.
+    """Return a search for the input nearest to u, in `norm`, that satisfies `guards`.
 
-    With `inner`, the ints (the inputs in `whole`) are rounded to the nearest integer, which may cost 1/2 of the
-    distance; otherwise they are rounded away from u.
+    None if elimination does not apply. With `inner`, the ints (the inputs in `whole`) are rounded to the nearest
+    integer, which may cost 1/2 of the distance; otherwise they are rounded away from u.
     """
     slots = sorted({slot for guard in guards for slot, _ in guard.form})
     of_ints = [guard for guard in guards if any(slot in whole for slot, _ in guard.form)]
@@ -440,7 +445,7 @@ def _put(line: Line, chosen: Mapping[int, Line]) -> Line:
 
 
 def halfspace(guard: Guard) -> Halfspace:
-    """Return the guard as a half-space for linear programs."""
+    """Return `guard` as a half-space for linear programs."""
     return Halfspace(sorted_terms(dict(guard.form)), guard.constant, guard.strict)
 
 

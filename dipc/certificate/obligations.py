@@ -71,7 +71,7 @@ NO_CELLS = "the checker's precision is not enough for its Taylor polynomials"
 
 
 def has_normal(bound: Bound) -> bool:
-    """True if the bound is about normal noise."""
+    """True if `bound` is about normal noise."""
     return any(_is_normal(noise) for share in bound.shares for event in share.events for noise in event.noises)
 
 
@@ -80,9 +80,9 @@ def _is_normal(noise: Noise) -> bool:
 
 
 def stars_of(bound: Bound, measurer: Measurer) -> Enclosed:
-    """Return the bound as the checker's sum Σ weight·Π Pr[star], in which a star is an event over connected noises.
+    """Return `bound` as the checker's sum Σ weight·Π Pr[star], in which a star is an event over connected noises.
 
-    Raises Undecided if the bound has no such sum.
+    `measurer` measures factors without normal noise. Raises Undecided if `bound` has no such sum.
     """
     total, budget = Sum(), Steps()
     total.add((), _closed(ExpPoly.constant(bound.constant)), budget)
@@ -120,7 +120,10 @@ def _closed(value: object) -> ReadClosed:
 
 
 def closed_value(value: object) -> ReadClosed | None:
-    """Convert a closed form of dipc to one of the checker; None if it is of another kind or has a denominator."""
+    """Convert `value` from a closed form of dipc to one of the checker.
+
+    Return None if it has a denominator, or if it is no closed form.
+    """
     return _closed(value) if isinstance(value, ExpPoly) else None
 
 
@@ -250,7 +253,7 @@ Least = tuple[tuple[ClosedForm, ...], ...]
 def least_of(read: claims.Least, intervals: Sequence[Interval]) -> Least | None:
     """Convert a beta that the checker `read`, a minimum of maxima of quotients, to closed forms of dipc.
 
-    Return None if a denominator is not known to have one sign on the intervals.
+    Return None if a denominator is not known to have one sign on `intervals`.
     """
     result: list[tuple[ClosedForm, ...]] = []
     for group in read:
@@ -272,7 +275,7 @@ def _exact(terms: Ring) -> ExpPoly:
 
 
 def closed_form(value: ReadClosed) -> ClosedForm:
-    """Convert a closed form of the checker, whose denominator must be 1, to one of dipc."""
+    """Convert `value`, a closed form of the checker with the denominator 1, to one of dipc."""
     above, below = value
     assert below == ONE, "the denominator is 1"
     return ClosedForm(_exact(above))
@@ -290,10 +293,10 @@ _End = Fraction | None
 
 
 def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> list[Covered]:
-    """Return cells that cover the interval, on each of which one of the functions is nonnegative.
+    """Return cells that cover `interval`, on each of which one of `functions` is nonnegative.
 
-    All denominators must be positive. Raises LimitReached if no cells are found, such as for functions that change
-    signs at the same irrational eps.
+    All denominators must be positive. Raises LimitReached if no cells are found within `limits`, such as for
+    functions that change signs at the same irrational eps.
     """
     tops = [fraction_of(f)[0] for f in functions]
     if interval.is_point:
@@ -311,7 +314,7 @@ def cover(functions: Sequence[Closed], interval: Interval, limits: Limits) -> li
 
 
 def _stretches(interval: Interval, roots: Sequence[Root], signs: Sequence[int]) -> list[tuple[Fraction, _End]]:
-    """Return intervals (low, high) on which a function is nonnegative; they end a little before irrational `roots`.
+    """Return parts (low, high) of `interval` on which a function is nonnegative, ending just before irrational `roots`.
 
     `signs` has its sign before the first root, between two neighboring roots, and after the last one.
     """
@@ -377,7 +380,7 @@ def _none() -> LimitReached:
 def factors_data(analysis: Analysis, chart: SignChart | None = None) -> list[dict[str, Any]]:
     """Return the factors of a function as JSON data, each with the proof of its sign on the interval of `analysis`.
 
-    With a chart, the roots of different factors are enclosed in disjoint intervals.
+    With a `chart`, the roots of different factors are enclosed in disjoint intervals.
     """
     form, interval = analysis.form, analysis.interval
     unit = ExpPoly.from_terms([(form.power, form.exponent, analysis.sign * form.factor)])
@@ -393,10 +396,10 @@ def factors_data(analysis: Analysis, chart: SignChart | None = None) -> list[dic
 def _evidence(
     sign: FactorSign, scale: Fraction, upper: Fraction | None, roots: Sequence[Root]
 ) -> list[dict[str, Any]] | None:
-    """Return the proof of a factor's sign: pieces of its interval, in order, each with the sign at its lower end.
+    """Return the proof of the factor's `sign`: pieces of its interval, in order, each with the sign at its lower end.
 
-    None if the factor has a rational root. The ends of pieces, divided by `scale`, are values of eps; the last one is
-    `upper`.
+    None if the factor has a rational root. `roots` are its roots, to be enclosed disjointly. The ends of pieces,
+    divided by `scale`, are values of eps; the last one is `upper`.
     """
     if sign.rational_root is not None:
         return None
@@ -438,7 +441,10 @@ def _pieces(piece: CoverPiece | RootPiece, scale: Fraction, root: Root | None) -
 
 
 def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[str, Any]] | None:
-    """Return the factors that show where the decided function is negative on the interval; None if they are unknown."""
+    """Return the factors that show where the decided function is negative on `interval`; None if they are unknown.
+
+    `decision` is what was decided about the sign of the function there.
+    """
     match decision:
         case Holds(proof=Analysis() as analysis):
             return factors_data(analysis)
@@ -449,7 +455,7 @@ def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[s
 
 
 def cell_data(argument: int, interval: Interval, decision: SignDecision | None) -> dict[str, Any]:
-    """Return the JSON data of a cell on which the function with index `argument` is nonnegative, with the proof.
+    """Return the JSON data of the cell `interval`, on which the function with index `argument` is nonnegative.
 
     `decision` has the proof. The function 0 and a single eps need none: the checker finds their sign.
     """
@@ -463,7 +469,10 @@ def cell_data(argument: int, interval: Interval, decision: SignDecision | None) 
 
 
 def positive_proof(function: ExpPoly, limits: Limits, intervals: Sequence[Interval]) -> dict[str, Any]:
-    """Return the JSON entry of a denominator, with the proof that it is positive for every eps or on `intervals`."""
+    """Return the JSON entry of the denominator `function`, with the proof that it is positive.
+
+    It is proved for every eps or on `intervals`. If the work exceeds `limits`, the reason replaces the proof.
+    """
     data: dict[str, Any] = {"function": ring_data(function)}
     if coefficient_sign(function) > 0:
         return data | {"proof": "coefficients"}
@@ -506,7 +515,8 @@ class ObligationWriter:
     ) -> None:
         """Start an empty list; if `intervals` are given, each obligation is about them.
 
-        `kept` returns the decision, with its proof, that was kept for a probability and a beta, or None.
+        `functions` has the JSON data of functions, and `limits` bounds the work on proofs. `kept` returns the
+        decision, with its proof, that was kept for a probability and a beta, or None.
         """
         self._beta_data: list[dict[str, Any]] = []
         self._obligation_data: list[dict[str, Any]] = []
@@ -530,7 +540,7 @@ class ObligationWriter:
         }
 
     def probability(self, value: ClosedForm | Enclosed) -> int:
-        """Return the index of a probability, or of a lower bound of one; append it if it is new."""
+        """Return the index of `value`, a probability or a lower bound of one; append it if it is new."""
         known = self._probabilities.get(value)
         if known is None:
             known = self._probabilities[value] = len(self._probability_data)
@@ -543,7 +553,7 @@ class ObligationWriter:
         return known
 
     def beta(self, beta: Beta) -> int:
-        """Return the index of a beta; append it if it is new."""
+        """Return the index of `beta`; append it if it is new."""
         known = self._betas.get(beta)
         if known is None:
             known = self._betas[beta] = len(self._beta_data)
@@ -569,10 +579,10 @@ class ObligationWriter:
         besides: Mapping[str, Any] = MappingProxyType({}),
         read: Read | None = None,
     ) -> int:
-        """Return the index of the obligation `probability` >= 1 - `beta`; append it, with `besides`, if it is new.
+        """Return the index of the obligation `probability` >= 1 - `beta` on `intervals`; append it if it is new.
 
-        `besides` are further fields, and `result` is the decision. For a probability over normal noise, the proof uses
-        the beta that the checker has `read`.
+        `besides` are further fields, and `result` is the decision. For a probability over normal noise, the proof
+        uses the beta that the checker has `read`.
         """
         number = self.probability(probability)
         key = (number, beta, intervals)
@@ -602,10 +612,10 @@ class ObligationWriter:
         vacuous: bool,
         nothing: bool,
     ) -> dict[str, Any]:
-        """Return the JSON fields of a row for its obligation `probability` >= 1 - `beta`, with the proof in `decision`.
+        """Return the JSON fields of a row for its obligation `probability` >= 1 - `beta` on `intervals`.
 
-        `probability` is None if it has no closed form. A `vacuous` row has no obligation. With `nothing`, beta is at
-        least 1 on the intervals, and the obligation is 0 >= 1 - beta.
+        `decision` has the proof. `probability` is None if it has no closed form. A `vacuous` row has no obligation.
+        With `nothing`, beta is at least 1 on the intervals, and the obligation is 0 >= 1 - beta.
         """
         data: dict[str, Any] = {
             "probability": None if probability is None else self.probability(probability),
@@ -626,7 +636,7 @@ class ObligationWriter:
         return data
 
     def closed(self, value: Closed) -> Any:
-        """Return a function as JSON data, and list its denominator with a proof that it is positive."""
+        """Return the function `value` as JSON data, and list its denominator with a proof that it is positive."""
         if isinstance(value, Quotient) and value.denominator != 1 and value.denominator not in self._positive:
             self._positive[value.denominator] = positive_proof(value.denominator, self._limits, self._intervals)
         return self._functions.data(value)
@@ -681,7 +691,10 @@ class ObligationWriter:
 
 
 def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals, result: Decision) -> dict[str, Any]:
-    """Return the evidence for a decision about a sum over normal noises, or the reason why there is none."""
+    """Return the evidence for the decision `result` about `value` >= 1 - `beta` on `intervals`, with normal noises.
+
+    If there is no evidence, its place has the reason.
+    """
     totals = None if value is None else slacks(value, beta, Steps())
     if totals is None or value is None or beta is None:
         return {"reason": IN_PIECES}
@@ -703,7 +716,10 @@ def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals
 
 
 def certified(beta: BetaForm, read: Read | None, intervals: Intervals) -> Beta:
-    """Return `beta` as the checker has `read` it in the claim, or as text if the checker cannot read it."""
+    """Return `beta` as the checker has `read` it in the claim, or as text if the checker cannot read it.
+
+    It is used on `intervals` of eps.
+    """
     if read is None:
         return str(beta)
     if isinstance(read, Enclosed):

@@ -52,8 +52,8 @@ _MOST_MOVES = 4_096
 def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyReport, tool: str = "dipc") -> str:
     """Return the text of the certificate of `report`, the answer of `question.decide`, whose engine keeps proofs.
 
-    If a claim for every m is refuted, the certificate refutes it for one m. Raises Uncertified if the format has no
-    certificate.
+    `tool` is named as the writer. If a claim for every m is refuted, the certificate refutes it for one m. Raises
+    Uncertified if the format has no certificate.
     """
     if report.verdict is PrivacyVerdict.UNDECIDED:
         raise Uncertified("the claim is undecided")
@@ -118,9 +118,10 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
 
 
 def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> str:
-    """Return a certificate by shifts that cost more than the budget, where delta covers the excess of one noise.
+    """Return a certificate of `report` by shifts that cost more than the budget of `question`.
 
-    Raises Uncertified if the checker does not accept it.
+    Its delta covers the excess of one noise. `tool` is named as the writer. Raises Uncertified if the checker does
+    not accept it.
     """
     if isinstance(question.adjacency, Neighborhood):
         text = sealed(_aligned(question, report, tool))
@@ -134,9 +135,9 @@ def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -
 
 
 def _as_event(question: PrivacyQuestion, report: PrivacyReport) -> PrivacyCounterexample:
-    """Return the counterexample with an interval of its one real output in place of the worst set of outputs.
+    """Return the counterexample of `report` with an interval of the one real output in place of the worst set.
 
-    Raises Uncertified if no such interval refutes the claim.
+    Raises Uncertified if no interval refutes the claim of `question`.
     """
     refused = Uncertified(
         "the checker follows a refutation by real outputs only if they are one interval of the only output"
@@ -182,8 +183,8 @@ def _aligned(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> dic
 def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) -> dict[str, Any] | None:
     """Return, as JSON data, the cheapest shift of the noises for each exit and each extreme move of the inputs.
 
-    `program` and `adjacency` are the certificate's fields. Return None if some move has no shift, or if there are too
-    many moves.
+    `program` and `adjacency` are the certificate's fields, and `only_at` is the one eps of the program, or None.
+    Return None if some move has no shift, or if there are too many moves.
     """
     distance, _, radius = adjacency.partition(":")
     constants = {name: Fraction(value) for name, value in program["constants"].items()}
@@ -217,7 +218,10 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
 
 
 def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int, Fraction] | None:
-    """Return the cheapest shift of noises that keeps the outputs of the exit when inputs change by `move`, or None."""
+    """Return the cheapest shift of noises that keeps the outputs of `aligned` when inputs change by `move`, or None.
+
+    `aligned` is an exit with what its outputs and guards read.
+    """
 
     def halfspace(change: Change) -> Halfspace:
         kept = {i: c for i, c in change.noises.items() if i in aligned.rates}
@@ -361,9 +365,9 @@ class _Writer(Generic[T]):
     def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
         """Return (couples with excess <= 0, couples with excess >= 0, sets of outputs to check at each pair).
 
-        A couple is the two probabilities of an output at adjacent inputs. A set contains all outputs with a
-        nonnegative excess, and some whose excess changes its sign over eps. Raises Uncertified if there are too many
-        sets.
+        `table` has the laws of the outputs, and `pairs` the adjacent inputs. A couple is the two probabilities of an
+        output at adjacent inputs. A set contains all outputs with a nonnegative excess, and some whose excess changes
+        its sign over eps. Raises Uncertified if there are too many sets.
         """
         signs: dict[tuple[int, int], int] = {}
         never_more: list[list[Any]] = []
@@ -435,7 +439,7 @@ class _OfClosedForms(_Writer[Closed]):
     _last: tuple[ClosedForm, ClosedForm, Decision] | None = None
 
     def of_an_event(self, counterexample: PrivacyCounterexample, tool: str) -> dict[str, Any]:
-        """Return the unsealed certificate of a refutation by one event.
+        """Return the unsealed certificate of `counterexample`, a refutation by one event; `tool` is its writer.
 
         The event states an interval for each numeric output, and a value for each other one.
         """

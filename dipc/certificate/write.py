@@ -132,7 +132,7 @@ class _Writer:
     # --- rows -------------------------------------------------------------------------------------
 
     def _shared(self, row: Row, outcome: RowOutcome) -> dict[str, Any]:
-        """Return the JSON data that `row` shares with all rows of equal outcome, dd and claim columns.
+        """Return the JSON data that `row` shares with all rows of equal `outcome`, dd and claim columns.
 
         Placeholders replace the input, the output and the row's number, in this order.
         """
@@ -152,7 +152,7 @@ class _Writer:
         return data | {name: value for name, value in entry.items() if value is not None or name != "open"}
 
     def _over_normal_noise(self, row: Row, outcome: RowOutcome, beta: Beta) -> dict[str, Any]:
-        """Return the JSON fields of a row whose probability is over normal noise; empty for another row."""
+        """Return the JSON fields of `row` with this `outcome` and `beta` if it is over normal noise; empty otherwise."""
         try:
             bound = self.question.probabilities.bound(row.inputs, row.outputs, outcome.terms.gamma)
             if not has_normal(bound):
@@ -198,7 +198,7 @@ def _with_product(document: dict[str, Any], product: Product | None) -> dict[str
 
 
 def _doubt(document: dict[str, Any]) -> str | None:
-    """Return the checker's reason for not accepting that the rows represent all inputs, or None if it accepts."""
+    """Return the checker's reason for not accepting that the rows of `document` represent all inputs, or None."""
     known, budget = document_of(document), Budget(answers=Answers(document["answers"]))
     tree, machine, _ = program_in(known, budget)
     try:
@@ -213,7 +213,10 @@ def _doubt(document: dict[str, Any]) -> str | None:
 
 
 def certify_ranges(question: FreeGamma, evidence: Evidence, verdict: Verdict, tool: str) -> str:
-    """Return the text of the certificate of a table for every gamma."""
+    """Return the text of the certificate of `question`, a table for every gamma, with this `verdict`.
+
+    `evidence` has what was decided about its rows, and `tool` is named as the writer.
+    """
     document = with_answers(_RangeWriter(question).document(evidence.results, verdict, tool))
     return sealed(_with_product(document, evidence.product))
 
@@ -283,7 +286,8 @@ _STEP = Fraction(1, 1000)
 def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
     """Return the certificate of the least factor of beta: a number above it suffices, and one below does not.
 
-    Raises Uncertified if the least factor is not known, or if there is none.
+    `tightest` is the answer that has the factor, and `tool` is named as the writer. Raises Uncertified if the least
+    factor is not known, or if there is none.
     """
     if tightest.factor is None or not tightest.complete:
         raise Uncertified("no factor suffices" if tightest.factor is None else "the least factor is not known")
@@ -303,9 +307,10 @@ def certify_factor(tightest: Tightest, tool: str = "dipc") -> str:
 
 
 def certify_solution(solution: Solution, tool: str = "dipc") -> str:
-    """Return the certificate of a solution that is a least gamma, or a least eps from which on the claim holds.
+    """Return the certificate of `solution`, a least gamma or a least eps from which on the claim holds.
 
-    Raises Uncertified if the solution has no such number or is not known, and for solutions of other kinds.
+    `tool` is named as the writer. Raises Uncertified if the solution has no such number or is not known, and for
+    solutions of other kinds.
     """
     if solution.status is not Status.SOLVED:
         raise Uncertified(
@@ -332,10 +337,11 @@ def certify_solution(solution: Solution, tool: str = "dipc") -> str:
 
 
 def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant | Loss, tool: str = "dipc") -> str:
-    """Return the certificate of a least privacy constant K, or of the largest loss at one eps.
+    """Return the certificate of `constant`, a least privacy constant K or the largest loss at one eps.
 
-    It proves the program private with the constant as its budget, and refutes a smaller budget if this refutation has a
-    certificate; a claim for every m is refuted for one m. Raises Uncertified.
+    It proves the program of `question` private with the constant as its budget, and refutes a smaller budget if this
+    refutation has a certificate; a claim for every m is refuted for one m. `tool` is named as the writer. Raises
+    Uncertified.
     """
     low, high = _budgets(constant)
     eps = Interval(constant.eps, constant.eps, True, True) if isinstance(constant, Loss) else constant.eps
@@ -364,7 +370,7 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
 
 
 def _budgets(constant: Constant | Loss) -> tuple[Fraction, Fraction]:
-    """Return (a refuted budget, a proved one), as multiples of eps; the first is <= 0 if none is refuted."""
+    """Return (a refuted budget, a proved one) of `constant`, in multiples of eps; the first is <= 0 if none is refuted."""
     match constant:
         case Constant(proved=Fraction() as proved, refuted_below=refuted):
             return (_ZERO if refuted is None else refuted - _STEP), proved

@@ -25,13 +25,13 @@ class Expression:
 
 
 def number(value: Fraction) -> str:
-    """Return a rational as a Coq term of type R; negative numbers and fractions are in parentheses."""
+    """Return the rational `value` as a Coq term of type R; negative numbers and fractions are in parentheses."""
     text = str(value)
     return text if value >= 0 and value.denominator == 1 else f"({text})"
 
 
 def closed_expression(value: Closed, variable: str) -> Expression:
-    """Return the expression of a closed form in `variable`."""
+    """Return the expression of the closed form `value` in `variable`."""
     above, below = (_sum(ring, variable) for ring in value)
     if value[1] == ONE:
         return above

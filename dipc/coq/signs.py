@@ -55,7 +55,7 @@ class CoqRange:
         return f"{below} {'<=' if self.upper_closed else '<'} {number(self.upper)}"
 
     def scaled(self, factor: Fraction) -> CoqRange:
-        """Return the range of all factor·x with x in this range."""
+        """Return the range of all `factor`·x with x in this range."""
         upper = None if self.upper is None else self.upper * factor
         return CoqRange(self.lower * factor, upper, self.lower_closed, self.upper_closed)
 

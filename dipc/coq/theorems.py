@@ -76,8 +76,9 @@ class CoqFile:
 def write_theorems(document: Document, budget: Budget) -> CoqFile:
     """State each obligation of `document`, which the checker has accepted, as a theorem with its proof.
 
-    An obligation without a theorem is a comment that begins with `not stated:`. Raises UnsupportedError for
-    certificates about privacy, and Exhausted if the signs at single points take more than the budget permits.
+    An obligation without a theorem is a comment that begins with `not stated:`. Charges its work to `budget`. Raises
+    UnsupportedError for certificates about privacy, and Exhausted if the signs at single points take more than the
+    budget permits.
     """
     if any(part.question not in (Question.ROWS, Question.ALL_INPUTS) for part in document.constituents):
         raise UnsupportedError(f"inequalities of privacy are not written; supported are {SUPPORTED}")
@@ -194,7 +195,10 @@ class _Rows:
 
     @staticmethod
     def write(part: Document, prefix: str, known: Mapping[int, _Obligation], budget: Budget) -> _Rows:
-        """Write the rows of `part` whose obligations are in `known`, by index; all names begin with `prefix`."""
+        """Write the rows of `part` whose obligations are in `known`, by index; all names begin with `prefix`.
+
+        Charges its work to `budget`.
+        """
         rows = [row for row in part.data.get("rows", ()) if row.get("obligation") is not None]
         ranged = sum("ranges" in row for row in part.data.get("rows", ()))
         if not rows or part.table is None:
@@ -227,10 +231,11 @@ class _Rows:
 def _row(
     name: str, row: Mapping[str, Any], program: CoqProgram, theorem: Theorem, known: Mapping[int, _Obligation]
 ) -> list[str]:
-    """Return the theorem `name` about the probability of a row's right answer, which uses the row's obligation.
+    """Return the theorem `name` about the probability of the right answer of `row`, which uses the row's obligation.
 
-    If this obligation states only that 1 - beta <= 0, the theorem states the value of the probability. Raises
-    NotStatedError, also for an obligation that is not in `known`, and NotDerived.
+    `program` is the program in Coq, and `theorem` as the checker reads it. If the obligation states only that 1 -
+    beta <= 0, the theorem states the value of the probability. Raises NotStatedError, also for an obligation that is
+    not in `known`, and NotDerived.
     """
     obligation = known.get(row["obligation"])
     if obligation is None:
@@ -474,7 +479,7 @@ class _Obligation:
     def _cell(
         self, lemma: str, interval: int, arm: tuple[int, int], stated: object, evidence: Any, where: CoqRange
     ) -> None:
-        """Write a lemma, named `lemma`, that Pr + a - 1 >= 0 on the cell `where`.
+        """Write a lemma, named `lemma`, that Pr + a - 1 >= 0 on the cell `where` of the obligation's `interval`.
 
         The function Pr + a - 1 is `stated` in the certificate with the `evidence`. The indices `arm` give a: an
         argument of the minimum in beta, and one of the maximum in it.
@@ -548,7 +553,7 @@ class _Obligation:
 
 
 def _signed(value: CoqSum, factor: _Factor, where: CoqRange) -> CoqSum:
-    """Return `value`, or -`value` if the factor is stated to be negative or is seen to be negative on the range."""
+    """Return `value`, or -`value` if `factor` is stated to be negative or is seen to be negative on the range `where`."""
     sign = factor.sign
     if len(value.items) == 1:
         sign = value.items[0][1]

@@ -21,8 +21,11 @@ class Bounded(ABC):
 
     @abstractmethod
     def windows(self, rate: Fraction) -> list[Window]:
-        """Return the density of eps·X, times `normalizer`, as terms on intervals that share at most end points."""
+        """Return the density of eps·X at the given `rate`, times `normalizer`, as terms c·e^{slope·eps·x}.
+
+        The intervals of two terms share at most an end point. The rate counts multiples of eps.
+        """
 
     @abstractmethod
     def normalizer(self, rate: Fraction) -> Ring:
-        """Return the integral of `windows` over eps·X, as a function of eps that is positive for every eps > 0."""
+        """Return the integral of `windows` over eps·X at the given `rate`, a function positive for every eps > 0."""

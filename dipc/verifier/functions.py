@@ -26,9 +26,9 @@ Direction = tuple[tuple[int, Fraction], ...]
 
 
 def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[tuple[set[int], list[T]]]:
-    """Group the items that share names, directly or through other items; `names` has the names of an item.
+    """Group `items` that share names, directly or through other items; `names` returns the names of an item.
 
-    Each group has the set of all its names, and its items in their original order.
+    Each group is (the set of all its names, its items in their original order).
     """
     groups: list[tuple[set[int], list[T]]] = []
     for one in items:
@@ -42,10 +42,10 @@ def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[t
 
 
 def by_direction(forms: Iterable[Iterable[tuple[int, int]]]) -> dict[Direction, list[tuple[int, int]]]:
-    """Group the variables of several forms whose coefficients in all forms have one proportion.
+    """Group the variables of `forms`, lists of (variable, coefficient), by their coefficients in all forms.
 
-    Each variable comes with its first coefficient. Every form contains the variables of one group as a multiple of
-    one sum.
+    The coefficients of the variables of one group have one proportion in every form. Each variable comes with its
+    first coefficient. Every form contains the variables of one group as a multiple of one sum.
     """
     columns: dict[int, list[tuple[int, int]]] = {}
     for number, form in enumerate(forms):
@@ -122,12 +122,12 @@ def is_long(q: Fraction | int) -> bool:
 
 
 def constant(value: Fraction | int) -> Ring:
-    """Return the constant function with this value."""
+    """Return the constant function `value`."""
     return {(0, ZERO): Fraction(value)} if value else {}
 
 
 def collected(terms: Iterable[tuple[int, Fraction, Fraction]]) -> Ring:
-    """Return the sum of the terms (k, q, c), where terms with equal (k, q) are added up."""
+    """Return the sum of the `terms` (k, q, c), where terms with equal (k, q) are added up."""
     result: Ring = {}
     for k, q, c in terms:
         result[k, q] = result.get((k, q), ZERO) + c
@@ -135,7 +135,7 @@ def collected(terms: Iterable[tuple[int, Fraction, Fraction]]) -> Ring:
 
 
 def common_multiple(numbers: Iterable[int], budget: Budget) -> int:
-    """Return the least common multiple of positive numbers. The cost of its growth is charged to `budget`."""
+    """Return the least common multiple of the positive `numbers`. Charges the cost of its growth to `budget`."""
     result = 1
     for number in numbers:
         if result % number:
@@ -145,12 +145,12 @@ def common_multiple(numbers: Iterable[int], budget: Budget) -> int:
 
 
 def height(f: Ring) -> int:
-    """Return the number of bits of the longest coefficient."""
+    """Return the number of bits of the longest coefficient of `f`: of numerator and denominator together."""
     return max((c.numerator.bit_length() + c.denominator.bit_length() for c in f.values()), default=0)
 
 
 def add(f: Ring, g: Ring) -> Ring:
-    """Return f + g."""
+    """Return `f` + `g`."""
     result = dict(f)
     for key, c in g.items():
         total = result.get(key, ZERO) + c
@@ -162,17 +162,17 @@ def add(f: Ring, g: Ring) -> Ring:
 
 
 def times(f: Ring, factor: Fraction | int) -> Ring:
-    """Return factor·f."""
+    """Return `factor`·`f`."""
     return {key: c * factor for key, c in f.items()} if factor else {}
 
 
 def subtract(f: Ring, g: Ring) -> Ring:
-    """Return f - g."""
+    """Return `f` - `g`."""
     return add(f, times(g, -1))
 
 
 def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
-    """Return f·g."""
+    """Return `f`·`g`. Charges its work to `budget`."""
     if f == ONE or g == ONE:
         return g if f == ONE else f
     unit, other = _common_denominator(f, budget), _common_denominator(g, budget)
@@ -204,7 +204,7 @@ def _common_denominator(f: Ring, budget: Budget) -> int:
 
 
 def _integer_terms(f: Ring, scale: int, unit: int) -> list[tuple[int, int, int]]:
-    """Return (k, q·scale, c·unit) for each term c·eps^k·e^{q·eps}, where these are integers."""
+    """Return (k, q·`scale`, c·`unit`) for each term c·eps^k·e^{q·eps} of `f`; all of these must be integers."""
     return [
         (k, q.numerator * (scale // q.denominator), c.numerator * (unit // c.denominator)) for (k, q), c in f.items()
     ]
@@ -221,9 +221,9 @@ def derivative(f: Ring) -> Ring:
 
 
 def divided(f: Ring, g: Ring, budget: Budget) -> Ring | None:
-    """Return the h with f = g·h, where `g` is not 0.
+    """Return the h with `f` = `g`·h, where `g` is not 0.
 
-    Return None if there is no h, or if it has too many terms or too long numbers.
+    Charges its work to `budget`. Return None if there is no h, or if it has too many terms or too long numbers.
     """
     if not f:
         return {}
@@ -250,11 +250,11 @@ def integer_quotient(
     most_terms: int | None = None,
     most_bits: int | None = None,
 ) -> Integral | None:
-    """Return numerator/divisor, or None if it has no such form; the coefficients of `divisor` have no common factor.
+    """Return `numerator`/`divisor`, or None if it has no such form; the coefficients of `divisor` are coprime.
 
     A quotient has integer coefficients (Gauss's lemma, which holds for any powers of eps and of one e^{q·eps}), so a
-    remainder shows that there is none. Also returns None for a quotient with more than `most_terms` terms, or with a
-    coefficient of more than `most_bits` bits.
+    remainder shows that there is none. Charges its work to `budget`. Also returns None for a quotient with more than
+    `most_terms` terms, or with a coefficient of more than `most_bits` bits.
     """
     if not numerator:
         return {}
@@ -303,13 +303,19 @@ def _bits(number: Fraction) -> int:
 
 
 def integral(f: Ring, scale: int, budget: Budget) -> tuple[int, Integral]:
-    """Return a common denominator of the coefficients, and their numerators by (q·scale, k)."""
+    """Return a common denominator of the coefficients of `f`, and their numerators by (q·`scale`, k).
+
+    Charges its work to `budget`.
+    """
     unit = _common_denominator(f, budget)
     return unit, {(q, k): c for k, q, c in _integer_terms(f, scale, unit)}
 
 
 def add_closed(f: Closed, g: Closed, budget: Budget) -> Closed:
-    """Return f + g, over the denominator of one of them if the denominator of the other divides it."""
+    """Return `f` + `g`, over the denominator of one of them if the denominator of the other divides it.
+
+    Charges its work to `budget`.
+    """
     if f[1] == g[1]:
         return _added(f[0], g[0], budget), f[1]
     for one, other in ((f, g), (g, f)):
@@ -326,12 +332,15 @@ def _added(f: Ring, g: Ring, budget: Budget) -> Ring:
 
 
 def multiply_closed(f: Closed, g: Closed, budget: Budget) -> Closed:
-    """Return f·g."""
+    """Return `f`·`g`. Charges its work to `budget`."""
     return multiply(f[0], g[0], budget), multiply(f[1], g[1], budget)
 
 
 def equal_closed(f: Closed, g: Closed, budget: Budget) -> bool:
-    """True if `f` and `g` are the same function; neither denominator may be the zero function."""
+    """True if `f` and `g` are the same function; neither denominator may be the zero function.
+
+    Charges its work to `budget`.
+    """
     if f[1] == g[1]:
         return f[0] == g[0]
     return multiply(f[0], g[1], budget) == multiply(g[0], f[1], budget)
@@ -341,7 +350,7 @@ def equal_closed(f: Closed, g: Closed, budget: Budget) -> bool:
 
 
 def read_ring(data: object) -> Ring:
-    """Read an exponential polynomial from its list of terms [k, "q", "c"]. Raises Rejected."""
+    """Read an exponential polynomial from `data`, the list of its terms [k, "q", "c"]. Raises Rejected."""
     result: Ring = {}
     spread = Spread()
     read_term = read.tuple_of(read.up_to(MOST_POWER), read.rational, read.rational)
@@ -362,11 +371,10 @@ def read_ring(data: object) -> Ring:
 
 
 def read_closed(data: object) -> Closed:
-    """Read the numerator and the denominator of a function.
+    """Read the numerator and the denominator of a function from its JSON `data`.
 
-    Raises Rejected, also if the denominator is the zero function.
-
-    A caller that needs a positive denominator must prove that it is positive.
+    Raises Rejected, also if the denominator is the zero function. A caller that needs a positive denominator must
+    prove that it is positive.
     """
     if not isinstance(data, dict):
         return read_ring(data), ONE
@@ -377,7 +385,7 @@ def read_closed(data: object) -> Closed:
 
 
 def closed_text(value: Closed) -> str:
-    """Return the function as an expression in eps: `1/9*exp(-eps)` or `(1 + 2*eps^2)/(1 + exp(-1/2*eps))`."""
+    """Return `value` as an expression in eps: `1/9*exp(-eps)` or `(1 + 2*eps^2)/(1 + exp(-1/2*eps))`."""
     above, below = (_ring_text(ring) for ring in value)
     if value[1] == ONE:
         return above
@@ -406,11 +414,11 @@ _MOST_DERIVATIVES = 50
 
 
 def positive_everywhere(function: Ring, budget: Budget) -> bool:
-    """True only if the function is > 0 for every eps > 0.
+    """True only if `function` is > 0 for every eps > 0. False proves nothing.
 
     A function is positive if all its coefficients are. It is also positive if, after multiplication with some
     e^{-q·eps}, its value at 0 is not negative and its derivative is positive. Choosing the exponent q of a negative
-    term makes the negative terms vanish, one after the other, as derivatives are taken.
+    term makes the negative terms vanish, one after the other, as derivatives are taken. Charges its work to `budget`.
     """
     for _ in range(_MOST_DERIVATIVES):
         budget.spend(4 * len(function) + 4)

@@ -54,7 +54,10 @@ _POSITIVE = Interval(Fraction(0), None, lower_closed=False, upper_closed=False)
 
 
 def together(answers: Iterator[Follows]) -> Follows:
-    """Return the answer for a conjunction. The rest of `answers` is not computed once one is NO."""
+    """Return NO if one of `answers` is NO, else OPEN if one is OPEN, else YES.
+
+    Answers after a NO are not computed.
+    """
     result = Follows.YES
     for answer in answers:
         if answer is Follows.NO:
@@ -96,7 +99,7 @@ def _contains(outer: Interval, inner: Interval) -> bool:
 
 
 def samples(intervals: Sequence[Interval]) -> Iterator[Fraction]:
-    """Yield rational eps of the intervals, next to both ends and between them."""
+    """Yield rational eps that belong to `intervals`: closed ends, points next to both ends, and points between them."""
     for interval in intervals:
         low, high = interval.lower, interval.upper
         if high is None:
@@ -113,7 +116,10 @@ def samples(intervals: Sequence[Interval]) -> Iterator[Fraction]:
 
 
 def seen_below_one(beta: Beta | None, intervals: Sequence[Interval], budget: Budget) -> bool:
-    """True only if beta < 1 at some eps of the intervals; if not, a bound 1 - beta counts as vacuous."""
+    """True only if `beta` < 1 is shown at some sampled eps of `intervals`. False proves nothing.
+
+    A bound 1 - `beta` for which this is not shown counts as vacuous. Charges its work to `budget`.
+    """
     return beta is not None and any(
         fails_at(NOTHING, arms, eps, budget) for eps in samples(intervals) for arms in arguments_of(beta)
     )
@@ -123,7 +129,10 @@ def seen_below_one(beta: Beta | None, intervals: Sequence[Interval], budget: Bud
 
 
 def is_at_least(asked: Beta | None, proved: Beta | None, intervals: Sequence[Interval], budget: Budget) -> Follows:
-    """Return whether asked >= min(1, proved) on the intervals: then Pr >= 1 - asked follows from Pr >= 1 - proved."""
+    """Return whether `asked` >= min(1, `proved`) at every eps of `intervals`; OPEN if one of the betas is None.
+
+    If so, Pr >= 1 - `asked` follows from Pr >= 1 - `proved`. Charges its work to `budget`.
+    """
     if asked is None or proved is None:
         return Follows.OPEN
     if same_beta(asked, proved, budget):
@@ -137,7 +146,10 @@ def is_at_least(asked: Beta | None, proved: Beta | None, intervals: Sequence[Int
 
 
 def _is_less(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
-    """True only if asked < min(1, proved) at this eps. False is a proof unless a beta has sums over normal noise."""
+    """True only if `asked` < min(1, `proved`) at this `eps`. False is a proof unless a beta has sums over stars.
+
+    Charges its work to `budget`.
+    """
     return any(
         fails_at(NOTHING, arms, eps, budget)
         and all(
@@ -180,7 +192,10 @@ def _cells(asked: Beta, proved: Beta, interval: Interval, budget: Budget) -> Fol
 
 
 def _suffices_at(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
-    """True only if asked >= min(1, proved) at this eps. False is a proof unless a beta has sums over normal noise."""
+    """True only if `asked` >= min(1, `proved`) at this `eps`. False is a proof unless a beta has sums over stars.
+
+    Charges its work to `budget`.
+    """
     bounds: list[Sequence[Probability]] = [(CERTAIN,), *arguments_of(proved)]
     return all(
         any(all(_is_not_below(arm, one, eps, budget) for one in bound) for arm in arms for bound in bounds)
@@ -213,7 +228,10 @@ def _is_never_less(
 
 
 def is_nonnegative_on(function: Ring, cell: tuple[Fraction, Fraction | None], budget: Budget) -> bool:
-    """True only if the function is at least 0 between the ends of the cell. False proves nothing."""
+    """True only if `function` is at least 0 on `cell`, given by its ends (None: infinity). False proves nothing.
+
+    Charges its work to `budget`.
+    """
     if not function or all(c > 0 for c in function.values()) or positive_everywhere(function, budget):
         return True
     low, high = cell
@@ -243,10 +261,10 @@ def _positive_next_to_zero(curve: Curve, order: int, high: Fraction, budget: Bud
 
 
 def claim_follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction], budget: Budget) -> Follows:
-    """Return whether the claim `asked` about every real and int input follows from the claim `proved`.
+    """Return whether the claim `asked` follows from the claim `proved`, where both are about every real and int input.
 
-    Both are about every real and int input. `open_constants` maps each constant that both leave open to its least
-    value. The answer is OPEN if no implication is proved or refuted.
+    `open_constants` maps each constant that both leave open to its least value. The answer is OPEN if no implication
+    is proved or refuted. Charges its work to `budget`.
     """
     if not is_within(asked.intervals, proved.intervals):
         return Follows.NO
@@ -320,7 +338,10 @@ def _follows(asked: Claim, proved: Claim, open_constants: Mapping[str, Fraction]
 
 
 def evaluate_number(expression: str, names: Mapping[str, Form], budget: Budget) -> Fraction:
-    """Return the value of an expression without eps. Raises NotOneForm if it is not a number."""
+    """Return the value of `expression`, with values of names in `names`. Raises NotOneForm if it contains eps.
+
+    Charges its work to `budget`.
+    """
     value = evaluate_least(expression, names, budget)
     number = value[0][0].constant() if len(value) == len(value[0]) == 1 else None
     if number is None:
@@ -344,7 +365,11 @@ def _at_some_distances(
     intervals: Sequence[Interval],
     budget: Budget,
 ) -> Follows:
-    """Return NO if at some distance the bound `asked` is seen to be less than the bound `proved`, otherwise OPEN."""
+    """Return NO if at one of four distances the bound `asked` is shown to be below the bound `proved`, otherwise OPEN.
+
+    Each bound is an expression with the values of its names. They are compared at the eps of `intervals`. Charges its
+    work to `budget`.
+    """
     for distance in (Fraction(1), Fraction(8), Fraction(64), Fraction(1, 8)):
         betas = []
         for expression, names in (asked, proved):

@@ -30,9 +30,10 @@ _PANELS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, MOST_PANELS)
 
 
 def series(tree: Tree, cell: Expansion) -> Series:
-    """Return the first Taylor coefficients in eps of the sum over nodes for the probability of `tree` (lemma N6).
+    """Return the Taylor polynomial on `cell` of a sum over nodes that replaces the probability of `tree`.
 
-    The sum has an error of at most 2^-accuracy for each eps > 0 of the cell. Raises NotDerived, NotShown.
+    The sum is within 2^-accuracy of the probability for each eps > 0 of `cell`, by lemma N6. Raises NotDerived for
+    too many pieces or panels, and NotShown if the precision of `cell` does not suffice.
     """
     total = Series([0] * cell.terms, 0)
     pieces = _pieces(tree)
@@ -46,7 +47,7 @@ def series(tree: Tree, cell: Expansion) -> Series:
 
 
 def _density(spread: Spread, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
-    """Return the density of the center with the law `spread` at α + β·eps, as a Taylor polynomial on the cell."""
+    """Return the density of the law `spread` at `alpha` + `beta`·eps, as a Taylor polynomial on `cell`."""
     if spread.laplace:
         sign = -1 if min(alpha, beta) < 0 else 1
         return cell.scaled(cell.falling(spread.size, sign * alpha, sign * beta), spread.size / 2)
@@ -60,7 +61,10 @@ def _normal(spread: Spread, alpha: Fraction, beta: Fraction, cell: Expansion, *,
 
 
 def _leaf_probability(leaf: NearLeaf, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
-    """Return the probability of a leaf given the center α + β·eps, as a Taylor polynomial on the cell."""
+    """Return the probability that `leaf` keeps its bounds if its center has the value `alpha` + `beta`·eps.
+
+    The result is a Taylor polynomial on `cell`.
+    """
     sides = []
     for (a, _, d), positive in zip(leaf.forms, leaf.positive, strict=True):
         start, slope = a * alpha, a * beta + d
@@ -74,9 +78,9 @@ def _leaf_probability(leaf: NearLeaf, alpha: Fraction, beta: Fraction, cell: Exp
 
 
 def bits_on_disk(tree: Tree, middle: Fraction, disk: Fraction, accuracy: int) -> int | None:
-    """Return an n such that the sum over nodes is at most 2^n for |eps - middle| <= disk (lemma N7).
+    """Return an n such that the sum over nodes for `tree` is at most 2^n on the disk |eps - `middle`| <= `disk`.
 
-    Return None if n is too large.
+    By lemma N7. The sum is the one that `series` computes for `accuracy`. Return None if n is too large.
     """
     total = _ZERO
     for piece in _pieces(tree):
@@ -93,7 +97,7 @@ def bits_on_disk(tree: Tree, middle: Fraction, disk: Fraction, accuracy: int) ->
 
 
 def _pieces(tree: Tree) -> list[_Piece]:
-    """Return the intervals of u, at least two, between the points where a factor of `tree` is not smooth.
+    """Return the intervals of u, at least two, between the points where a factor of the integrand of `tree` has a kink.
 
     Raises NotDerived for too many pieces.
     """
@@ -110,9 +114,10 @@ def _pieces(tree: Tree) -> list[_Piece]:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """An interval of u from `low` to `high`, with the law of the center u·eps and its leaves on the interval.
+    """An interval of u, from `low` to `high`, on which the integrand at the center t = u·eps is smooth.
 
-    At most one end is infinite (None).
+    At most one end is infinite (None). `center` is the law of the center, and `leaves` are its leaves with the bounds
+    that count on the interval.
     """
 
     center: Spread
@@ -136,10 +141,10 @@ class _Piece:
         return size / 2 if self.center.laplace else Fraction(2, 5) * root_around(1 / size, 10)[1]
 
     def steepness(self, u: Fraction | None) -> tuple[Fraction, Fraction]:
-        """Return (Σ (a·u + d)²/v over normal noises, Σ rate·|a·u + d| over Laplace noises), with the center itself.
+        """Return (Σ (a·u + d)²/v over normal noises, Σ rate·|a·u + d| over Laplace noises).
 
-        Each leaf has its greatest |a·u + d|, where (a·u + d)·eps is the place of its law at the center u·eps. If `u`
-        is None, a stands in place of a·u + d.
+        The sums include the center itself. Each leaf counts with its greatest |a·u + d|, where (a·u + d)·eps is the
+        argument of its law at the center `u`·eps. If `u` is None, a replaces a·u + d.
         """
         squares = rates = _ZERO
         factors = [(leaf.spread, leaf.forms, leaf.count) for leaf in self.leaves]
@@ -152,9 +157,10 @@ class _Piece:
         return squares, rates
 
     def length(self, most: Fraction, accuracy: int) -> Fraction:
-        """Return the length of the piece in t for eps = `most`.
+        """Return the length of the piece in t for eps = `most`; of a half-line, the part that is summed.
 
-        Of a half-line only this length is summed: the rest is at most 2^-(accuracy + 3) for each eps up to `most`.
+        The part of a half-line that is left out has an integral of at most 2^-(`accuracy` + 3) for each eps up to
+        `most`.
         """
         if self.low is not None and self.high is not None:
             return (self.high - self.low) * most
@@ -163,9 +169,10 @@ class _Piece:
         return far + max(_ZERO, -self.low if self.low is not None else self.high or _ZERO) * most
 
     def nodes(self, most: Fraction, accuracy: int) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Yield nodes (α, β, w) of a sum of w·(integrand at t = α + β·eps); on a finite piece w·eps replaces w.
+        """Yield nodes (α, β, w) of the sum of w·(integrand at t = α + β·eps); on a finite piece, of w·eps·(integrand).
 
-        The sum is within 2^-accuracy of the integral for 0 < eps <= `most`, by lemma N6. Raises NotDerived.
+        The sum is within 2^-`accuracy` of the integral for 0 < eps <= `most`, by lemma N6. Raises NotDerived for too
+        many panels.
         """
         count = accuracy // 4 + 8
         length, start = self.length(most, accuracy), self.high if self.low is None else self.low
@@ -181,9 +188,9 @@ class _Piece:
                     yield s if self.high is None else -s, start, half * weight
 
     def _panels(self, length: Fraction, count: int, accuracy: int) -> int:
-        """Return the number of panels with which the rule has an error of at most 2^-`accuracy`. Raises NotDerived.
+        """Return a number of panels of [0, `length`] with which the rule has an error of at most 2^-`accuracy`.
 
-        The interval has this `length`, and the rule `count` nodes.
+        The rule has `count` nodes on each panel. Raises NotDerived for too many panels.
         """
         curvature, rates = self.steepness(None)
         slip = _rule(count, accuracy + 64)[1]
@@ -204,7 +211,7 @@ class _Piece:
 def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...], Fraction]:
     """Return `count` nodes and weights on [-1, 1], approximately those of Gauss and Legendre, and a bound δ.
 
-    δ bounds their error: |Σ w·T_j(x) - ∫ T_j| <= δ/2 for the Chebyshev polynomials T_j of j < 2·count. The weights
+    δ bounds their error: |Σ w·T_j(x) - ∫ T_j| <= δ/2 for the Chebyshev polynomials T_j of j < 2·`count`. The weights
     are positive, and their sum is less than 5/2. Numbers have a precision of `bits`.
     """
     one = 1 << bits
@@ -231,9 +238,9 @@ def _rule(count: int, bits: int) -> tuple[tuple[tuple[Fraction, Fraction], ...],
 
 
 def _root_of_legendre(n: int, k: int, bits: int) -> int:
-    """Return an approximation of the k-th root from above of the Legendre polynomial P_n, in units of 2^-bits.
+    """Return approximately the root of the Legendre polynomial P_`n` that has `k` greater roots, in units of 2^-`bits`.
 
-    The polynomials P_0, ..., P_n have as many sign changes at x as P_n has roots above x.
+    The number of sign changes in the list P_0(x), ..., P_n(x) is that of the roots of P_n above x.
     """
     low, high = -1 << bits, 1 << bits
     for _ in range(20):

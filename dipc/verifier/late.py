@@ -34,7 +34,7 @@ MOST_COMPARED = 200_000
 
 @dataclass
 class _Piece:
-    """Instructions `code` with jumps relative to the first, and the slots that they read and write, as bits."""
+    """Instructions `code`, with jumps relative to the first; `reads` and `writes` are sets of slots as bits."""
 
     code: list[Instruction]
     reads: int = field(init=False)
@@ -56,7 +56,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A program `machine` that draws later than the given one.
+    """A program `machine` that draws later than a given one, with the same law of exits.
 
     `names` maps each slot of an input or output of the given program to the slot in `machine`.
     """
@@ -66,9 +66,10 @@ class Late:
 
 
 def drawing_late(machine: Machine, budget: Budget) -> Late | None:
-    """Return a program without `while` whose draws come later, and whose exits have the same law; None if none moves.
+    """Return a program that draws later than `machine` and has the same law of exits; None if no draw can move.
 
-    A run that has no value somewhere has none in both programs.
+    The result is None for a program with `while`. A run that has no value somewhere has none in both programs.
+    Charges its work to `budget`.
     """
     if machine.loops or not any(isinstance(instruction, Choice | Scored) for instruction in machine.code):
         return None
@@ -126,7 +127,7 @@ class _Rewriting:
     def _compact(self, code: Sequence[Instruction]) -> Late:
         """Return the program `code` without unused slots; slots share an index if they are never used at the same time.
 
-        A new slot is assigned before it is read on every path, so that it never shows the value of another.
+        A new slot is assigned before it is read on every path, so no read sees the value of another slot.
         """
         ends: dict[int, list[int]] = {}
         for label, instruction in enumerate(code):
@@ -156,7 +157,7 @@ class _Rewriting:
     # --- one slot for each value ------------------------------------------------------------------
 
     def _renamed(self, pieces: Sequence[_Piece]) -> list[_Piece]:
-        """Return the pieces with a new slot for each variable that a piece assigns on every path before it reads it."""
+        """Return `pieces` with a new slot for each variable that a piece assigns on every path before it reads it."""
         indexed = self._outputs
         for instruction in self.machine.code:
             for place in places(instruction):
@@ -179,7 +180,7 @@ class _Rewriting:
     # --- summand by summand -----------------------------------------------------------------------
 
     def _split(self, piece: _Piece) -> Iterator[_Piece]:
-        """Yield pieces that together are equivalent to `piece`, each of which reads few random slots, if possible."""
+        """Yield pieces that together are equivalent to `piece`, each of which reads few random slots where possible."""
         first = piece.code[0]
         match first:
             case Store(_, code) | Branch(code, _) | Sample(_, _, _, code) if self._is_long(code):
@@ -199,7 +200,7 @@ class _Rewriting:
                 yield piece
 
     def _is_long(self, code: Code) -> bool:
-        """True if the expression `code` reads several random slots, and no numbers with noise."""
+        """True if the expression `code` reads several random slots, and no real or int variable."""
         read = [*places_in([code])]
         slots = {slot for place in read for slot in place.slots}
         finite = all(self.slots[slot].type not in ("real", "int") for slot in slots)
@@ -209,7 +210,7 @@ class _Rewriting:
         return {slot for place in places_in([code]) for slot in place.slots if self._random >> slot & 1}
 
     def _step_by_step(self, code: Code, stores: list[Instruction]) -> Code:
-        """Return an expression equal to `code` after the `stores`, to which it appends.
+        """Append assignments to `stores`, and return an expression that after them has the value of `code`.
 
         The expression reads at most one random slot if possible.
         """
@@ -281,7 +282,7 @@ def _shifted(instruction: Instruction, by: int) -> Instruction:
 
 
 def _always_written(piece: _Piece) -> list[int]:
-    """Return the slots that a piece assigns on every path, and reads on no path before."""
+    """Return the slots that `piece` assigns on every path, and never reads before."""
     end = len(piece.code)
     written: list[int | None] = [None] * (end + 1)
     written[0] = 0
@@ -313,7 +314,7 @@ def _always_written(piece: _Piece) -> list[int]:
 
 
 def _with_slots(instruction: Instruction, names: Mapping[int, int], *, everywhere: bool = False) -> Instruction:
-    """Return the instruction with its slots renamed by `names`.
+    """Return `instruction` with its slots renamed by `names`.
 
     An array element with an open index is renamed only if `everywhere`.
     """
@@ -348,7 +349,7 @@ def _with_slots(instruction: Instruction, names: Mapping[int, int], *, everywher
 
 
 def bits_of(slots: Iterable[int]) -> int:
-    """Return a set of slots as bits."""
+    """Return a set of `slots` as bits: bit i is set if the slot i is in the set."""
     result = 0
     for slot in slots:
         result |= 1 << slot

@@ -39,8 +39,9 @@ MOST_CASES = 10_000
 
 @dataclass(frozen=True)
 class Guard:
-    """The half-space Σ form + constant >= 0, or > 0 if it is `strict`.
+    """The half-space Σ form + constant >= 0, or > 0 if it is `strict`, of points (a number for each variable).
 
+    `form` has pairs (variable, coefficient), sorted. A variable is the slot of an input, or ALPHA for the distance.
     Cells share their guards, so the hash and the text of a guard are computed once.
     """
 
@@ -57,12 +58,12 @@ class Guard:
 
     @cached_property
     def text(self) -> str:
-        """The words for the guard in the key of a question."""
+        """The text of the guard in the description of a question, from which the key of the answer is computed."""
         return f"{' '.join([f'{i}:{c}' for i, c in self.form])} {self.constant}{'>' if self.strict else ''}"
 
     @cached_property
     def variables(self) -> frozenset[int]:
-        """The variables of the form, among them that of the distance."""
+        """The variables of the form, including ALPHA."""
         return frozenset([i for i, _ in self.form])
 
     def opposite(self) -> Guard:
@@ -87,12 +88,12 @@ class Guard:
 
     @property
     def inputs(self) -> dict[int, Fraction]:
-        """The coefficients of the form, except that of the distance."""
+        """The coefficients of the form by variable, without that of ALPHA."""
         return {i: c for i, c in self.form if i != ALPHA}
 
     @property
     def step(self) -> Fraction:
-        """The speed at which the half-space moves inwards as the distance grows."""
+        """The distance by which the half-space moves inwards as alpha grows by 1: minus the coefficient of ALPHA."""
         return -next((c for i, c in self.form if i == ALPHA), _ZERO)
 
     def holds(self, point: Mapping[int, Fraction]) -> bool:
@@ -102,14 +103,17 @@ class Guard:
 
 
 def contradictory(guards: Sequence[Guard], budget: Budget) -> bool:
-    """True only if no rational point satisfies all guards, strict ones strictly. False proves nothing."""
+    """True only if no rational point satisfies all `guards`, strict ones strictly. False proves nothing.
+
+    Charges its work to `budget`.
+    """
     return _shown_empty(guards, budget, exact=False) is True
 
 
 def is_empty(guards: Sequence[Guard], budget: Budget) -> bool:
-    """True if no rational point satisfies all guards, strict ones strictly; False if some point does.
+    """True if no rational point satisfies all `guards`, strict ones strictly; False if some point does.
 
-    Raises NotDerived if the certificate does not answer the question.
+    Charges its work to `budget`. Raises NotDerived if the certificate does not answer the question.
     """
     empty = _shown_empty(guards, budget, exact=True)
     if empty is None:
@@ -118,7 +122,10 @@ def is_empty(guards: Sequence[Guard], budget: Budget) -> bool:
 
 
 def implied(guards: Sequence[Guard], form: Linear, constant: Fraction, budget: Budget) -> bool:
-    """True only if Σ form + constant >= 0 wherever all guards hold. False proves nothing."""
+    """True only if Σ `form` + `constant` >= 0 wherever all `guards` hold. False proves nothing.
+
+    Charges its work to `budget`.
+    """
     positive = Guard(tuple(sorted((i, c) for i, c in form.items() if c)), constant, strict=False)
     return positive in guards or contradictory((*guards, positive.opposite()), budget)
 
@@ -126,8 +133,8 @@ def implied(guards: Sequence[Guard], form: Linear, constant: Fraction, budget: B
 def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], budget: Budget) -> Fraction | None:
     """Return the least value of `objective` where all guards hold and the variables in `whole` are integers.
 
-    Return None if no point satisfies the guards. No guard may be strict. Raises NotDerived if the certificate does
-    not answer the question.
+    Charges its work to `budget`. Return None if no point satisfies the guards. No guard may be strict. Raises
+    NotDerived if the certificate does not answer the question.
     """
     wanted = Guard(tuple(sorted(objective.items())), _ZERO, strict=False)
     data = _stated_answer(Question(tuple(guards), wanted, whole), budget)
@@ -140,10 +147,10 @@ def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], bud
 def _least_shown(
     data: object, wanted: Guard, guards: Sequence[Guard], whole: frozenset[int], budget: Budget
 ) -> Fraction | None:
-    """Return the least value of the form of `wanted` that the answer `data` proves where `guards` hold.
+    """Return the least value of the form of `wanted` where `guards` hold, as the answer `data` proves it.
 
-    None if the answer proves that they hold nowhere. Inputs in `whole` are integers. Raises Rejected if the answer
-    proves neither.
+    Charges its work to `budget`. None if `data` proves that no point satisfies `guards`. Variables in `whole` are
+    integers. Raises Rejected if `data` proves neither.
     """
     point, cases = read.fields(data, {"point": read.nullable(a_point), "cases": read.anything})
     value = None
@@ -177,18 +184,21 @@ def _least_shown(
 
 
 def read_guard(value: object) -> Guard:
-    """Read a half-space of inputs and alpha. Raises Rejected if it is malformed."""
+    """Read a half-space of inputs and alpha from its JSON `value`. Raises Rejected if it is malformed."""
     form, constant, strict = read.fields(value, {"form": a_point, "constant": read.rational, "strict": read.boolean})
     return Guard(tuple(sorted((i, c) for i, c in form.items() if c)), constant, strict)
 
 
 def a_point(value: object) -> dict[int, Fraction]:
-    """Read a rational number for each listed variable: inputs have natural indices, alpha and others negative ones."""
+    """Read a point from its JSON `value`: a rational for each listed variable. Raises Rejected if it is malformed.
+
+    Inputs have natural indices, alpha and other unknowns negative ones.
+    """
     return read.coefficients(value, any_number=True)
 
 
 def grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
-    """Group the guards that share variables, directly or through other guards."""
+    """Group `guards` so that two guards are in one group if they share variables, directly or through other guards."""
     return [members for _, members in connected(guards, lambda guard: (i for i, _ in guard.form))]
 
 
@@ -235,7 +245,10 @@ def _stated_answer(question: Question, budget: Budget) -> object:
 
 
 def _shown_empty(guards: Sequence[Guard], budget: Budget, *, exact: bool) -> bool | None:
-    """Return whether no point satisfies all guards; None if the certificate has no answer."""
+    """Return whether no point satisfies all `guards`; None if the certificate has no answer.
+
+    A question that is not `exact` needs no answer if some point satisfies them. Charges its work to `budget`.
+    """
     data = _stated_answer(Question(tuple(guards), exact=exact), budget)
     if data is None:
         return None
@@ -246,7 +259,7 @@ def _shown_empty(guards: Sequence[Guard], budget: Budget, *, exact: bool) -> boo
 def _is_none(guards: Sequence[Guard], data: object, budget: Budget) -> bool:
     """Return True if `data` shows that no point satisfies `guards`, False if it names a point that does.
 
-    Raises Rejected if it shows neither.
+    Charges its work to `budget`. Raises Rejected if it shows neither.
     """
     match data:
         case {"none": weights, **rest} if not rest:
@@ -268,9 +281,10 @@ def _refuted(guards: Sequence[Guard], value: object, budget: Budget) -> bool:
 
 
 def weighted(guards: Sequence[Guard], value: object, budget: Budget) -> Guard:
-    """Return the sum of the guards with the stated weights, a guard that holds wherever all `guards` do.
+    """Return Σ weight·guard for the weights that `value` states by index in `guards`.
 
-    Raises Rejected if a weight is negative, or refers to no guard.
+    The sum holds wherever all `guards` hold. Raises Rejected if a weight is negative, or refers to no guard. Charges
+    its work to `budget`.
     """
     total: dict[int, Fraction] = {}
     constant, strict = _ZERO, False

@@ -105,9 +105,10 @@ Halfspace = tuple[Sequence[tuple[int, Number]], Number]
 
 
 def measure_anew(laws: Sequence[Law], halfspaces: Sequence[Halfspace], budget: Budget) -> Closed | str:
-    """Return the probability that all half-spaces hold for noises with these laws, or why it is not computed.
+    """Return the probability that all `halfspaces` hold for independent noises with `laws`, or why it is not computed.
 
-    Raises Exhausted if the budget does not suffice.
+    `laws` are listed by the number of the noise. Charges its work to `budget`, and raises Exhausted if it does not
+    suffice.
     """
     try:
         return _measured(laws, halfspaces, budget)
@@ -171,7 +172,7 @@ def _common(denominators: Iterable[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Elimination:
-    """An integration over variables that are all continuous, or all integers (`whole`).
+    """An integration over variables that are all continuous, or all integers (`whole`), one variable after the other.
 
     Lengths are multiplied by `lengths`, and rates by `rates`, which makes them integers.
     """
@@ -196,10 +197,11 @@ class _Elimination:
         return self._product_integral(factors, frozenset(densities))
 
     def _alike(self, rows: Sequence[_Row], laws: Mapping[int, Law]) -> list[tuple[_Row, list[int]]]:
-        """Return groups of several noises with one law, each with the half-space in `rows` of its first noise.
+        """Return groups of noises in `laws` with one law and like half-spaces in `rows`.
 
-        Each noise occurs in one half-space, which compares it with another noise, the same for all of the group. So the
-        noises of a group have one integral, which is a function of the other noise.
+        Each group comes with the half-space of its first noise. Each of its noises occurs in one half-space, which
+        compares it with another noise, the same for the whole group. So the noises of a group have one integral, a
+        function of the other noise.
         """
         about: dict[int, list[_Row]] = {}
         for row in rows:
@@ -252,7 +254,8 @@ class _Elimination:
     def _with_sums(self, densities: dict[int, _Factor], rows: Sequence[_Row]) -> list[_Row]:
         """Return `rows` with one noise X in place of each group of noises with proportional coefficients.
 
-        X = Y_i + ratio·Y_j replaces Y_i, and in `densities` the density of X replaces both.
+        For a group of Y_i and Y_j, X = Y_i + ratio·Y_j takes the number i; in `densities` the density of X replaces
+        theirs.
         """
         gone: set[int] = set()
         for members in by_direction(form for form, _ in rows).values():
@@ -267,7 +270,7 @@ class _Elimination:
         return [(tuple((i, a) for i, a in form if i not in gone), constant) for form, constant in rows]
 
     def _product_integral(self, factors: Sequence[_Factor], variables: frozenset[int]) -> _Total:
-        """Return the integral of the product of all factors over all variables.
+        """Return the integral of the product of all `factors` over all `variables`.
 
         The variable with the fewest neighbours comes first, among several the one whose factors have the fewest
         terms. Raises NotDerived if a variable has too many neighbours.
@@ -324,9 +327,9 @@ class _Elimination:
         return {key: Fraction(c, total.unit) for key, c in value.items()}
 
     def _unit(self, factors: Iterable[_Factor], v: int) -> int:
-        """Return the least common multiple of the coefficients of `v` in `factors`, by which integer bounds divide.
+        """Return the least common multiple of the coefficients of the variable `v` in `factors`; 1 for reals.
 
-        It is 1 for reals.
+        For integers, bounds of `v` are quotients by its coefficients.
         """
         if not self.whole:
             return 1
@@ -341,7 +344,7 @@ class _Elimination:
     # --- cells ------------------------------------------------------------------------------------
 
     def _cell(self, rows: Iterable[_Row]) -> _Cell | None:
-        """Return `rows` without redundant ones; None if their intersection is seen to have measure 0."""
+        """Return the intersection of `rows` without redundant ones; None if it is seen to have measure 0."""
         least: dict[Form, Number] = {}
         for form, constant in rows:
             if not form:
@@ -439,9 +442,9 @@ class _Elimination:
         return _factor(factor.variables - {v}, result, factor.unit * divisor * scale)
 
     def _extreme(self, bounds: Iterable[_Line], side: int) -> Iterator[tuple[_Line | None, list[_Row]]]:
-        """Yield (a bound, the half-spaces in which it is the greatest (side 1) or the least (side -1)).
+        """Yield each of `bounds` with the half-spaces in which it is the greatest (`side` 1) or the least (`side` -1).
 
-        The first bound wins ties.
+        The first of equal bounds counts. Without bounds, None is yielded, with no half-spaces.
         """
         listed = list(bounds)
         if not listed:
@@ -466,9 +469,9 @@ class _Elimination:
     def _add_integral(
         self, into: _Terms, grown: _Terms, v: int, ends: tuple[_Line | None, _Line | None], scale: int
     ) -> None:
-        """Add `scale` times the integral over `v` of the function with the primitive `grown` to `into`.
+        """Add to `into` the integral, times `scale`, over the variable `v` between `ends` (None: infinity).
 
-        It is the integral between `ends`, of which None is infinite.
+        `grown` is an antiderivative of the integrand. Raises NotDerived if the integrand does not decay.
         """
         low, high = ends
         if any((low is None and l <= 0) or (high is None and l >= 0) for _, l in {_power(one, v) for one in grown}):
@@ -515,7 +518,10 @@ class _Elimination:
         return _factor(variables, result, factor.unit * scale)
 
     def _substitute(self, f: _Terms, v: int, line: _Line, times: int, into: _Terms) -> None:
-        """Add times·f, with `line` in place of Y_v, to `into`. The coefficients must be integers."""
+        """Add `times`·`f`, with the affine function `line` in place of Y_`v`, to `into`.
+
+        All coefficients of the product must be integers.
+        """
         rationals = sum(type(number) is not int for number in (line[1], *(d for _, d in line[0])))
         for monomial, coefficient in f.items():
             n, l = _power(monomial, v)
@@ -534,7 +540,7 @@ class _Elimination:
     def _spend(self, terms: int, bits: int = 0, rationals: int = 0) -> None:
         """Charge the cost of `terms` terms whose coefficients have `bits` bits.
 
-        `rationals` counts the exponents that are not integers, which take several times as long to look up.
+        `rationals` counts their exponents that are not integers, which take several times as long to look up.
         """
         self.budget.spend((_WHOLE_STEPS if self.whole else _STEPS) * terms * (3 + 2 * rationals) // 3, bits)
 
@@ -550,12 +556,12 @@ def _monomial_product(monomial: _Monomial, v: int, power: int, slope: Number) ->
 
 
 def _power(monomial: _Monomial, v: int) -> tuple[int, Number]:
-    """Return the (n, l) of the factor Y_v^n·e^{l·Y_v} of `monomial`."""
+    """Return the (n, l) of the factor Y_v^n·e^{l·Y_v} of `monomial`, for the variable `v`."""
     return next(((n, l) for i, n, l in monomial if i == v), (0, 0))
 
 
 def _scale(lines: Iterable[_Line], power: int) -> int:
-    """Return a number that makes the coefficients of all powers of `lines` up to `power` integers."""
+    """Return a number whose products with the coefficients of line^n, for `lines` and n <= `power`, are integers."""
     numbers = (number for terms, constant in lines for number in (constant, *dict(terms).values()))
     unit: int = lcm(*(number.denominator for number in numbers)) ** power
     return unit
@@ -564,7 +570,7 @@ def _scale(lines: Iterable[_Line], power: int) -> int:
 def _primitive(
     f: _Terms, v: int, primitives: Mapping[tuple[int, Number], Sequence[_Primitive]], divisor: int
 ) -> _Terms:
-    """Return `divisor` times an antiderivative of `f` in Y_v, or for integers a sum up to Y_v - 1.
+    """Return `divisor` times an antiderivative of `f` in the variable `v`; for integers, times a sum up to Y_v - 1.
 
     It vanishes at infinity where `f` decays. `primitives` has the antiderivative of Y_v^n·e^{l·Y_v} by (n, l).
     """
@@ -579,7 +585,10 @@ def _primitive(
 
 
 def _expanded(line: _Line, power: int) -> Iterator[tuple[dict[int, int], int, Number]]:
-    """Yield the terms of (Σ line + constant·eps)^power: powers of variables, the power of eps, and a factor."""
+    """Yield the terms of `line`^`power`: (powers of variables, power of eps, factor).
+
+    The constant of `line` counts multiples of eps.
+    """
     if not power:
         yield {}, 0, 1
         return
@@ -625,7 +634,7 @@ def _collect(pieces: _Pieces, cell: _Cell, f: _Terms) -> None:
 
 
 def _factor(variables: frozenset[int], pieces: _Pieces, unit: int) -> _Factor:
-    """Return the function of `variables` with these pieces over `unit`, without zeros and in lowest terms."""
+    """Return the function of `variables` with `pieces`, divided by `unit`, without zeros and in lowest terms."""
     common = gcd(unit, *(c for f in pieces.values() for coefficient in f.values() for c in coefficient.values()))
     reduced = {
         cell: {
@@ -670,7 +679,7 @@ def _bits(factor: _Factor) -> int:
 
 @cache
 def _power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
-    """Return the polynomial S with S(t+1) - S(t) = t^n and S(0) = 0, as pairs (power, coefficient)."""
+    """Return the polynomial S with S(t+1) - S(t) = t^`n` and S(0) = 0, as pairs (power, coefficient)."""
     # (t+1)^(n+1) - t^(n+1) = Σ_{j<=n} C(n+1, j)·t^j.
     total = {n + 1: Fraction(1, n + 1)}
     for j in range(n):
@@ -681,7 +690,7 @@ def _power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
 
 @cache
 def _geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ...]:
-    """Return the p for which e^{lt}·p(t) is a sum of t^n·e^{lt}, as terms (power, shift, order, c); l > 0 if `growing`.
+    """Return a p for which e^{lt}·p(t) is a sum of t^`n`·e^{lt}, as terms (power, shift, order, c); l > 0 if `growing`.
 
     p = Σ c·t^power·z^shift/(1 - z)^order satisfies e^l·p(t+1) - p(t) = t^n, where z = e^{-|l|}.
     """
@@ -699,7 +708,10 @@ def _geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ..
 
 
 def _closed(numerators: Mapping[_Poles, Ring], rates: Sequence[Fraction], budget: Budget) -> Closed:
-    """Return Σ numerator/poles over one denominator, times (1 - r)/(1 + r) for each r = e^(-rate·eps)."""
+    """Return Σ numerator/poles over one denominator, times Π (1 - r)/(1 + r) over r = e^(-rate·eps) for `rates`.
+
+    `numerators` has the numerator of each product of poles. Charges its work to `budget`.
+    """
     highest: dict[Number, int] = {}
     for poles in numerators:
         for d, m in poles:

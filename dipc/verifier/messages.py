@@ -27,10 +27,10 @@ MOST_ENDS, MOST_PLACES = 60, 10_000
 
 
 def series(tree: Tree, cell: Expansion) -> Series:
-    """Return the first Taylor coefficients in eps of the sum over nodes for the probability of `tree` (lemma N1).
+    """Return the Taylor polynomial on `cell` of a sum over nodes that replaces the probability of `tree`.
 
-    A single bounded value needs no sum: its probability is expanded. The error is at most 2^-accuracy for each eps of
-    the cell. Raises NotDerived, NotShown.
+    The sum is within 2^-accuracy of the probability for each eps of `cell`, by lemma N1. If the event bounds one
+    value alone, its probability itself is expanded. Raises NotDerived, NotShown.
     """
     bounds = tree.bounds
     if bounds is None:
@@ -46,9 +46,9 @@ def series(tree: Tree, cell: Expansion) -> Series:
 
 
 def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
-    """Return an n such that the sum over nodes is at most 2^n wherever |Im eps| <= disk (lemma N1).
+    """Return an n such that the sum over nodes for `tree` is at most 2^n wherever |Im eps| <= `disk`.
 
-    Return None if n is too large.
+    By lemma N1. Return None if n is too large.
     """
     plan = _Plan.from_tree(tree)
     grown = (_most_scale(tree) * disk) ** 2 * plan.spread / 2
@@ -56,9 +56,9 @@ def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
 
 
 def drift(tree: Tree, accuracy: int) -> Fraction:
-    """Return a c such that, for |Im eps| <= ν, the relative error grows by at most e^{c·ν} (lemma N1).
+    """Return a c for which the relative error of the sum for `tree` grows by at most e^{c·ν} on |Im eps| <= ν.
 
-    The center has no ends.
+    By lemma N1, for the nodes that `series` takes for `accuracy`. The center has no ends.
     """
     root, total = tree.root, _ZERO
     for leaf, count in root.leaves:
@@ -79,18 +79,18 @@ def _most_scale(tree: Tree) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """The points at which the integral over a center t, with its parent at x, is cut.
+    """The points at which the integral over a center t, with its parent at x, is cut: the ends of half-lines.
 
-    They are t = u·eps for each `still` u, and t = x - u·eps for each `moving` u.
+    They are t = u·eps for each u in `still`, and t = x - u·eps for each u in `moving`.
     """
 
     still: tuple[Fraction, ...]
     moving: tuple[Fraction, ...]
 
     def moves(self, slope: Fraction, above: Fraction) -> list[Fraction]:
-        """Return each offset w of nodes t = k·h + w·eps of the center, if the parent's nodes have the offset `above`.
+        """Return the offsets w of the nodes t = k·h + w·eps of the center, one for each end, which is a node.
 
-        Every end is a node. Without ends, the only offset is `slope`·above.
+        `above` is the offset of the parent's nodes. Without ends, the only offset is `slope`·`above`.
         """
         return [*self.still, *(above - u for u in self.moving)] or [slope * above]
 
@@ -100,17 +100,17 @@ class _Ends:
 
     @property
     def integrals(self) -> int:
-        """The greatest number of integrals that add up to the message of the center."""
+        """The greatest number of integrals over half-lines that add up to the message of the center."""
         return max(1, 2 * (len(self.still) + len(self.moving)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The centers of a tree, parents first, with all that lemma N1 needs and that does not depend on eps.
+    """The centers of a tree, parents first, with everything for lemma N1 that does not depend on eps.
 
-    For each center: `parents` has the index of its parent, `ends` its ends, `moves` the pairs (offset w of its nodes,
-    offset of its parent's nodes), and `curvatures` the number V of the lemma. A sum over nodes is at most
-    2^bits·e^{ν²·D2/2}, where D2 is `spread`.
+    For each center: `parents` has the index of its parent (-1 at the root), `ends` its ends, `moves` the pairs
+    (offset w of its nodes, offset of its parent's nodes), and `curvatures` the number V of the lemma. A sum over
+    nodes is at most 2^bits·e^{ν²·D2/2}, where D2 is `spread`.
     """
 
     centers: tuple[Center, ...]
@@ -161,11 +161,11 @@ class _Plan:
         return _Plan(tuple(centers), tuple(parents), tuple(ends), tuple(moves), tuple(curvatures), bits, spread)
 
     def accuracy(self, wanted: int) -> int:
-        """Return the accuracy needed for the integrals of each center so that the whole sum has accuracy `wanted`."""
+        """Return the accuracy of each center's integrals, in bits, with which the sum has the accuracy `wanted`."""
         return wanted + self.bits + (len(self.centers) - 1).bit_length() + 3
 
     def steps(self, accuracy: int) -> list[Fraction]:
-        """Return the steps h of all centers with which each integral has an error of at most 2^-accuracy.
+        """Return the step h of each center with which each of its integrals has an error of at most 2^-`accuracy`.
 
         Raises NotDerived if the deviations are too different.
         """
@@ -188,7 +188,7 @@ class _Plan:
 
 
 def _factors(center: Center) -> list[tuple[Sequence[Form], Fraction]]:
-    """Return (forms, count/variance) for the density of the center and for each of its leaves."""
+    """Return (forms, count/variance) for the density of `center` and for each of its leaves."""
     result: list[tuple[Sequence[Form], Fraction]] = [(((_ONE, -center.slope, _ZERO),), 1 / center.spread.size)]
     return result + [(leaf.forms, count / leaf.spread.size) for leaf, count in center.leaves]
 
@@ -222,7 +222,7 @@ def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
 
 
 def _root_below(x: Fraction) -> Fraction:
-    """Return a lower bound of √x, at most an eighth less, with few bits: multiples of such numbers are often equal."""
+    """Return a lower bound of √`x`, at most an eighth less, with few bits: multiples of it often coincide."""
     low = root_around(x, 24)[0]
     rest = max(0, low.numerator.bit_length() - 4)
     return Fraction(low.numerator >> rest << rest, low.denominator)
@@ -233,7 +233,10 @@ def _root_below(x: Fraction) -> Fraction:
 
 @lru_cache(maxsize=20_000)
 def half_weight(n: int, bits: int) -> Pair:
-    """Return an enclosure of σ(n) = 1/2 + Si(πn)/π in units of 2^-bits, a few units wide."""
+    """Return an enclosure of σ(`n`) = 1/2 + Si(πn)/π, the weight of node n of a half-line, in units of 2^-`bits`.
+
+    The enclosure is a few units wide. Raises NotDerived if it is not found.
+    """
     if n < 0:
         low, high = half_weight(-n, bits)
         return (1 << bits) - high, (1 << bits) - low
@@ -280,10 +283,11 @@ def half_weight(n: int, bits: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The values of a function of a·t + b·x + d·eps at the nodes t = k·h + w·eps and x = j·h' + w'·eps.
+    """The values of one function of a·t + b·x + d·eps at the nodes t = k·h + w·eps and x = j·h' + w'·eps.
 
-    The keys of `known` are a·h·k + b·h'·j in multiples of `unit`. The function's argument is this sum plus start +
-    slope·u, with an error of at most `away`.
+    `known` has the values by the integer `first`·k + `second`·j, which is a·h·k + b·h'·j in multiples of `unit`. The
+    argument of the function is that sum plus `start` + `slope`·u, with an error of at most `away`. The function is
+    the normal distribution with this `variance`, or its density if `density`.
     """
 
     known: dict[int, Series]
@@ -298,7 +302,10 @@ class _Table:
 
 
 class _Sum:
-    """The sum over the nodes of all centers. The message of a center is the sum over it and all centers below."""
+    """The sum over the nodes of all centers of a tree.
+
+    The message of a center is the sum over its nodes and those of all centers below, for each node of its parent.
+    """
 
     def __init__(self, tree: Tree, cell: Expansion) -> None:
         self._plan, self._cell = _Plan.from_tree(tree), cell
@@ -335,9 +342,9 @@ class _Sum:
         return range(first, last + 1)
 
     def _message(self, number: int, above: Fraction, u: Fraction) -> list[Series]:
-        """Return the message of center `number` at the nodes of its parent, which have the offset `above`.
+        """Return the message of center `number` at each node of its parent; these nodes have the offset `above`.
 
-        The message is one formula only around x = u·eps, a value x of the parent; this formula is evaluated.
+        The message is one formula only around x = `u`·eps, a value x of the parent; this formula is evaluated.
         """
         key = number, above, u
         if key in self._known:
@@ -371,10 +378,11 @@ class _Sum:
         cut: tuple[bool, Fraction] | None,
         side: int,
     ) -> list[Series]:
-        """Return one integral over center `number` for each node of its parent, whose offset is `above`.
+        """Return one integral over center `number` for each node of its parent, whose nodes have the offset `above`.
 
-        It is the integral below the `cut` (`side` -1), above it (1), or over the whole line (no cut). `stretch` has
-        the leaves that are near, and the index of the piece.
+        It is the integral below the `cut` (`side` -1), above it (1), or over the whole line (no cut). A cut is
+        (whether it moves with the parent, its u). `stretch` has the leaves with the bounds that count there, and the
+        index of the piece.
         """
         cell, center, ends = self._cell, self._plan.centers[number], self._plan.ends[number]
         moving = cut is not None and cut[0]
@@ -442,9 +450,10 @@ class _Sum:
         return _Table({}, unit, int(a / unit), int(b / unit), start, slope, away, spread.size, density)
 
     def _factor(self, tables: Sequence[_Table], count: int, k: int, j: int) -> Series:
-        """Return the density without its factor 1/√v, or the probability of a leaf, to the power `count`.
+        """Return the product of the values of `tables`, the probability of a leaf, to the power `count`.
 
-        It is the product of the values of `tables` at node k of the center and node j of its parent.
+        The values are those at node `k` of the center and node `j` of its parent. The only table may also be that of
+        the density of the center, without its factor 1/√v.
         """
         cell, result = self._cell, []
         for table in tables:

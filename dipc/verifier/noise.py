@@ -30,8 +30,8 @@ class Family(StrEnum):
 class Normal:
     """Normal noise X, with a variance in place of the rate.
 
-    The variance is that of X if `fixed`, otherwise that of eps·X, in multiples of `square`. If `whole`, X is an
-    integer, with masses proportional to the density of a normal variable of that variance.
+    The variance is that of X if `fixed`, otherwise that of eps·X, in both cases in multiples of `square`. If `whole`,
+    X is an integer, with masses proportional to the density of a normal variable of that variance.
     """
 
     fixed: bool
@@ -47,5 +47,5 @@ Law = tuple[NoiseFamily, Fraction]
 
 
 def is_whole(family: NoiseFamily) -> bool:
-    """True if noise of this law takes integer values."""
+    """True if noise of the law `family` takes integer values."""
     return family.whole if isinstance(family, Normal) else family is Family.DISCRETE_LAPLACE

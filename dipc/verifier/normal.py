@@ -59,7 +59,10 @@ Hanging = tuple[tuple[tuple[NoiseFamily, Fraction], ...], tuple[Row, ...]]
 
 
 def hanging_together(laws: Mapping[int, tuple[NoiseFamily, Fraction]], rows: Iterable[Row]) -> list[Hanging]:
-    """Group the half-spaces that share noises, directly or indirectly, each group with the laws of its noises."""
+    """Group the half-spaces `rows` that share noises, directly or indirectly, each group with the laws of its noises.
+
+    `laws` has the law of each noise by its number. In a group noises are numbered from 0 on.
+    """
     result: list[Hanging] = []
     for noises, members in connected(rows, lambda row: (i for i, _ in row[0])):
         place = {i: index for index, i in enumerate(sorted(noises))}
@@ -69,7 +72,10 @@ def hanging_together(laws: Mapping[int, tuple[NoiseFamily, Fraction]], rows: Ite
 
 
 def without_implied(hanging: Hanging) -> list[Hanging]:
-    """Return the event without half-spaces over normal and Laplace noises that others imply, in connected groups."""
+    """Return the event `hanging` in connected groups, without half-spaces that others imply.
+
+    An event with integer noise is returned unchanged, as one group.
+    """
     laws, rows = hanging
     if any(is_whole(family) for family, _ in laws):
         return [hanging]
@@ -78,9 +84,9 @@ def without_implied(hanging: Hanging) -> list[Hanging]:
 
 
 def star_of(hanging: Hanging) -> Hub:
-    """Return connected half-spaces over normal, Laplace or integer noises as a star, a tree of values.
+    """Return the connected half-spaces `hanging`, over normal, Laplace or integer noises, as a star.
 
-    Raises NotDerived for half-spaces that are not a star, or are the product of several stars.
+    Raises NotDerived if they do not form a tree of values, or are the product of several events.
     """
     parts = without_implied(hanging)
     if not parts:
@@ -108,7 +114,8 @@ def _merged(
 ) -> tuple[list[Spread], list[tuple[dict[int, Fraction], Fraction]]]:
     """Return (laws of independent values, the half-spaces `rows` over these values).
 
-    Normal noises whose columns are proportional are one value, since their sum is normal.
+    `laws` has the laws of the noises in `rows`. Normal noises whose columns are proportional are one value, since
+    their sum is normal.
     """
     values: list[Spread] = []
     merged: list[tuple[dict[int, Fraction], Fraction]] = [({}, d) for _, d in rows]
@@ -135,20 +142,21 @@ Stars = tuple[Hub, ...]
 
 
 def in_order(stars: Iterable[Hub]) -> Stars:
-    """Return the stars in the order in which certificates list them."""
+    """Return `stars` in the order in which certificates list them."""
     return tuple(sorted(stars, key=star_order))
 
 
 def star_order(star: Hub) -> tuple[int, Any]:
-    """Return the key by which stars are sorted."""
+    """Return the key by which `star` is sorted among stars."""
     return (Tree, Summed).index(type(star)), star
 
 
 @dataclass(frozen=True)
 class Enclosed:
-    """The sum Σ weight·Π Pr[star], where a star is an event over connected noises: a probability, or a bound of one.
+    """The sum Σ weight·Π Pr[star], where each star is an event over connected noises.
 
-    Only enclosures of its values are known.
+    `terms` has the weight of each product of independent stars. The sum is a probability or a bound of one. Its
+    values are known only by enclosures.
     """
 
     terms: Mapping[Stars, Closed]
@@ -157,7 +165,7 @@ class Enclosed:
         return hash(frozenset(self.terms))
 
     def equals(self, other: Enclosed, budget: Budget) -> bool:
-        """True if all stars and weights are equal, term by term."""
+        """True if this sum and `other` have equal stars and weights, term by term. Charges its work to `budget`."""
         return self.terms.keys() == other.terms.keys() and all(
             equal_closed(weight, other.terms[stars], budget) for stars, weight in self.terms.items()
         )
@@ -179,16 +187,16 @@ class Sum:
 
     @classmethod
     def from_probability(cls, value: Probability, budget: Budget) -> Sum:
-        """Return a sum that starts with `value`."""
+        """Return a sum that starts with `value`. Charges its work to `budget`."""
         result = cls()
         result.include(value, budget)
         return result
 
     def add(self, stars: Stars, weight: Closed, budget: Budget) -> None:
-        """Add weight·Π Pr[star].
+        """Add `weight`·Π Pr[star] over `stars` to this sum.
 
-        If a star bounds one value on two sides, its probability is written as a sum over the two bounds, minus
-        1.
+        If a star bounds one value on two sides, its probability is written as the sum of those of its two bounds,
+        minus 1. Charges its work to `budget`.
         """
         for index, star in enumerate(stars):
             if isinstance(star, Tree) and star.bounds is not None and len(star.bounds) > 1:
@@ -205,12 +213,12 @@ class Sum:
         self._terms[stars] = weight if known is None else add_closed(known, weight, budget)
 
     def include(self, other: Probability, budget: Budget, factor: Closed | None = None) -> None:
-        """Add `other`, times `factor` if it is given."""
+        """Add the probability `other` to this sum, times `factor` if it is given. Charges its work to `budget`."""
         for stars, weight in other.terms.items() if isinstance(other, Enclosed) else [((), other)]:
             self.add(stars, weight if factor is None else multiply_closed(weight, factor, budget), budget)
 
     def opposite(self, budget: Budget) -> Sum:
-        """Return 1 minus the sum."""
+        """Return 1 minus the sum. Charges its work to `budget`."""
         result = Sum({stars: (times(above, -1), below) for stars, (above, below) in self._terms.items()})
         result.add((), (ONE, ONE), budget)
         return result
@@ -225,14 +233,17 @@ class Sum:
 
 
 def same(left: Probability, right: Probability, budget: Budget) -> bool:
-    """True if two probabilities are equal; sums over stars must be equal term by term."""
+    """True if the probabilities `left` and `right` are equal; sums over stars must be equal term by term.
+
+    Charges its work to `budget`.
+    """
     if isinstance(left, Enclosed) or isinstance(right, Enclosed):
         return isinstance(left, Enclosed) and isinstance(right, Enclosed) and left.equals(right, budget)
     return equal_closed(left, right, budget)
 
 
 def read_enclosed(value: object) -> Enclosed:
-    """Read a sum over stars. Raises Rejected if it is malformed."""
+    """Read a sum over stars from its JSON `value`. Raises Rejected if it is malformed."""
     terms: dict[Stars, Closed] = {}
     for weight, factors in read.listed(read.tuple_of(read_ring, read.listed(_read_star, 100)), 10_000)(value):
         stars = tuple(factors)
@@ -259,12 +270,17 @@ MOST_KEPT = 20_000
 
 @dataclass(frozen=True)
 class Cell(Expansion):
-    """An interval of eps on which integrals, and sums over integers, have an error of at most 2^-accuracy."""
+    """An interval of eps, from middle - radius to middle + radius, on which values of sums over stars are enclosed.
+
+    The nodes of each integral, and the terms of each sum over integers, are chosen for an error of at most
+    2^-accuracy.
+    """
 
     def star(self, star: Hub) -> Series:
-        """Return the first Taylor coefficients in eps of the sum over nodes that replaces the probability of a star.
+        """Return the Taylor polynomial in eps of the sum over nodes that replaces the probability of `star`.
 
-        The two ends of a least number need the same series, which are computed once.
+        The ends of an interval around a least number need the same series: `budget.kept` keeps each series for later
+        cells. Raises NotDerived, NotShown.
         """
         kept, key = self.budget.kept, (star, self.middle, self.radius, self.terms, self.accuracy)
         known: Series | None = kept.get(key)
@@ -286,7 +302,10 @@ class Cell(Expansion):
     # --- what has to be positive --------------------------------------------------------------
 
     def polynomial(self, total: Enclosed) -> tuple[Series, Fraction]:
-        """Return (Taylor polynomial of `total` with sums over nodes for integrals, bound of its error)."""
+        """Return the Taylor polynomial of `total` with sums over nodes for integrals, and a bound of their error.
+
+        Raises NotDerived, NotShown.
+        """
         result = Series([0] * self.terms, 0)
         away = _ZERO
         for stars, (weight, below) in total.terms.items():
@@ -301,10 +320,10 @@ class Cell(Expansion):
         return result, away
 
     def disks(self, total: Enclosed) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Yield (ratio, radius, bound) for several disks around the middle of the cell.
+        """Yield (ratio, radius, bound) for several disks of eps around the middle of the cell.
 
-        The radius of the disk is that of the cell divided by the ratio. On the disk, the sum over nodes is at most
-        the bound in absolute value.
+        The radius of the disk is that of the cell divided by the ratio. On the disk, `total` with sums over nodes for
+        integrals is at most the bound in absolute value.
         """
         for larger in _DISKS:
             ratio = Fraction(1, 1 << larger)
@@ -336,7 +355,7 @@ class Cell(Expansion):
         return False
 
     def is_positive(self, total: Enclosed) -> bool:
-        """True only if the sum is positive on all of the cell."""
+        """True only if the sum `total` is positive on all of the cell, by lemma N2."""
         try:
             outside = _ZERO
             if self.radius:
@@ -353,7 +372,7 @@ class Cell(Expansion):
         return all(positive_on_unit(each, self.budget) for each in (upward, downward))
 
     def is_positive_from_zero(self, total: Enclosed) -> bool:
-        """True only if the sum, which is 0 at eps = 0, is positive on (0, middle + radius] (lemma N2 around 0)."""
+        """True only if `total`, which is 0 at eps = 0, is positive on (0, middle + radius], by lemma N2 around 0."""
         around = replace(self, middle=_ZERO, radius=self.middle + self.radius)
         try:
             trees = {star for stars in total.terms for star in stars if isinstance(star, Tree)}
@@ -375,7 +394,10 @@ class Cell(Expansion):
         return positive_on_unit([first - wrong, *rest], self.budget)
 
     def enclosure(self, total: Enclosed) -> tuple[Fraction, Fraction]:
-        """Return rationals below and above the sum at the middle of the cell. Raises Rejected."""
+        """Return rationals below and above the sum `total` at the middle of the cell.
+
+        Raises Rejected if none are found.
+        """
         try:
             polynomial, away = replace(self, radius=_ZERO, terms=1).polynomial(total)
         except NotDerived as ended:
@@ -388,7 +410,7 @@ class Cell(Expansion):
 
 
 def majorant(function: Ring, middle: Fraction, radius: Fraction) -> Fraction:
-    """Return an upper bound of the absolute value of an exponential polynomial on the disk around `middle`.
+    """Return an upper bound of |`function`| on the disk of complex eps with this `radius` around `middle`.
 
     Raises NotShown if the bound is too large.
     """
@@ -410,14 +432,14 @@ def majorant(function: Ring, middle: Fraction, radius: Fraction) -> Fraction:
 
 
 def is_number(total: Enclosed) -> bool:
-    """True if the sum does not depend on eps."""
+    """True if the sum `total` does not depend on eps."""
     return all(weight[0].keys() <= {(0, _ZERO)} for weight in total.terms.values()) and all(
         star.fixed for stars in total.terms for star in stars
     )
 
 
 def at_zero(total: Enclosed) -> Fraction | None:
-    """Return the limit of the sum at eps = 0 if it is known as a rational, otherwise None."""
+    """Return the limit of the sum `total` at eps = 0 if it is known as a rational, otherwise None."""
     result = _ZERO
     for stars, (weight, below) in total.terms.items():
         known = [star.at_zero for star in stars]
@@ -428,9 +450,9 @@ def at_zero(total: Enclosed) -> Fraction | None:
 
 
 def next_to_zero(total: Enclosed) -> Enclosed | None:
-    """Return a lower bound of the sum, with normal noises in place of discrete ones.
+    """Return a lower bound of the sum `total`, with normal noises in place of discrete ones.
 
-    None if the sum has no discrete noises, or if a weight has terms of both signs.
+    None if the sum has no discrete noises, or if a weight of theirs has terms of both signs.
     """
     result = Sum()
     if not any(isinstance(star, Summed) for stars in total.terms for star in stars):
@@ -465,10 +487,10 @@ def _normal_bound(event: Summed, *, above: bool) -> Tree:
 
 
 def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool:
-    """True only if the sum is positive on [start, inf), by lemma N4.
+    """True only if the sum `total` is positive on [`start`, inf), by lemma N4.
 
     A product of stars with a positive weight is at least 1 minus the tails of all its half-spaces. One half-space
-    with a negative weight is 1 minus its tail.
+    with a negative weight is 1 minus its tail. Charges its work to `budget`.
     """
     plain: Ring = {}
     # Sums over integers have the bound e^(-r·eps²)/2, which is more than erfc(√r·eps)/2: the two do not cancel.
@@ -508,9 +530,9 @@ def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool
 def _normal_tails_are_positive(
     tails: Sequence[tuple[Number | Fraction, Ring]], start: Fraction, budget: Budget
 ) -> bool:
-    """True only if Σ c·erfc(√r·eps)/2 is positive on [start, inf), for the pairs (r, c) of `tails`.
+    """True only if Σ c·erfc(√r·eps)/2 is positive on [`start`, inf), for the pairs (r, c) of `tails`.
 
-    A summand with c < 0 may also have e^(-r·eps²)/2 in place of erfc(√r·eps)/2.
+    A summand with c < 0 may also have e^(-r·eps²)/2 in place of erfc(√r·eps)/2. Charges its work to `budget`.
     """
     numbers: list[tuple[Ends, Fraction]] = []
     for rate, weight in tails:
@@ -536,7 +558,7 @@ def _normal_tails_are_positive(
 
 
 def read_sizes(value: object) -> tuple[int, int]:
-    """Read the accuracy in bits and the number of terms that a certificate states. Raises Rejected."""
+    """Read (accuracy in bits, number of terms of series) from the JSON `value`. Raises Rejected."""
     accuracy, terms = read.tuple_of(read.up_to(MOST_BITS), read.up_to(MOST_TERMS))(value)
     if accuracy < 8 or terms < 2:
         raise Rejected("the accuracy is at least 8, and there are at least 2 terms")
@@ -544,9 +566,9 @@ def read_sizes(value: object) -> tuple[int, int]:
 
 
 def complementary(square: Number, *, fixed: bool) -> Enclosed:
-    """Return erfc(√square·eps), or erfc(√square) if `fixed`, as a sum over stars.
+    """Return erfc(√`square`·eps), or erfc(√`square`) if `fixed`, as a sum over stars.
 
-    It is 2 - 2·Pr[L <= eps], where L is normal with the variance 1/(2·square).
+    It is 2 - 2·Pr[L <= eps], where L is normal with the variance 1/(2·`square`).
     """
     if not square.factor:
         return Enclosed({(): (ONE, ONE)})

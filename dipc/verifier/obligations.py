@@ -58,17 +58,20 @@ def worst(verdicts: Collection[str]) -> str:
 
 @dataclass
 class Tally:
-    """The verdicts of rows, or of classes of inputs, which are numbered from 1.
+    """The verdicts of the rows of a certificate, or of its classes of inputs, which are numbered from 1.
 
-    `counts` has the number of each verdict, and of the vacuous rows, about which nothing is claimed. `open` has the
-    reasons why some verdicts have no proof.
+    `counts` has the number of rows, of each verdict, and of the vacuous rows, about which nothing is claimed. `open`
+    has (number, reason) for each row whose verdict has no proof.
     """
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0))
     open: list[tuple[int, str]] = field(default_factory=list)
 
     def add(self, verdict: str, missing: str | None, *, vacuous: bool = False) -> None:
-        """Count one more verdict. `missing` is the reason why its proof is missing, or None."""
+        """Count a row with this `verdict`. `missing` is the reason why its proof is missing, or None.
+
+        The row counts as `vacuous` if nothing is claimed about it.
+        """
         self.counts["rows"] += 1
         self.counts[verdict] += 1
         self.counts["vacuous"] += vacuous
@@ -76,7 +79,7 @@ class Tally:
             self.open.append((self.counts["rows"], missing))
 
     def require(self, stated: object, what: str) -> None:
-        """Raise Rejected unless `stated` is the overall verdict of all parts; `what` names the parts."""
+        """Raise Rejected unless `stated` is the overall verdict of all rows; `what` names the rows."""
         if not self.counts["rows"]:
             raise Rejected("the list is empty", what)
         overall = worst([verdict for verdict in VERDICTS if self.counts[verdict]])
@@ -86,10 +89,10 @@ class Tally:
 
 @dataclass(frozen=True)
 class Decided:
-    """A checked obligation, value >= 1 - beta on the intervals.
+    """A checked obligation: `value` >= 1 - `beta` on `intervals`, with its verdict.
 
-    `open` is the reason why it has no proof, or None. `charted` is true if the exact set where a refuted obligation
-    fails is also proved.
+    `open` is the reason why the verdict has no proof, or None. `charted` is true if the exact set of eps where a
+    refuted obligation fails is also proved.
     """
 
     value: Probability
@@ -104,8 +107,8 @@ class Decided:
     def require(self, verdict: str, beta: Beta | None, budget: Budget) -> str | None:
         """Return the reason why the obligation has no proof, or None.
 
-        Raises Rejected unless the obligation has this verdict and this beta. An obligation whose beta is not
-        known has no proof.
+        Raises Rejected unless the obligation has this `verdict` and this `beta`. An obligation whose beta is not
+        known has no proof. Charges its work to `budget`.
         """
         if self.verdict != verdict:
             raise Rejected(f"its obligation is {self.verdict}, not {verdict}")
@@ -115,12 +118,12 @@ class Decided:
 
 
 def among(entries: Sequence[object]) -> read.Reader[int]:
-    """Return a reader of indices of `entries`."""
+    """Return a reader that reads an index of `entries`."""
     return lambda value: read.index(value, entries)
 
 
 def end(value: object) -> Fraction | None:
-    """Read the upper end of a cell; None is infinity."""
+    """Read the upper end of a cell from its JSON `value`; None is infinity."""
     return None if value == "inf" else read.rational(value)
 
 
@@ -159,15 +162,16 @@ class Positive:
             raise Rejected("its denominator is missing from the list `positive`") from None
 
     def of_all(self, *functions: Closed) -> str | None:
-        """Return None if the denominators of all functions were shown to be positive, otherwise the reason why not."""
+        """Return None if the denominators of all `functions` were shown to be positive, otherwise a reason why not."""
         missing = next((why for _, below in functions if (why := self.open(below)) is not None), None)
         return None if missing is None else f"a denominator is not shown to be positive: {missing}"
 
 
 def _require_positive(function: Ring, proof: object, intervals: Sequence[Interval], budget: Budget) -> None:
-    """Raise Rejected unless the `proof` shows that the function is positive.
+    """Raise Rejected unless `proof` shows that `function` is positive.
 
-    The proof is by its coefficients, by factors for every eps, or by factors for each of the intervals.
+    The proof is by its coefficients, by factors for every eps > 0, or by factors for each of `intervals`. Charges its
+    work to `budget`.
     """
     if proof == "coefficients":
         if not function or any(c < 0 for c in function.values()):
@@ -191,7 +195,10 @@ def _require_positive(function: Ring, proof: object, intervals: Sequence[Interva
 
 @dataclass(frozen=True)
 class Context:
-    """The functions that obligations refer to; a beta is None if it has no form that can be certified."""
+    """The probabilities `values` and the `betas` to which obligations refer by index, and the intervals of eps.
+
+    A beta is None if it has no form that can be certified. `positive` has the denominators.
+    """
 
     values: Sequence[Probability]
     betas: Sequence[Beta | None]
@@ -200,7 +207,10 @@ class Context:
 
 
 def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positive: Positive) -> Context:
-    """Read the probabilities and betas of a certificate. Raises Rejected."""
+    """Read the probabilities and betas of the document `data`, whose claim is about the eps in `intervals`.
+
+    Their denominators must be listed in `positive`. Raises Rejected for malformed data.
+    """
 
     def closed(value: object) -> Closed:
         one = read_closed(value)
@@ -244,7 +254,10 @@ def _the_one(stated: list[Any], why: str) -> list[Any]:
 
 
 def check_obligations(value: object, context: Context, budget: Budget) -> list[Decided]:
-    """Check all obligations of a certificate, about its intervals of eps. Raises Rejected for a wrong one."""
+    """Return all obligations of the JSON list `value`, checked, in `context`. Raises Rejected for a wrong one.
+
+    Charges its work to `budget`.
+    """
     return read.listed(lambda item: check_obligation(item, context, budget), step="obligation")(value)
 
 
@@ -258,7 +271,10 @@ _EVIDENCE = {
 
 
 def check_obligation(value: object, context: Context, budget: Budget) -> Decided:
-    """Check one obligation of a certificate again. Raises Rejected if its evidence does not prove it."""
+    """Return the obligation with the JSON `value`, checked, in `context`.
+
+    Charges its work to `budget`. Raises Rejected if the evidence does not prove the obligation.
+    """
     table = {"probability": among(context.values), "beta": among(context.betas), "verdict": read.one_of(*VERDICTS)}
     evidence = {
         "parts": read.items,
@@ -297,10 +313,10 @@ def check_obligation(value: object, context: Context, budget: Budget) -> Decided
 def _check_parts(
     items: Sequence[object], probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
 ) -> str | None:
-    """Check Pr >= 1 - beta with the proofs `items`, one for each argument of the `min` in beta.
+    """Check `probability` >= 1 - beta with the proofs `items`, one for each argument of the `min` in beta.
 
-    `least` has the arguments, each a list of the arguments of a `max`. `probability` is Pr. Raises Rejected for a wrong
-    proof. Returns the reason why a denominator is not shown to be positive, or None.
+    `least` has the arguments, each a list of the arguments of a `max`. Charges its work to `budget`. Raises Rejected
+    for a wrong proof. Return the reason why a denominator is not shown to be positive in `context`, or None.
     """
     if len(items) != len(least):
         raise Rejected(f"there are {len(items)} parts for the {len(least)} arguments of the `min`")
@@ -327,7 +343,7 @@ def _check_parts(
 def _check_cells(value: object, functions: Sequence[Closed | None], interval: Interval, budget: Budget) -> None:
     """Raise Rejected unless `value` proves that one of `functions` is nonnegative on each cell of `interval`.
 
-    The ends of cells are included.
+    The ends of cells are included. Charges its work to `budget`.
     """
     table = {"argument": among(functions), "to": end, "factors": read.anything}
     position: Fraction | None = interval.lower
@@ -353,9 +369,10 @@ def _check_cells(value: object, functions: Sequence[Closed | None], interval: In
 def _check_chart(
     value: object, probability: Closed, least: Sequence[Sequence[Closed]], context: Context, budget: Budget
 ) -> bool:
-    """Check the chart `value` of the eps where Pr < 1 - beta; return True if it is proved on all intervals.
+    """Check the chart `value` of the eps where `probability` < 1 - beta; return True if it is proved on all intervals.
 
-    `probability` is Pr, and `least` has the arguments of the `min` in beta. Raises Rejected for a wrong chart.
+    The intervals are those of `context`, and `least` has the arguments of the `min` in beta. Charges its work to
+    `budget`. Raises Rejected for a wrong chart.
     """
     function, charts = read.fields(value, {"function": read_closed, "intervals": read.items})
     if len(least) != 1 or len(least[0]) != 1 or len(charts) != len(context.intervals):
@@ -383,9 +400,10 @@ def _require_slack(function: Closed, probability: Closed, beta: Closed, budget: 
 def _check_counterexample(
     value: object, probability: Probability, beta: Beta, intervals: Sequence[Interval], budget: Budget
 ) -> Fraction:
-    """Return the eps in `value`, at which Pr < 1 - a for all arguments a of one maximum in beta, a minimum of maxima.
+    """Return the eps in `value`, at which `probability` < 1 - `beta` is shown.
 
-    `probability` is Pr. Raises Rejected if the inequality is not seen there.
+    `beta` is a minimum of maxima: at this eps, the inequality holds for all arguments of one maximum. Charges its
+    work to `budget`. Raises Rejected if the inequality is not shown, or if eps is outside `intervals`.
     """
     least = arguments_of(beta)
     with in_step("counterexample"):
@@ -398,9 +416,10 @@ def _check_counterexample(
 
 
 def fails_at(probability: Probability, arms: Sequence[Probability], eps: Fraction, budget: Budget) -> bool:
-    """True if Pr + a - 1 < 0 at this eps for each a in `arms`, the arguments of a `max`.
+    """True if `probability` + a - 1 < 0 at this `eps` for each a in `arms`, the arguments of a `max`.
 
-    A closed form is decided exactly. A sum over stars counts as negative only if an enclosure shows it.
+    A closed form is decided exactly. A sum over stars counts as negative only if an enclosure shows it. Charges its
+    work to `budget`.
     """
     return all(_is_negative(_slack(probability, arm, budget), eps, budget) for arm in arms)
 
@@ -428,9 +447,9 @@ def _slack(probability: Probability, arm: Probability, budget: Budget) -> Probab
 
 
 def slacks(value: Probability, beta: Beta | None, budget: Budget) -> list[Enclosed] | None:
-    """Return the functions Pr + beta - 1, one for each argument of the `min` in beta.
+    """Return the functions `value` + `beta` - 1, one for each argument of the `min` in `beta`.
 
-    Return None if an argument is a `max`, or if beta is not known.
+    Charges its work to `budget`. Return None if an argument is a `max`, or if `beta` is None.
     """
     if beta is None or any(len(arms) > 1 for arms in arguments_of(beta)):
         return None
@@ -462,7 +481,11 @@ def _check_cells_of_stars(
 def _prove_in_cells(
     total: Enclosed, interval: Interval, ends: Sequence[Fraction | None], sizes: tuple[int, int], budget: Budget
 ) -> None:
-    """Raise Rejected unless `total` is positive on each cell; a last cell that ends at infinity is proved by tails."""
+    """Raise Rejected unless `total` is positive on each cell of `interval`; the cells have the upper `ends`.
+
+    A last cell that ends at infinity (None) is proved by tails. `sizes` are the accuracy and the number of terms of
+    series. Charges its work to `budget`.
+    """
     if not total.terms:
         if ends:
             raise Rejected("a function that is 0 must not have cells")

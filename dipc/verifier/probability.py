@@ -77,10 +77,10 @@ _NONE: Closed = ({}, ONE)
 
 
 def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
-    """Return the total weight of the paths from the first state to each wanted end, by the end's state.
+    """Return the total weight of the paths of `run` from the first state to each wanted end, by the end's state.
 
-    Steps lead forward in the text, except inside a `while`, whose states are eliminated together. Raises NotDerived if
-    the program may not end, or if elimination takes too much work.
+    Steps lead forward in the text, except inside a `while`, whose states are eliminated together. Charges its work to
+    `budget`. Raises NotDerived if the program may not end, or if elimination takes too much work.
     """
     steps = run.steps
     if len(_leading_to(steps, (node for node, row in enumerate(steps) if not row))) < len(steps):
@@ -109,7 +109,10 @@ def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
 def _forward(
     run: Execution, arithmetic: Weights, goals: Sequence[int], useful: set[int], budget: Budget
 ) -> dict[int, Closed]:
-    """Return the weights of the paths to `goals` in a run without loops; only `useful` states lead to one of them."""
+    """Return the total weights of the paths of `run`, which has no loops, to the states `goals`.
+
+    Only `useful` states lead to one of them. `arithmetic` has the weights of the steps. Charges its work to `budget`.
+    """
     weights = {0: arithmetic.certainty()}
     for (here,) in run.by_place(useful):
         if here not in weights or not run.steps[here]:
@@ -145,9 +148,10 @@ def _through(
     useful: set[int],
     budget: Budget,
 ) -> dict[int, Closed]:
-    """Return the weights with which runs leave the states of `component`, by the useful state that comes next.
+    """Return the weights with which runs leave the states of `component`, by the `useful` state that comes next.
 
-    `arriving` has the weights with which runs enter the component. `steps` has the steps from each state.
+    `arriving` has the weights with which runs enter the component, by state. `steps` has the steps from each state.
+    Charges its work to `budget`.
     """
     if len(component) > MOST_STATES:
         raise NotDerived(f"a loop has more than {MOST_STATES} states")
@@ -176,7 +180,7 @@ def _without_return(here: int, row: dict[int, Closed], budget: Budget) -> dict[i
     """Return the weights of the steps by which runs leave the state `here` for the last time.
 
     `row` has the weights of all steps from it. A weight n/d becomes n/(d - r) if the state returns to itself with the
-    weight r/d.
+    weight r/d. Charges its work to `budget`.
     """
     common: Ring = ONE
     for _, below in row.values():
@@ -227,7 +231,7 @@ MOST_ANSWERS = 2_000
 
 @dataclass
 class Probabilities:
-    """The probabilities of answers of one program; equal integrals are computed once."""
+    """The probabilities of answers of the program `machine`; equal integrals are computed once."""
 
     machine: Machine
     #: The program with its draws as late as possible, once it is needed.
@@ -238,7 +242,10 @@ class Probabilities:
     def probability(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
     ) -> Probability:
-        """Return the probability that all outputs, by slot, are within gamma of `outputs`. Raises NotDerived."""
+        """Return the probability that all outputs are within `gamma` of `outputs`.
+
+        `inputs` and `outputs` have values by slot. Charges its work to `budget`. Raises NotDerived.
+        """
         total = Sum()
         for answer in self.near_answers(inputs, outputs, gamma, budget):
             total.include(self._answer_probability(inputs, answer, gamma, budget), budget)
@@ -247,10 +254,10 @@ class Probabilities:
     def near_answers(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction, budget: Budget
     ) -> Iterator[Mapping[int, Value]]:
-        """Yield the answers whose probabilities add up to that of `outputs` within gamma.
+        """Yield answers whose probabilities add up to that of an answer within `gamma` of `outputs` at `inputs`.
 
-        With the product distance this is the given answer, whose numbers may be off by gamma. Otherwise it is
-        each answer within gamma of the given one.
+        With the product distance this is `outputs` itself, whose numbers may be off by gamma. Otherwise it is each
+        answer within gamma of `outputs`. Charges its work to `budget`.
         """
         if self.is_plain():
             yield outputs
@@ -267,9 +274,9 @@ class Probabilities:
         high: Fraction | None,
         budget: Budget,
     ) -> bool:
-        """True if the set of answers within gamma of `outputs` is equal for all gamma from `low` to before `high`.
+        """True if one set of answers at `inputs` is within gamma of `outputs` for all `low` <= gamma < `high`.
 
-        A `high` of None is infinity. Raises NotDerived.
+        A `high` of None is infinity. Charges its work to `budget`. Raises NotDerived.
         """
         slots = self.machine.slots
         if self.is_plain():
@@ -291,7 +298,7 @@ class Probabilities:
     ) -> Iterator[tuple[Mapping[int, Value], Fraction | None]]:
         """Yield all answers at `inputs`, with their distances from `outputs`; None for infinity.
 
-        Raises NotDerived for too many.
+        Charges its work to `budget`. Raises NotDerived for too many.
         """
         slots = self.machine.numbered("output")
         types = [self.machine.slots[slot].type for slot in slots]
@@ -336,7 +343,7 @@ class Probabilities:
     def _run(self, inputs: Mapping[int, Value], wanted: Wanted, budget: Budget) -> tuple[Execution, dict[int, Closed]]:
         """Return (a run at `inputs`, the weights of its ends with the `wanted` outputs).
 
-        Draws are made as late as possible. Raises NotDerived.
+        Draws are made as late as possible. Charges its work to `budget`. Raises NotDerived.
         """
         if not self._is_known:
             self._late, self._is_known = drawing_late(self.machine, budget), True
@@ -354,7 +361,10 @@ class Probabilities:
     def product(
         self, weight: Closed, known: Constraints, laws: Mapping[int, Law], budget: Budget
     ) -> tuple[Stars, Closed]:
-        """Return weight·Pr[known] as a product: stars of normal noises, and a closed form. Raises NotDerived."""
+        """Return `weight`·Pr[all constraints `known` hold] as a product: (stars of normal noises, a closed form).
+
+        `laws` has the law of each noise by its number. Charges its work to `budget`. Raises NotDerived.
+        """
         stars: list[Hub] = []
         for key in _connected_groups(known, laws):
             if _is_normal(key):
@@ -364,7 +374,10 @@ class Probabilities:
         return in_order(stars), weight
 
     def weighted(self, weight: Closed, known: Constraints, laws: Mapping[int, Law], budget: Budget) -> Closed:
-        """Return weight·Pr[known] in closed form. Raises NotDerived if normal noise is involved."""
+        """Return `weight`·Pr[all constraints `known` hold] in closed form, for noises with `laws` by number.
+
+        Charges its work to `budget`. Raises NotDerived if normal noise is involved.
+        """
         stars, weight = self.product(weight, known, laws, budget)
         if stars:
             raise NotDerived("probabilities of Gaussian noise have no closed form")
@@ -402,11 +415,14 @@ _SAMPLES = (Fraction(1, 64), Fraction(1, 4), Fraction(1), Fraction(3), Fraction(
 
 
 class Differs:
-    """The result of a comparison with the ideal, if an output has another value."""
+    """The result of a comparison with the ideal whose answer has another value of an output."""
 
 
 def satisfies(machine: Machine, inputs: Mapping[int, Value], budget: Budget) -> bool:
-    """True if an input, by slot, satisfies the program's `requires`. Raises NotDerived if a condition has no value."""
+    """True if `inputs`, by slot, satisfy the `requires` of the program `machine`.
+
+    Charges its work to `budget`. Raises NotDerived if a condition has no value.
+    """
     run = Execution(machine, Wanted({}), budget)
     return all(run.plain(code, inputs) is True for code in machine.requires)
 
@@ -415,9 +431,10 @@ def satisfies(machine: Machine, inputs: Mapping[int, Value], budget: Budget) -> 
 class Theorem:
     """The program and the ideal of a certificate, with counts of what was derived from them and what was not.
 
-    `ideal` is None if the program has none, or the reason why the checker cannot use it. `derived` counts the rows
-    whose probability was derived, and `reasons` the others. `measured` counts the rows whose answer and dd were found
-    to be the ideal's, and `distances` the others.
+    `ideal` is None if the program has none, or the reason why the checker cannot use it. `whole` is the budget of the
+    whole check, and `budget` its part for probabilities. `derived` counts the rows whose probability was derived, and
+    `reasons` the others. `measured` counts the rows whose answer and dd were found to be the ideal's, and `distances`
+    the others.
     """
 
     machine: Machine
@@ -439,10 +456,10 @@ class Theorem:
         self._probabilities = Probabilities(self.machine)
 
     def exchangeable(self, groups: Sequence[Sequence[int]]) -> str | None:
-        """Return why the inputs of some group, by index, are not proved to be interchangeable; None if all are.
+        """Return why the inputs of some group of `groups` are not proved to be exchangeable; None if all are.
 
-        The law of the outputs, `requires`, and the answers and distances of the ideal are unchanged by the exchanges.
-        The ideal uses this for its distances from now on.
+        Groups list indices of inputs. The law of the outputs, `requires`, and the answers and distances of the ideal
+        are unchanged by exchanges of inputs in a group. The ideal uses this for its distances from now on.
         """
         key = tuple(map(tuple, groups))
         if not key or key in self._exchanged:
@@ -464,9 +481,10 @@ class Theorem:
     def of_tree(
         tree: Program, constants: Mapping[str, Fraction], whole: Budget, distances: Budget | None = None
     ) -> Theorem:
-        """Return the theorem about a syntax tree with these constants. Raises NotDerived if the tree has no meaning.
+        """Return the theorem about the syntax tree `tree` with these `constants`.
 
-        Derivations take parts of the budget `whole`; `distances` is the budget of the ideal.
+        Derivations take parts of the budget `whole`; `distances` is the budget of the ideal. Raises NotDerived if the
+        tree has no meaning.
         """
         return Theorem.of_machine(Machine.compile(tree, constants, whole), tree, constants, whole, distances)
 
@@ -478,7 +496,10 @@ class Theorem:
         whole: Budget,
         distances: Budget | None = None,
     ) -> Theorem:
-        """Return the theorem about a program that has already been compiled to `machine`."""
+        """Return the theorem about the syntax tree `tree` with these `constants`, which was compiled to `machine`.
+
+        Derivations take parts of the budget `whole`; `distances` is the budget of the ideal.
+        """
         ideal: Ideal | str | None = None
         if tree.ideal is not None:
             try:
@@ -493,13 +514,13 @@ class Theorem:
         return isinstance(self.ideal, Ideal) and not self.distances
 
     def require_columns(self, *columns: Sequence[str]) -> None:
-        """Raise Rejected unless a table's columns are the names of the program's inputs and outputs."""
+        """Raise Rejected unless `columns`, the inputs' and the outputs' of a table, are named as the program's."""
         for role, stated in zip(("input", "output"), columns, strict=True):
             if [self.machine.slots[slot].name for slot in self.machine.numbered(role)] != list(stated):
                 raise Rejected(f"its {role}s differ from those of the program", "table")
 
     def require_allowed(self, inputs: Sequence[str]) -> None:
-        """Raise Rejected unless the input satisfies the program's `requires`."""
+        """Raise Rejected unless `inputs`, as cells of a table, satisfy the program's `requires`."""
         if self.machine.requires and tuple(inputs) not in self._allowed:
             given, _ = self.read(inputs, [None] * len(self.machine.numbered("output")))
             with must_be_derived():
@@ -508,9 +529,10 @@ class Theorem:
             self._allowed.add(tuple(inputs))
 
     def check(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction, stated: Probability) -> None:
-        """Raise Rejected if the program has another probability than `stated` for these outputs within gamma.
+        """Raise Rejected if the program's probability of an answer within `gamma` of `outputs` is not `stated`.
 
-        A probability that cannot be derived is counted as taken on trust.
+        `inputs` and `outputs` are cells of a table; an output is None if nothing is claimed about it. A probability
+        that cannot be derived is counted as taken on trust.
         """
         self.require_allowed(inputs)
         key = (tuple(inputs), tuple(outputs), gamma)
@@ -532,9 +554,9 @@ class Theorem:
         self.derived += 1
 
     def _require_same_sum(self, derived: Probability | str, stated: Probability) -> None:
-        """Compare a stated sum over normal noises with the derived one, term by term.
+        """Compare the sum `stated` over normal noises with the `derived` one, term by term.
 
-        A sum that differs is taken on trust.
+        A sum that differs, or that is not derived (`derived` is the reason), is counted as taken on trust.
         """
         if isinstance(derived, Enclosed) and isinstance(stated, Enclosed) and derived.equals(stated, self.whole):
             self.derived += 1
@@ -544,10 +566,10 @@ class Theorem:
     def check_distance(
         self, inputs: Sequence[str], outputs: Sequence[str | None], dd: str | None, *, computed: bool
     ) -> None:
-        """Compare the stated outputs, and `dd` if it is stated, with the right answer and dd of the ideal.
+        """Compare the stated `outputs`, and `dd` if it is stated, with the ideal's right answer and dd at `inputs`.
 
-        Raises Rejected if dd is said to be `computed` from the ideal, and the outputs or dd are not the
-        ideal's. Without an ideal nothing is compared.
+        Raises Rejected if dd is said to be `computed` from the ideal, and the outputs or dd are not the ideal's.
+        Without an ideal nothing is compared.
         """
         self.require_allowed(inputs)
         if self.ideal is None:
@@ -571,9 +593,9 @@ class Theorem:
     def _distance(
         self, inputs: Sequence[str], outputs: Sequence[str | None], *, known: bool
     ) -> Fraction | str | Differs | None:
-        """Return dd of `inputs` from other answers than `outputs`; None is infinity.
+        """Return dd of `inputs`, the distance to inputs with other answers than `outputs`; None is infinity.
 
-        Else return why it is not derived, or `Differs`. `Differs` means that the ideal has another answer. If dd is not
+        Else return the reason why it is not derived, or `Differs()` if the ideal has another answer. If dd is not
         stated (`known` is false), only the outputs are compared, and None is returned.
         """
         if not isinstance(self.ideal, Ideal):
@@ -595,10 +617,10 @@ class Theorem:
     def steadiness(
         self, inputs: Sequence[str], outputs: Sequence[str | None], ends: tuple[Fraction, Fraction | None]
     ) -> str | None:
-        """Return None if the answers within gamma are equal for all gamma between `ends`, or why this is not known.
+        """Return None if one set of answers is within gamma of `outputs` for each gamma in `ends`, or why this is open.
 
-        gamma is at least the first of `ends` and less than the second (None: infinity). Raises Rejected if the
-        answers do depend on gamma.
+        The inputs are `inputs`. gamma is at least the first of `ends` and less than the second (None: infinity).
+        Raises Rejected if the answers do depend on gamma.
         """
         given, wanted = self.read(inputs, outputs)
         try:
@@ -610,7 +632,7 @@ class Theorem:
         return None
 
     def read(self, inputs: Sequence[str], outputs: Sequence[str | None]) -> tuple[dict[int, Value], dict[int, Value]]:
-        """Return the values of the inputs and of the given outputs, by slot.
+        """Return the values of the cells `inputs` and of the given cells of `outputs` (not None), by slot.
 
         Raises Rejected for text that is not a value.
         """
@@ -629,16 +651,16 @@ class Theorem:
     def right_answers(
         self, inputs: Mapping[int, Value], outputs: Mapping[int, Value], gamma: Fraction
     ) -> Iterator[Mapping[int, Value]]:
-        """Yield answers, by slot, that together are all answers within `gamma` of `outputs`; no two overlap.
+        """Yield answers, by slot, that together are all answers within `gamma` of `outputs` at `inputs`.
 
-        The numbers of an answer may be off by gamma. Raises NotDerived for too many answers.
+        No two answers overlap. The numbers of an answer may be off by gamma. Raises NotDerived for too many answers.
         """
         return self._probabilities.near_answers(inputs, outputs, gamma, self.budget)
 
     def derived_probability(
         self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction
     ) -> Probability | str:
-        """Return the probability of outputs within `gamma` of `outputs`, or the reason why it is not derived."""
+        """Return the probability at `inputs` of an answer within `gamma` of `outputs`, or why it is not derived."""
         return self._derived(inputs, outputs, gamma)
 
     def _derived(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction) -> Probability | str:
@@ -652,9 +674,10 @@ class Theorem:
 def program_of(
     text: str, digest: object, name: str, constants: Mapping[str, Fraction], only_at: Fraction | None, budget: Budget
 ) -> tuple[Program, Machine]:
-    """Read and compile the program `text`. Raises Rejected unless it has this digest and this name.
+    """Return the program `text` as a syntax tree and compiled with these `constants`.
 
-    The program is read at the eps `only_at`, or at every eps if `only_at` is None.
+    Raises Rejected unless the text has the SHA-256 `digest`, and the program this `name`. The program is read at the
+    eps `only_at`, or at every eps if `only_at` is None. Charges its work to `budget`.
     """
     if hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != digest:
         raise Rejected("`sha256` does not match its text")
@@ -667,7 +690,7 @@ def program_of(
 
 
 def cell_value(slot: Slot, cell: str) -> Value:
-    """Return the value of the variable `slot` that a cell states. Raises Rejected for other text."""
+    """Return the value of the variable `slot` that the text `cell` states. Raises Rejected for other text."""
     if slot.type == "bool":
         if cell in ("true", "false"):
             return cell == "true"
@@ -680,7 +703,10 @@ def cell_value(slot: Slot, cell: str) -> Value:
 
 
 def check_range(stated: Closed, at: Fraction | None, budget: Budget) -> None:
-    """Raise Rejected if the function is clearly not a probability, at the single eps `at` if that is not None."""
+    """Raise Rejected if the function `stated` is not between 0 and 1 at one of a few eps.
+
+    These are fixed samples, or the single eps `at` of the program if it is not None. Charges its work to `budget`.
+    """
     above, below = stated
     for eps in _SAMPLES if at is None else (at,):
         side = sign_of_ring(below, eps, budget)

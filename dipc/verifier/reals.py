@@ -34,9 +34,10 @@ Ends = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Power:
-    """A power of a positive number: of a logarithm, of an exponential, or of a rational (`root`).
+    """A power of the positive number `argument`, or of its logarithm or exponential.
 
-    The argument of a logarithm is above 1.
+    `function` is log, exp, or root for the number itself, which then is rational. The argument of a logarithm is
+    above 1.
     """
 
     function: str
@@ -44,7 +45,10 @@ class Power:
     exponent: Fraction
 
     def ends(self, bits: int) -> Ends:
-        """Return rationals below and above the power, with a relative distance of approximately 2^-bits."""
+        """Return rationals below and above the power, with a relative distance of approximately 2^-`bits`.
+
+        Raises NotDerived if the power is too large or too small.
+        """
         low, high = self.argument.ends(bits + _GUARD)
         if self.function == "exp":
             low, high = sorted((low * self.exponent, high * self.exponent))
@@ -120,7 +124,7 @@ class Number:
         return Number(_ONE, (Power("exp", base, exponent),) if exponent else ())
 
     def ends(self, bits: int) -> Ends:
-        """Return rationals below and above the number, with a relative distance of approximately 2^-bits.
+        """Return rationals below and above the number, with a relative distance of approximately 2^-`bits`.
 
         Raises NotDerived if the number is too large or too small.
         """
@@ -148,14 +152,17 @@ def _rounded(x: Fraction, bits: int) -> Ends:
 
 
 def root_around(x: Fraction, bits: int) -> Ends:
-    """Return rationals below and above √x for x > 0, with a relative distance of approximately 2^-bits."""
+    """Return rationals below and above √`x` for `x` > 0, with a relative distance of approximately 2^-`bits`."""
     shift = bits + max(0, x.denominator.bit_length() - x.numerator.bit_length())
     whole = isqrt((x.numerator << 2 * shift) // x.denominator)
     return Fraction(whole, 1 << shift), Fraction(whole + 1, 1 << shift)
 
 
 def exponential_around(low: Fraction, high: Fraction, bits: int) -> Ends:
-    """Return a rational below e^low and one above e^high. Raises NotDerived for too large exponents."""
+    """Return a rational below e^`low` and one above e^`high`, rounded to `bits` bits.
+
+    Raises NotDerived for too large exponents.
+    """
     if max(abs(low), abs(high)) > MOST_EXPONENT:
         raise NotDerived("e is raised to too great a power")
     work = bits + 2 * growth_bits(max(abs(low), abs(high)))
@@ -167,7 +174,7 @@ def exponential_around(low: Fraction, high: Fraction, bits: int) -> Ends:
 
 
 def _logarithm(x: Fraction, bits: int) -> Ends:
-    """Return rationals around log x, to approximately `bits` bits, for x >= 1.
+    """Return rationals around log `x`, to approximately `bits` bits, for `x` >= 1.
 
     With x = 2^k·y and 1 <= y < 2, log y is 2·artanh((y - 1)/(y + 1)).
     """
@@ -182,7 +189,7 @@ def _logarithm(x: Fraction, bits: int) -> Ends:
 
 
 def _twice_artanh(z: Fraction, bits: int) -> Ends:
-    """Return rationals around 2·artanh(z) = 2·Σ z^(2n+1)/(2n+1), to approximately `bits` bits, for 0 <= z <= 1/3.
+    """Return rationals around 2·artanh(`z`) = 2·Σ z^(2n+1)/(2n+1), to approximately `bits` bits, for 0 <= z <= 1/3.
 
     The rest of the series is less than its last term.
     """
@@ -208,12 +215,12 @@ Monomial = tuple[Number, tuple[Fraction, ...]]
 
 
 def is_irrational(tree: Expr) -> bool:
-    """True if the expression contains a square root, a logarithm or an exponential."""
+    """True if the expression `tree` contains a square root, a logarithm or an exponential."""
     return any(isinstance(node, Apply) and node.op in FUNCTIONS for node in nodes(tree))
 
 
 def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]]]) -> Monomial:
-    """Return the number and the exponents of variables of an expression that is a product of powers.
+    """Return the number and the exponents of variables of the expression `tree`, a product of powers.
 
     `plain` returns both for an expression without square roots, logarithms and exponentials. Raises NotDerived for
     sums and comparisons with such functions.
@@ -251,7 +258,10 @@ def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]
 
 
 def read_number(value: object, depth: int = 0) -> Number:
-    """Read a positive number in its canonical form. Raises Rejected for anything else."""
+    """Read a positive number from its JSON `value`, in its canonical form. Raises Rejected for anything else.
+
+    `depth` is the number of numbers around it, at most DEEPEST.
+    """
     if depth > DEEPEST:
         raise Rejected("its numbers are nested too deeply")
     stated = read.tuple_of(read.one_of("exp", "log", "root"), read.anything, read.rational)

@@ -27,10 +27,11 @@ _DISTANCES = ("alpha", "gamma", "dd", "α", "γ")
 
 
 def rational_bound(text: str, constants: Mapping[str, Fraction], budget: Budget, *, above: bool = False) -> str:
-    """Return an expression without irrational numbers that is at most `text` everywhere, or at least `text` if `above`.
+    """Return an expression without irrational numbers that is at most `text` everywhere, or at least if `above`.
 
-    An expression without irrational numbers is returned unchanged. Raises NotDerived unless the expression is seen
-    to grow, or to fall, with each irrational number.
+    `constants` has the values of the program's constants. An expression without irrational numbers is returned
+    unchanged. Charges its work to `budget`. Raises NotDerived unless the expression is seen to grow, or to fall, with
+    each irrational number.
     """
     tree = read_expression(text, budget)
     return expression_text(_Rounding(constants).rounded(tree, int(above))) if _has_numbers(tree) else text
@@ -103,9 +104,10 @@ class _Rounding:
         raise NotDerived("it is not clear in which direction an irrational number must be rounded")
 
     def _sides(self, op: str, left: Expr, right: Expr, side: int) -> tuple[int, int]:
-        """Return the sides to which `left` and `right`, the operands of a product or a quotient, are rounded.
+        """Return the sides to which `left` and `right`, the operands of `op`, are rounded: 0 for down, 1 for up.
 
-        Raises NotDerived.
+        `op` is a product or a quotient, and `side` the side to which it is rounded. Raises NotDerived if a sign that
+        matters is not known.
         """
         signs = self._sign(left), self._sign(right)
         first = side if signs[1] == 1 else 1 - side
@@ -231,7 +233,7 @@ def _whole_root(base: Fraction, degree: int) -> Fraction | None:
 
 
 def _applied(op: str, numbers: list[Ends]) -> Ends | None:
-    """Return rationals around the result of an operation on numbers; None if there is no result."""
+    """Return rationals around the result of the operation `op` on `numbers`; None if there is no result."""
     match op, numbers:
         case "neg", [(low, high)]:
             return -high, -low

@@ -30,17 +30,17 @@ LOG2E_LOW, LOG2E_HIGH, LOG2E_UNIT = 14_426, 14_427, 10_000
 
 
 def decay_bits(x: Fraction) -> int:
-    """Return an n >= 0 with e^{-x} <= 2^-n, for x >= 0."""
+    """Return an n >= 0 with e^{-x} <= 2^-n, for `x` >= 0."""
     return LOG2E_LOW * x.numerator // (LOG2E_UNIT * x.denominator)
 
 
 def growth_bits(x: Fraction) -> int:
-    """Return an n with e^x <= 2^n, for x >= 0."""
+    """Return an n with e^x <= 2^n, for `x` >= 0."""
     return LOG2E_HIGH * x.numerator // (LOG2E_UNIT * x.denominator) + 1
 
 
 def exp_minus(x: Fraction, bits: int) -> Pair:
-    """Return an enclosure of e^{-x} for x >= 0, a few units of 2^-bits wide."""
+    """Return an enclosure of e^{-x} for `x` >= 0, a few units of 2^-`bits` wide."""
     if not x:
         return 1 << bits, 1 << bits
     if decay_bits(x) >= bits:
@@ -68,7 +68,10 @@ def exp_minus(x: Fraction, bits: int) -> Pair:
 
 
 def powers(exponents: Sequence[int], x: Fraction, bits: int, budget: Budget) -> list[Pair]:
-    """Return enclosures of e^{-j·x} for the increasing natural numbers j in `exponents`, for x >= 0."""
+    """Return enclosures of e^{-j·x}, in units of 2^-`bits`, for the increasing natural numbers j in `exponents`.
+
+    `x` is at least 0. Charges its work to `budget`.
+    """
     if not exponents:
         return []
     fine = bits + exponents[-1].bit_length() + 4
@@ -103,7 +106,7 @@ def _product(a: Pair, b: Pair, bits: int) -> Pair:
 
 
 def combination(values: Sequence[int], pairs: Sequence[Pair]) -> Pair:
-    """Return an enclosure of Σ value·x over the numbers x that `pairs` enclose."""
+    """Return an enclosure of Σ value·x over `values` and the numbers x that `pairs` enclose."""
     low = high = 0
     for value, (least, most) in zip(values, pairs, strict=True):
         if value >= 0:
@@ -121,7 +124,10 @@ _MOST_HALVINGS = 40
 
 
 def positive_on_unit(coefficients: list[int], budget: Budget) -> bool:
-    """True only if Σ coefficients[n]·x^n > 0 for all 0 <= x <= 1. False proves nothing."""
+    """True only if Σ coefficients[n]·x^n > 0 for all 0 <= x <= 1. False proves nothing.
+
+    `coefficients` are integers. Charges its work to `budget`.
+    """
     # The powers of x decrease from 1 to 0, so the value is a mean of the partial sums.
     if min(accumulate(coefficients)) > 0:
         return True
@@ -143,7 +149,7 @@ def positive_on_unit(coefficients: list[int], budget: Budget) -> bool:
 
 
 def _shifted(coefficients: list[int]) -> list[int]:
-    """Return the coefficients of p(x + 1), by repeated partial sums."""
+    """Return the coefficients of p(x + 1) for the polynomial p with `coefficients`, by repeated partial sums."""
     row = coefficients[::-1]
     result: list[int] = []
     while row:
@@ -169,7 +175,10 @@ class Curve:
 
     @staticmethod
     def from_ring(function: Ring, budget: Budget) -> Curve:
-        """Return `function`, which is not 0, as a curve, up to a positive number and a factor e^{q·eps}."""
+        """Return `function`, which is not 0, as a curve, up to a positive number and a factor e^{q·eps}.
+
+        Charges its work to `budget`.
+        """
         unit = common_multiple((q.denominator for _, q in function), budget)
         whole = common_multiple((c.denominator for c in function.values()), budget)
         budget.spend(len(function), unit.bit_length() + max(_height(q) for _, q in function))
@@ -226,15 +235,18 @@ class Curve:
 
 
 def sign_of_ring(function: Ring, eps: Fraction, budget: Budget) -> int:
-    """Return the exact sign of an exponential polynomial at a rational eps > 0."""
+    """Return the exact sign of the exponential polynomial `function` at a rational `eps` > 0: -1, 0 or 1.
+
+    Charges its work to `budget`.
+    """
     return _sign_at(Curve.from_ring(function, budget), eps, budget) if function else 0
 
 
 def _sign_at(curve: Curve, eps: Fraction, budget: Budget) -> int:
-    """Return the exact sign of the curve at a rational eps > 0.
+    """Return the exact sign of `curve` at a rational `eps` > 0: -1, 0 or 1.
 
     With x = scale·eps the value is Σ values[j]·e^{-j·x}. It is 0 only if all values are 0, since e^{-x} is
-    transcendental (Lindemann).
+    transcendental (Lindemann). Charges its work to `budget`.
     """
     x = curve.scale * eps
     budget.spend(2 * len(curve.terms), curve.bits + curve.degree * _height(x))
@@ -275,9 +287,9 @@ _MOST_TERMS = 20_000
 
 
 def prove_sign(curve: Curve, lower: Fraction, upper: Fraction, sign: int, bits: int, budget: Budget) -> None:
-    """Raise Rejected unless the curve has this strict sign on [lower, upper], where 0 < lower < upper.
+    """Raise Rejected unless `curve` has the strict `sign` on [`lower`, `upper`], where 0 < `lower` < `upper`.
 
-    `bits` is a hint: the precision with which the search for a proof starts.
+    `bits` is a hint: the precision with which the search for a proof starts. Charges its work to `budget`.
     """
     if not curve.terms:
         raise Rejected("the derivative is 0")
@@ -296,10 +308,11 @@ def prove_sign(curve: Curve, lower: Fraction, upper: Fraction, sign: int, bits: 
 
 
 def expansion(curve: Curve, lower: Fraction, upper: Fraction, bits: int, budget: Budget) -> tuple[list[int], list[int]]:
-    """Return bounds of the Taylor coefficients of the curve around the middle m of [lower, upper], with radius r.
+    """Return bounds of the Taylor coefficients of `curve` around the middle m of [`lower`, `upper`], with radius r.
 
-    The bounds are lists low and high. For some scale s > 0, and each -1 <= u <= 1, there are low[n] <= a_n <=
-    high[n] with s·curve(m + r·u) = Σ a_n·u^n. Before scaling, approximately `bits` bits after the point are right.
+    The bounds are lists low and high. For some scale s > 0, and each -1 <= u <= 1, there are low[n] <= a_n <= high[n]
+    with s·curve(m + r·u) = Σ a_n·u^n. Before scaling, approximately `bits` bits after the point are right. Charges
+    its work to `budget`.
     """
     middle, radius = (lower + upper) / 2, (upper - lower) / 2
     whole = middle.denominator * radius.denominator
@@ -345,7 +358,7 @@ def _exponential_series(
 
     The sum is over the pairs (j, c) of `row`, with increasing j. The bounds count units of 2^-bits, where `precision`
     is (bits, cut): a series ends when its rest is at most 2^cut units. `starts` encloses e^{-j·(lower + radius)} for
-    the first numbers j. Terms with other j are only bounded.
+    the first numbers j. Terms with other j are only bounded. Charges its work to `budget`.
     """
     bits, cut = precision
     near = sum(j in starts for j, _ in row)
@@ -381,7 +394,10 @@ def _exponential_series(
 
 
 def _size_bound(row: Sequence[tuple[int, int]], lower: Fraction, bits: int) -> int:
-    """Return an upper bound of Σ |c|·e^{-j·lower} over the pairs (j, c) of `row`, in units of 2^-bits."""
+    """Return an upper bound of Σ |c|·e^{-j·lower} over the pairs (j, c) of `row`, in units of 2^-`bits`.
+
+    The exponent is j times `lower`; the least j comes first.
+    """
     return (sum(abs(c) for _, c in row) << bits >> decay_bits(row[0][0] * lower)) + 1 if row else 0
 
 
@@ -399,10 +415,10 @@ MOST_ORDER = 20_000
 
 
 def prove_near_zero(curve: Curve, order: int, radius: Fraction, sign: int, budget: Budget) -> None:
-    """Raise Rejected unless the curve vanishes at 0 to exactly this order and has this strict sign on (0, radius].
+    """Raise Rejected unless `curve` vanishes at 0 to exactly this `order` and has the strict `sign` on (0, `radius`].
 
-    With the Taylor coefficients a_n, curve(t)/t^order is Σ a_n·t^{n - order} over n >= order. The sum up to n =
-    last must exceed a bound of the rest on [0, radius].
+    With the Taylor coefficients a_n, curve(t)/t^order is Σ a_n·t^{n - order} over n >= order. The sum up to n = last
+    must exceed a bound of the rest on [0, radius]. Charges its work to `budget`.
     """
     last = max(order + _EXTRA_TERMS, curve.degree)
     numbers = _derivatives(curve, last, budget)
@@ -431,7 +447,10 @@ def prove_near_zero(curve: Curve, order: int, radius: Fraction, sign: int, budge
 
 
 def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
-    """Return the derivatives of `curve` of order 0 to `last` at 0: t^k·e^{-jt} contributes n!/(n-k)!·(-j)^{n-k}."""
+    """Return the derivatives of `curve` of order 0 to `last` at 0: t^k·e^{-jt} contributes n!/(n-k)!·(-j)^{n-k}.
+
+    Charges its work to `budget`.
+    """
     longest = curve.terms[-1][0].bit_length()
     budget.spend((last + 1) * len(curve.terms), curve.bits + last * longest)
     result = [0] * (last + 1)
@@ -448,10 +467,11 @@ def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
 
 
 def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
-    """Return an upper bound of Σ |a_n|·radius^{n - order} over n > last, for the Taylor coefficients a_n at 0.
+    """Return an upper bound of Σ |a_n|·radius^{n - order} over n > `last`, for Taylor coefficients a_n at 0.
 
-    They are those of `curve`. A term t^k·e^{-jt} contributes at most radius^k·Σ (j·radius)^i/i! over i >= first = last
-    + 1 - k. Each term of this sum is at most j·radius/(first + 1) times the one before.
+    They are those of `curve`. A term t^k·e^{-jt} contributes at most radius^k·Σ (j·radius)^i/i! over i >= first =
+    last + 1 - k, divided by `radius`^`order`. Each term of this sum is at most j·radius/(first + 1) times the one
+    before.
     """
     total = Fraction(0)
     for k, row in curve.rows:
@@ -463,10 +483,11 @@ def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
 
 
 def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget) -> None:
-    """Raise Rejected unless the curve has this strict sign on [bound, inf), bound > 0.
+    """Raise Rejected unless `curve` has the strict `sign` on [`bound`, inf), where `bound` > 0.
 
     The leading term is c·t^degree, the term without e^{-t} of the highest power. On [bound, inf) each term of the
     other sign, divided by t^degree, decreases in absolute value. At the bound the sum of these is less than |c|.
+    Charges its work to `budget`.
     """
     constant = [(k, c) for j, k, c in curve.terms if not j]
     if not constant:
@@ -519,8 +540,8 @@ _PIECES: Mapping[str, read.Table] = {
 class Signs:
     """The sign changes of a function on an interval.
 
-    `left` is the sign right after the lower end. `roots` are increasing. Each root is enclosed in an interval of
-    its own, or known exactly, and the sign changes at each root.
+    `left` is the sign right after the lower end. `roots` are the points where the sign changes, increasing: each is
+    enclosed in an interval of its own, or known exactly (two equal ends).
     """
 
     left: int
@@ -528,9 +549,10 @@ class Signs:
 
 
 def factor_signs(function: Ring, value: object, within: Range, budget: Budget) -> Signs:
-    """Return all sign changes of a function inside `within`. Raises Rejected if the stated pieces do not prove them.
+    """Return all sign changes of `function` inside `within`. Raises Rejected if the pieces `value` do not prove them.
 
-    A function linear in eps, whose root is computed, and a single term need no stated pieces.
+    A function linear in eps, whose root is computed, and a single term need no pieces (None). Charges its work to
+    `budget`.
     """
     if value is None:
         return _evident(function, within)
@@ -569,7 +591,7 @@ def _evident(function: Ring, within: Range) -> Signs:
 def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[int, int, Fraction | None]:
     """Return the signs of `curve` at the two ends of the first piece of `left`, and its upper end (None: infinity).
 
-    Raises Rejected if `value` does not prove the piece.
+    `value` states the piece and its proof. Charges its work to `budget`. Raises Rejected if the proof is wrong.
     """
     method, (first, *stated) = read.variant(value, "method", _PIECES)
     position = left[0]
@@ -601,7 +623,7 @@ def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> 
     """Return the multiplicity of each factor in `value`, and its signs inside `within`.
 
     The product of the factors must be `function`. The signs are None for a factor of even multiplicity without
-    evidence: its power changes no sign. Raises Rejected.
+    evidence: its power changes no sign. Charges its work to `budget`. Raises Rejected.
     """
     product = ONE
     result: list[tuple[int, Signs | None]] = []
@@ -625,9 +647,10 @@ def _all_signs(value: object, function: Ring, within: Range, budget: Budget) -> 
 
 
 def prove_nonnegative(value: object, function: Ring, within: Range, budget: Budget, *, strictly: bool = False) -> None:
-    """Raise Rejected unless the stated factors show that the function is >= 0 on the whole interval.
+    """Raise Rejected unless the factors in `value` show that `function` is >= 0 on the whole interval `within`.
 
-    By continuity the ends are included. With `strictly`, show that the function is > 0 between the ends.
+    By continuity the ends are included. With `strictly`, `function` must be > 0 between the ends. Charges its work to
+    `budget`.
     """
     _require_nonnegative(_all_signs(value, function, within, budget), strictly=strictly)
 
@@ -645,9 +668,10 @@ def _require_nonnegative(factors: Sequence[tuple[int, Signs | None]], *, strictl
 
 
 def prove_chart(value: object, function: Ring, within: Range, budget: Budget) -> None:
-    """Raise Rejected unless the stated factors show where the function is negative.
+    """Raise Rejected unless the factors in `value` show where `function` is negative inside `within`.
 
     Either it is nowhere negative, or all its roots inside `within` are enclosed, each in an interval of its own.
+    Charges its work to `budget`.
     """
     factors = _all_signs(value, function, within, budget)
     if any(signs is None for _, signs in factors):

@@ -38,10 +38,10 @@ Limit = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mass:
-    """The law of a noise on the integers: discrete Laplace with the rate `size`, or discrete normal.
+    """The law of a noise on the integers: discrete Laplace with the rate `size` if `laplace`, or discrete normal.
 
-    The square of a normal deviation is size·square. Sizes are in multiples of eps or 1/eps², unless the law is
-    `fixed`.
+    The square of a normal deviation is size·square. Rates are multiples of eps, and squares of deviations multiples
+    of 1/eps², unless the law is `fixed`: then it does not depend on eps.
     """
 
     laplace: bool
@@ -51,7 +51,10 @@ class Mass:
 
     @staticmethod
     def from_law(family: NoiseFamily, size: Fraction) -> Mass:
-        """Return the mass of a law. Raises NotDerived if the law is not on the integers."""
+        """Return the mass of the law `family` with the rate or variance `size`.
+
+        Raises NotDerived if the law is not on the integers.
+        """
         if isinstance(family, Normal) and family.whole:
             return Mass(False, size, family.fixed, family.square)
         if family is Family.DISCRETE_LAPLACE:
@@ -59,9 +62,9 @@ class Mass:
         raise NotDerived("discrete Gaussian noise is compared with noise that is not on integers")
 
     def reach(self, eps: Fraction, bits: int, *, on_disk: bool) -> int:
-        """Return a K with Pr[|N| > K] <= 2^-bits for this noise N at every eps from `eps` on.
+        """Return a K with Pr[|N| > K] <= 2^-`bits` for this noise N at every eps from `eps` on.
 
-        With `on_disk`, lemma N8 also holds on disks around these eps.
+        With `on_disk`, the K is large enough for lemma N8 on disks around these eps, too.
         """
         eps = _ONE if self.fixed else eps
         if self.laplace:
@@ -79,7 +82,10 @@ class Mass:
         return reach
 
     def masses(self, cell: Expansion, reach: int) -> list[Series]:
-        """Return the masses of 0 to K = `reach`. Those of normal noise are divided by Θ_K, the sum over |k| <= K."""
+        """Return the masses of 0 to K = `reach` as series on `cell`.
+
+        Those of normal noise are divided by Θ_K, the sum over |k| <= K.
+        """
         if self.fixed and cell.terms > 1:
             masses = self.masses(replace(cell, middle=_ONE, radius=_ZERO, terms=1), reach)
             return [Series(each.coefficients + [0] * (cell.terms - 1), each.error) for each in masses]
@@ -101,9 +107,10 @@ class Mass:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Branch:
-    """A value of the tree: the sum of these multiples of noises, within limits, with the branches below it.
+    """A value of a tree: the sum of multiples of independent noises, with the values below it.
 
-    Each branch has the number of times that it occurs.
+    `noises` has each law with its factor, and `limits` the half-spaces over this value and its parent. `branches` has
+    each branch below with the number of times that it occurs.
     """
 
     noises: tuple[tuple[Mass, int], ...]
@@ -166,9 +173,9 @@ class Summed:
     def continuous_bound(self, side: int) -> tuple[list[Law], list[tuple[Any, Fraction]]]:
         """Return laws and half-spaces of continuous noises that bound the probability of the event.
 
-        Their probability is at most (side = -1) or at least (side = 1) the event's. Each discrete normal noise
-        is within 3/2 of a normal one, and each discrete Laplace noise within 1 of a Laplace one. For side = 0
-        the half-spaces are unchanged.
+        Their probability is at most (`side` = -1) or at least (`side` = 1) the event's. Each discrete normal noise is
+        within 3/2 of a normal one, and each discrete Laplace noise within 1 of a Laplace one. For `side` = 0 the
+        half-spaces are unchanged.
         """
         laws: list[Law] = []
         rows: list[tuple[tuple[tuple[int, int], ...], Fraction]] = []
@@ -193,7 +200,7 @@ class Summed:
     # --- its value ------------------------------------------------------------------------------------
 
     def disk_bits(self, middle: Fraction, disk: Fraction) -> int | None:
-        """Return an n such that the sum is at most 2^n for |eps - middle| <= disk (lemma N8), or None.
+        """Return an n such that the sum is at most 2^n for |eps - `middle`| <= `disk` (lemma N8), or None.
 
         The lemma does not cover disks of more than half of `middle`.
         """
@@ -203,9 +210,9 @@ class Summed:
         return 8 * sum(count for _, count in self._noises) // 5 + 1 if 2 * disk <= middle else None
 
     def series(self, cell: Expansion) -> Series:
-        """Return the Taylor series of the sum over values up to K, with an error of at most 2^-accuracy on the cell.
+        """Return the Taylor polynomial on `cell` of the sum over values up to K in place of the event's probability.
 
-        Raises NotShown, NotDerived.
+        The sum has an error of at most 2^-accuracy on `cell`. Raises NotShown, NotDerived.
         """
         least = cell.middle - cell.radius
         if least <= 0:
@@ -227,7 +234,7 @@ class Summed:
 
 @dataclass(frozen=True)
 class _Evaluation:
-    """A computation of sums over a tree on a cell; it has the masses of 0, 1, 2, … of each law."""
+    """A computation of sums over a tree on `cell`; `masses` has the masses of 0, 1, 2, … of each law."""
 
     cell: Expansion
     masses: Mapping[Mass, Sequence[Series]]
@@ -274,7 +281,7 @@ class _Evaluation:
 
 
 def _difference(first: Series, last: Series) -> Series:
-    """Return the difference of two partial sums, where `last` contains all terms of `first`."""
+    """Return `last` - `first` for two partial sums, where `last` contains all terms of `first`."""
     return Series(list(map(sub, last.coefficients, first.coefficients)), last.error - first.error)
 
 
@@ -300,7 +307,10 @@ _Values = tuple[list[list[tuple[Mass, int]]], list[_Row]]
 def summed_of(
     laws: Sequence[tuple[NoiseFamily, Fraction]], rows: Sequence[tuple[Sequence[tuple[int, int]], Fraction]]
 ) -> Summed:
-    """Return the event of half-spaces over integer noises. Raises NotDerived if they do not form a tree."""
+    """Return the event of the half-spaces `rows` over integer noises with these `laws`.
+
+    Raises NotDerived if they do not form a tree.
+    """
     masses = [Mass.from_law(*law) for law in laws]
     nearest: dict[tuple[tuple[int, int], ...], int] = {}
     for form, constant in rows:
@@ -351,7 +361,7 @@ def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) ->
 
     @cache
     def branch(i: int, above: int | None, signs: tuple[int, int]) -> Branch:
-        """Return the branch of value `i` below `above`, with both multiplied by `signs`: noises have symmetric laws."""
+        """Return the branch of value `i` below `above`, both multiplied by `signs`: noises have symmetric laws."""
         limits = own[i] + (pairs[i][above] if above is not None else [])
         below = Counter(min(branch(j, i, (sign, signs[0])) for sign in (1, -1)) for j in pairs[i] if j != above)
         return Branch(
@@ -379,7 +389,7 @@ def _depth(pairs: Mapping[int, Iterable[int]], root: int) -> None:
 
 
 def read_summed(value: Mapping[str, Any]) -> Summed:
-    """Read an event over integer noises. Raises Rejected if it is malformed."""
+    """Read an event over integer noises from its JSON `value`. Raises Rejected if it is malformed."""
     (root,) = read.fields(value, {"values": read.anything})
     event = Summed(_read_branch(root, 0))
     if any(b for _, b, _ in event.root.limits):

@@ -31,11 +31,11 @@ MOST_GROWTH = 2_000
 
 @lru_cache(maxsize=256)
 def pi_ends(bits: int) -> Pair:
-    """Return an enclosure of π in units of 2^-bits, by Machin's formula."""
+    """Return an enclosure of π in units of 2^-`bits`, by Machin's formula."""
     work = bits + 16
 
     def arctangent(n: int) -> Pair:
-        """Return an enclosure of the arctangent of 1/n by its series, which alternates and decreases."""
+        """Return an enclosure of the arctangent of 1/`n` by its series, which alternates and decreases."""
         total, term, k = 0, (1 << work) // n, 1
         count = 0
         while term:
@@ -49,7 +49,7 @@ def pi_ends(bits: int) -> Pair:
 
 
 def root_ends(x: Fraction, bits: int) -> Pair:
-    """Return an enclosure of √x in units of 2^-bits for x >= 0: one unit wide, or exact if √x is a multiple of it."""
+    """Return an enclosure of √`x` for `x` >= 0: one unit of 2^-`bits` wide, or exact if √x is a multiple of it."""
     whole, rest = divmod(x.numerator << 2 * bits, x.denominator)
     low = isqrt(whole)
     return low, low + (bool(rest) or low * low != whole)
@@ -57,7 +57,7 @@ def root_ends(x: Fraction, bits: int) -> Pair:
 
 @lru_cache(maxsize=256)
 def peak_ends(bits: int) -> Pair:
-    """Return an enclosure of 1/√(2π) in units of 2^-bits."""
+    """Return an enclosure of 1/√(2π) in units of 2^-`bits`."""
     low, high = pi_ends(bits + 8)
     one = 1 << 2 * (bits + 8)
     return root_ends(Fraction(one // (2 * high), 1 << bits + 8), bits)[0], root_ends(
@@ -66,7 +66,10 @@ def peak_ends(bits: int) -> Pair:
 
 
 def _density(x: int, bits: int) -> tuple[Pair, int]:
-    """Return an enclosure of φ(x·2^-bits), and the number of bits of its unit, which is larger where φ is small."""
+    """Return an enclosure of φ(x·2^-bits), for the integer `x`, and the number of bits of its unit.
+
+    The unit is at most 2^-`bits`, and smaller where φ is small.
+    """
     square = Fraction(x * x, 1 << 2 * bits + 1)
     fine = bits + growth_bits(square) // 32 * 32 + 32
     low, high = exp_minus(square, fine)
@@ -75,9 +78,10 @@ def _density(x: int, bits: int) -> tuple[Pair, int]:
 
 
 def _distribution(x: int, density: Pair, fine: int, bits: int) -> Pair:
-    """Return an enclosure of Φ(x·2^-bits) = 1/2 + φ·Σ x^(2n+1)/(1·3·...·(2n+1)), whose terms have one sign.
+    """Return an enclosure of Φ(x·2^-bits) in units of 2^-bits, for the integer `x`.
 
-    `density` encloses φ, with `fine` bits.
+    Φ(x) = 1/2 + φ(x)·Σ x^(2n+1)/(1·3·...·(2n+1)), whose terms have one sign. `density` encloses φ, in units of
+    2^-`fine`; x counts units of 2^-`bits`.
     """
     size = abs(x)
     square_low, square_high = size * size >> bits, -(-size * size >> bits)
@@ -101,7 +105,7 @@ def _distribution(x: int, density: Pair, fine: int, bits: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A polynomial in u that approximates a power series, with an error bound.
+    """A polynomial in u that approximates a power series, with an error bound, in multiples of 2^-bits.
 
     The sum of |true - stated| over all coefficients is at most `error`.
     """
@@ -123,8 +127,8 @@ class NotShown(Exception):
 class Expansion:
     """The substitution eps = middle + radius·u for -1 <= u <= 1, and arithmetic of series in u.
 
-    Series have `terms` coefficients, which are multiples of 2^-bits. Integrals have an error of at most
-    2^-accuracy.
+    Series have `terms` coefficients, which are multiples of 2^-bits. Integrals are replaced by sums over nodes with
+    an error of at most 2^-accuracy.
     """
 
     middle: Fraction
@@ -154,11 +158,14 @@ class Expansion:
         return Series([*map(sum, columns)] or [0] * self.terms, sum(one.error for one in each))
 
     def all(self, each: Sequence[Series]) -> Series:
-        """Return Σ each - (n - 1): the probability that n events all hold, if no two of them fail together."""
+        """Return Σ each - (n - 1): the probability that n events all hold, if no two of them fail together.
+
+        `each` has the probabilities of the n events.
+        """
         return self.plus(self.sum(each), self.constant((1 - len(each) << self.bits,) * 2))
 
     def scaled(self, series: Series, factor: Fraction) -> Series:
-        """Return the series times `factor`."""
+        """Return `series` times `factor`."""
         coefficients = [c * factor.numerator // factor.denominator for c in series.coefficients]
         return Series(coefficients, int(abs(factor) * series.error) + 1 + self.terms)
 
@@ -185,13 +192,13 @@ class Expansion:
         return reduce(self.times, each) if each else self.constant((1 << self.bits,) * 2)
 
     def inverse(self, series: Series) -> Series:
-        """Return the inverse of a series whose first coefficient is positive.
+        """Return the inverse of `series`, whose first coefficient is positive.
 
         Raises NotShown if the error is too large.
 
-        Let p be the polynomial, p + d the true series, q approximately 1/p, and r = 1 - p·q. The inverse is
-        q/(1 - r + d·q). Its distance from q is at most |q|·x/(1 - x), where x = |r| + |d|·|q| < 1, in the norm
-        Σ |coefficient|, which is submultiplicative.
+        Let p be the polynomial, p + d the true series, q approximately 1/p, and r = 1 - p·q. The inverse is q/(1 - r
+        + d·q). Its distance from q is at most |q|·x/(1 - x), where x = |r| + |d|·|q| < 1, in the norm Σ
+        |coefficient|, which is submultiplicative.
         """
         first, *others = series.coefficients
         bits = self.bits
@@ -217,7 +224,7 @@ class Expansion:
         return Series(line + [0] * (self.terms - len(line)), 2)
 
     def ring(self, function: Ring) -> Series:
-        """Return the series of an exponential polynomial."""
+        """Return the series of the exponential polynomial `function`. Raises NotShown."""
         total = Series([0] * self.terms, 0)
         for (k, q), c in function.items():
             term = self.exponential(q)
@@ -227,7 +234,10 @@ class Expansion:
         return total
 
     def exponential(self, q: Fraction) -> Series:
-        """Return the series of e^{q·eps}, with the coefficients e^{q·middle}·(q·radius)^k/k!. Raises NotShown."""
+        """Return the series of e^{q·eps}, for `q`: its coefficients are e^{q·middle}·(q·radius)^k/k!.
+
+        Raises NotShown.
+        """
         bits, exponent, slope = self.bits, abs(q) * self.middle, q * self.radius
         if growth_bits(exponent) > 4 * bits or abs(slope) > 8 * _MOST_SLOPE:
             raise NotShown
@@ -245,7 +255,7 @@ class Expansion:
         return Series(coefficients, (high - low << growth_bits(abs(slope))) + self.terms)
 
     def falling(self, rate: Fraction, alpha: Fraction, beta: Fraction) -> Series:
-        """Return the series of e^{-rate·(α + β·eps)}, for α, β >= 0. Raises NotShown."""
+        """Return the series of e^{-rate·(alpha + beta·eps)}, for `rate`, `alpha`, `beta` >= 0. Raises NotShown."""
         if min(alpha, beta) < 0:
             raise NotShown
         first = self.constant(exp_minus(rate * alpha, self.bits))
@@ -256,7 +266,8 @@ class Expansion:
     ) -> Series:
         """Return the series of Φ((start + slope·u)/√variance), or of φ with `density`. Raises NotShown.
 
-        The error covers every argument whose distance from start + slope·u is at most `away`.
+        The error covers every argument whose distance from `start` + `slope`·u is at most `away`, before it is
+        divided by √`variance`.
         """
         bits = self.bits
         low, high = root_ends(1 / variance, bits + 8)

@@ -41,7 +41,10 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Bounded:
-    """A leaf: a value L of this law with L + form >= 0 for each `lower` form, and L <= form for each `upper` form."""
+    """A leaf: a value L of the law `spread`, with bounds that are forms of the center and its parent.
+
+    The leaf holds if L + form >= 0 for each `lower` form, and L <= form for each `upper` form.
+    """
 
     spread: Spread
     lower: tuple[Form, ...]
@@ -54,9 +57,10 @@ class Bounded:
 
 @dataclass(frozen=True, slots=True)
 class NearLeaf:
-    """A leaf with its nearest bounds on a part of the line of its center, and its count.
+    """A leaf with the bounds that count on a part of the line of its center, and its count.
 
-    `positive` says for each bound whether it is nonnegative on the part; for normal leaves it is always true.
+    `positive` says for each bound in `forms` whether it is nonnegative on the part; for normal leaves it is always
+    true.
     """
 
     spread: Spread
@@ -108,7 +112,10 @@ class Center:
             yield from each.forms
 
     def leaves_near(self, t: Fraction, x: Fraction) -> tuple[NearLeaf, ...] | None:
-        """Return the leaves with their nearest bounds at (t, x), in units of eps; None if the event is empty there."""
+        """Return the leaves with the bounds that count if the center is `t` and its parent `x`, in multiples of eps.
+
+        Return None if the event is empty there.
+        """
         result = []
         if any(a * t + b * x + d < 0 for a, b, d in self.own):
             return None
@@ -245,10 +252,10 @@ _Rows = Sequence[tuple[_Row, Fraction]]
 
 
 def needed(rows: _Rows) -> list[int]:
-    """Return the indices of the half-spaces that the others do not imply, increasing (lemma N0b).
+    """Return the indices of the half-spaces in `rows` that the others do not imply, increasing (lemma N0b).
 
-    All indices are returned in three cases: no value t is in each half-space with two values; the half-spaces leave no
-    room; or a leaf has more than MOST_LINES bounds on one side.
+    All indices are returned in three cases: no value t is in each half-space with two values; the half-spaces leave
+    no room; or a leaf has more than MOST_LINES bounds on one side.
     """
     everything = list(range(len(rows)))
     values = sorted({value for row, _ in rows for value in row})
@@ -286,7 +293,11 @@ def needed(rows: _Rows) -> list[int]:
 
 
 def tree_of(spreads: Sequence[Spread], rows: _Rows, *, fixed: bool, square: Number = UNIT) -> Tree:
-    """Return the event of half-spaces over independent values. Raises NotDerived if they do not form a tree."""
+    """Return the event of the half-spaces `rows` over independent values with the laws `spreads`.
+
+    If `fixed`, variances do not depend on eps; they are multiples of `square`. Raises NotDerived if the half-spaces
+    do not form a tree.
+    """
     reason, results = "", []
     for leaves in _independent(rows, len(spreads)):
         _require_apart(rows, leaves)
@@ -345,9 +356,9 @@ def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
 
 
 def _bases(centers: Sequence[int], rows: _Rows) -> Iterator[list[list[Fraction]]]:
-    """Yield lists of forms, whose first independent ones are tried as coordinates.
+    """Yield lists of linear forms of values, of which the first independent ones are tried as coordinates.
 
-    The forms are the values in `centers` and the forms of the half-spaces `rows`.
+    The forms are those values in `centers` themselves and the forms of the half-spaces `rows`.
     """
     units = [[_ONE if place == other else _ZERO for other in centers] for place in centers]
     yield units
@@ -360,7 +371,10 @@ def _support(form: Sequence[Fraction]) -> tuple[int, Sequence[Fraction]]:
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    """Coordinates: `inverse` has the values in terms of them, `precision` is the inverse of their covariances."""
+    """Coordinates: the values with the indices `places`.
+
+    `inverse` has every center's form in terms of them, and `precision` is the inverse of their covariances.
+    """
 
     places: Sequence[int]
     inverse: Sequence[Sequence[Fraction]]
@@ -560,7 +574,7 @@ _LEAF = read.tuple_of(read.up_to(MOST_LEAVES), _spread, _FORMS, _FORMS)
 
 
 def read_tree(value: object) -> Tree:
-    """Read a tree. Raises Rejected if it is malformed."""
+    """Read a tree from its JSON `value`. Raises Rejected if it is malformed."""
     root, fixed, square = read.fields(value, {"root": read.anything, "fixed": read.boolean}, {"square": read_number})
     tree = Tree(_read_center(root, 0), fixed, square or UNIT)
     alone = replace(tree.root, below=())

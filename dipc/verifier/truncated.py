@@ -24,7 +24,7 @@ class Truncated(Bounded):
         return found
 
     def normalizer(self, rate: Fraction) -> Ring:
-        """Return the integral of `windows` over eps·X.
+        """Return the integral of `windows` over eps·X at the given `rate`, in multiples of eps.
 
         The integral of rate·e^{slope·Y} over eps·[low, high] is ±(e^{slope·high·eps} - e^{slope·low·eps}).
         """

@@ -30,7 +30,10 @@ class _Weight:
 
 @dataclass
 class Weights:
-    """An arithmetic of the weights of one run."""
+    """An arithmetic of the weights of one run; exponents are multiples of 1/`scale`.
+
+    `factors` are the different denominators of its steps, without common factors of their coefficients.
+    """
 
     scale: int
     factors: Sequence[Integral]
@@ -39,7 +42,10 @@ class Weights:
 
     @staticmethod
     def of_steps(steps: Sequence[Sequence[tuple[int, Closed]]], budget: Budget) -> Weights | None:
-        """Return the arithmetic of the weights in `steps`; None if their exponents or denominators are too many."""
+        """Return the arithmetic of the weights in `steps`, lists of (goal, weight) by state.
+
+        Charges its work to `budget`. Return None if the exponents or denominators are too many or too long.
+        """
         distinct = {id(weight): weight for row in steps for _, weight in row}
         budget.spend(sum(map(len, steps)) + 20 * len(distinct))
         rings = [ring for weight in distinct.values() for ring in weight]
@@ -77,7 +83,7 @@ class Weights:
         return _Weight({(0, 0): 1}, 1, (0,) * len(self.factors))
 
     def times(self, weight: _Weight, step: Closed) -> _Weight:
-        """Return the weight times that of a step."""
+        """Return `weight` times that of `step`, which must be a weight of the run's steps itself."""
         own = self._steps[id(step)]
         if own.numerator == {(0, 0): 1} and own.unit == 1 and not any(own.powers):
             return weight
@@ -85,7 +91,7 @@ class Weights:
         return _Weight(self._product(weight.numerator, own.numerator), weight.unit * own.unit, powers)
 
     def plus(self, one: _Weight, other: _Weight) -> _Weight:
-        """Return the sum of two weights, without factors that divide its numerator."""
+        """Return the sum of the weights `one` and `other`, without factors that divide its numerator."""
         powers = one.powers
         if powers != other.powers:
             powers = tuple(map(max, one.powers, other.powers))
@@ -99,7 +105,7 @@ class Weights:
         return self._shortened({key: c for key, c in total.items() if c}, unit, powers)
 
     def closed(self, weight: _Weight) -> Closed:
-        """Return the weight as a quotient of functions of eps."""
+        """Return `weight` as a quotient of functions of eps."""
         below: Ring = ONE
         for factor, power in zip(self.factors, weight.powers, strict=True):
             for _ in range(power):
