@@ -222,7 +222,7 @@ class Solved(Answers):
         return None if len(few) == len(guards) else _of_part(guards, few)
 
     def _across(self, guards: tuple[Guard, ...]) -> Infeasible | None:
-        """Return a contradiction among those of `guards` that are about inputs moved by the last near input, or None."""
+        """Return a contradiction of those of `guards` that are about inputs moved by the last near input, or None."""
         found = _of_part(guards, _guard_places(self._moved, guards))
         return found if isinstance(found, Infeasible) else None
 
@@ -369,7 +369,7 @@ def _shifts(question: Followed) -> list[Any]:
 
 
 def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
-    """Return a point of the guards of `question` at which `wanted` is least, with the proof; None if none is found."""
+    """Return a point of the guards of `question` where `wanted` is least, with the proof; None if none is found."""
     system, form = list(map(halfspace, question.guards)), halfspace(wanted)
     if question.whole:
         nearest = None

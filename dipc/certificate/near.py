@@ -119,7 +119,7 @@ def _is_shown(question: Divided, stated: NearEvidence) -> bool:
 
 
 def halves(question: Divided, cut: Cut) -> Iterator[tuple[Divided, NearEvidence]]:
-    """Yield the two sides of `cut`, a half-space that divides the cell of `question`, as questions with their evidence."""
+    """Yield the two sides of `cut`, a half-space that divides the cell of `question`, each with its evidence."""
     cells = question.coverage.halves(question.cell, cut.guard.renamed(question.coverage.places))
     for cell, stated in zip(cells, (cut.holds, cut.fails), strict=True):
         yield replace(question, cell=cell), stated

@@ -152,7 +152,7 @@ class _Writer:
         return data | {name: value for name, value in entry.items() if value is not None or name != "open"}
 
     def _over_normal_noise(self, row: Row, outcome: RowOutcome, beta: Beta) -> dict[str, Any]:
-        """Return the JSON fields of `row` with this `outcome` and `beta` if it is over normal noise; empty otherwise."""
+        """Return the JSON fields of `row` with this `outcome` and `beta` if it is over normal noise, else none."""
         try:
             bound = self.question.probabilities.bound(row.inputs, row.outputs, outcome.terms.gamma)
             if not has_normal(bound):
@@ -370,7 +370,10 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
 
 
 def _budgets(constant: Constant | Loss) -> tuple[Fraction, Fraction]:
-    """Return (a refuted budget, a proved one) of `constant`, in multiples of eps; the first is <= 0 if none is refuted."""
+    """Return (a refuted budget, a proved one) of `constant`, in multiples of eps.
+
+    The first is <= 0 if none is refuted.
+    """
     match constant:
         case Constant(proved=Fraction() as proved, refuted_below=refuted):
             return (_ZERO if refuted is None else refuted - _STEP), proved

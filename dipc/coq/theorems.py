@@ -553,7 +553,7 @@ class _Obligation:
 
 
 def _signed(value: CoqSum, factor: _Factor, where: CoqRange) -> CoqSum:
-    """Return `value`, or -`value` if `factor` is stated to be negative or is seen to be negative on the range `where`."""
+    """Return `value`, or -`value` if `factor` is stated, or seen on the range `where`, to be negative."""
     sign = factor.sign
     if len(value.items) == 1:
         sign = value.items[0][1]

@@ -371,9 +371,9 @@ def _support(form: Sequence[Fraction]) -> tuple[int, Sequence[Fraction]]:
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    """Coordinates: the values with the indices `places`.
+    """Coordinates of the values with the indices `places`.
 
-    `inverse` has every center's form in terms of them, and `precision` is the inverse of their covariances.
+    `inverse` has each value in terms of them, and `precision` is the inverse of their covariances.
     """
 
     places: Sequence[int]
