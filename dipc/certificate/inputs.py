@@ -35,7 +35,6 @@ from dipc.measure.event import Event
 from dipc.measure.measure import BoundMeasurer
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers, NumberResult
-from dipc.questions.every_number.loop_runs import Term
 from dipc.questions.every_number.union_bound import UnionEvidence
 from dipc.questions.report import ClassResult, Refuted, RowResult
 from dipc.rules.halfspaces import Ceiling, Moving, bound_of
@@ -219,36 +218,36 @@ class _Writer:
 
     def _numbers(self, last: NumberResult) -> dict[str, Any]:
         assert isinstance(self._source, AllNumbers)
-        assert last.others is not None, "the last case is about all other numbers"
-        others = last.others
+        assert last.start is not None, "the last case is about all other numbers"
+        others, union = last.rows[-1], last.union
         data = {
             "parameter": self._source.parameter,
             "least": str(self._source.least),
-            "start": str(others.start),
+            "start": str(last.start),
             "verdict": str(others.verdict),
         }
-        if others.union is None:
+        if union is None:
             return data | ({"open": BY_TOTALS} if others.verdict is Verdict.ACCURATE else {"reason": others.reason})
-        if not others.union.in_eps:
+        if not union.in_eps:
             return data | {"open": IN_ANOTHER_UNIT}
         if any(mentions(self._source.claim.beta.tree, name) for name in self._source.varying):
             return data | {"open": BY_A_CONSTANT}
-        sums = [why.total for _, why in others.union.inequalities]
-        events = [term.event for each in sums for term in (*each.fixed, *each.repeated)]
+        sums = [why.total for _, why in union.inequalities]
+        events = [term for each in sums for term in (*each.fixed, *each.repeated)]
         if not all(noise.law.has_form for event in events for noise in event.noises):
             return data | {"open": OVER_NORMAL_NOISE}
-        return data | {"union": self._union(others.union)}
+        return data | {"union": self._union(union)}
 
     def _union(self, evidence: UnionEvidence) -> dict[str, Any]:
         assert isinstance(self._source, AllNumbers)
         sums = dict.fromkeys(why.total for _, why in evidence.inequalities)
-        events = dict.fromkeys(term.event for each in sums for term in (*each.fixed, *each.repeated))
+        events = dict.fromkeys(term for each in sums for term in (*each.fixed, *each.repeated))
         sides = dict.fromkeys((event, side) for event in events for side in range(len(event.constraints)))
         numbers = {side: number for number, side in enumerate(sides)}
 
-        def numbered(terms: Iterable[Term]) -> list[int]:
+        def numbered(terms: Iterable[Event]) -> list[int]:
             # The two sides of a ball exclude each other.
-            return [numbers[term.event, side] for term in terms for side in range(len(term.event.constraints))]
+            return [numbers[term, side] for term in terms for side in range(len(term.constraints))]
 
         return {
             "variable": str(self._source.required.variable),

@@ -108,6 +108,14 @@ class Affine:
             return self
         return self.scaled(1 / abs(terms[0][1]))
 
+    def renamed(self, inputs: Mapping[int, int], noises: Mapping[int, int] | None = None) -> Affine:
+        """Return the form with input slots renamed by `inputs` and noises by `noises`, to different ones.
+
+        Other inputs and noises keep their names; the result is the same object if no name changes.
+        """
+        terms, drawn = _with_keys(self.inputs, inputs), _with_keys(self.noises, noises or {})
+        return self if terms is self.inputs and drawn is self.noises else Affine(drawn, terms, self.constant)
+
     def substituted(self, inputs: Mapping[int, Fraction]) -> Affine:
         """Return the form with values in place of the inputs that have one in `inputs`."""
         constant = self.constant
@@ -125,6 +133,12 @@ class Affine:
             if value:
                 total += value if coefficient is _ONE else coefficient * value
         return total
+
+
+def _with_keys(terms: Terms, names: Mapping[int, int]) -> Terms:
+    if not any(key in names for key, _ in terms):
+        return terms
+    return tuple(sorted([(names.get(key, key), coefficient) for key, coefficient in terms]))
 
 
 def _negated(terms: Terms) -> Terms:

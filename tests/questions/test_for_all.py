@@ -142,7 +142,7 @@ def test_the_terms_of_sparse() -> None:
     program = dipc.load(SPARSE)
     union = union_of(program, "m", OPEN)
     assert (union.least, union.start) == (1, 2)
-    flips = {term.probability(program.measurer) for total in union.sums for term in (*total.fixed, *total.repeated)}
+    flips = {(1 - program.measurer.measure(term)) for total in union.sums for term in (*total.fixed, *total.repeated)}
     assert flips == {ExpPoly.from_terms([(0, F(-1, 4), F(2, 3)), (0, F(-1, 2), F(-1, 6))])}
     assert {(len(total.fixed), len(total.repeated), total.once) for total in union.sums} == {(0, 1, 0), (1, 1, 1)}
 
@@ -332,8 +332,8 @@ def test_a_wrong_selection_bound_would_be_noticed() -> None:
             {"q[1]": 2, **{f"q[{i}]": 0 for i in range(2, m + 1)}}, {"out": 1}
         )
         for total in union.sums:
-            fixed = sum((term.probability(program.measurer) for term in total.fixed), ExpPoly.ZERO)
-            repeated = sum((term.probability(program.measurer) for term in total.repeated), ExpPoly.ZERO)
+            fixed = sum(((1 - program.measurer.measure(term)) for term in total.fixed), ExpPoly.ZERO)
+            repeated = sum(((1 - program.measurer.measure(term)) for term in total.repeated), ExpPoly.ZERO)
             bound = fixed + (m - total.once) * repeated
             for t in (F(1, 4), F(2), F(9)):
                 low, high = bound.enclosure(t)
@@ -566,7 +566,7 @@ def test_the_unit_of_a_split_budget() -> None:
     terms = {
         term for total in union.sums for term in (*unit.with_rates(total, 6).fixed, *unit.with_rates(total, 6).repeated)
     }
-    assert {tuple(sorted(noise.rate for noise in term.event.noises)) for term in terms} == {(F(1, 4), 3)}
+    assert {tuple(sorted(noise.rate for noise in term.noises)) for term in terms} == {(F(1, 4), 3)}
     assert unit.intervals((Interval.open(1, 6),), 2) == (Interval.open(0, 3),)
 
 

@@ -12,7 +12,6 @@ import dipc
 from dipc.decide.obligation import Verdict
 from dipc.measure.event import Event
 from dipc.program.program import Program
-from dipc.questions.every_number.loop_runs import Term
 from dipc.questions.every_number.normal_form import separate_parts, with_one_loop
 from dipc.questions.every_number.uniform import NotUniform, QueryNumber, parameter_arrays
 from dipc.questions.every_number.union_bound import Sum, plus
@@ -260,6 +259,6 @@ def test_a_variable_that_may_be_read_first_is_no_other_one(body: str) -> None:
 
 def test_sums_of_two_parts() -> None:
     """fixed + (m - once)·repeated, for both together."""
-    term = Term(Event((), ()))
+    term = Event((), ())
     left, right = Sum((term,), (term,), 1), Sum((), (term, term), 3)
     assert plus(left, right) == plus(right, left) == Sum((term,) * 3, (term,) * 3, 3)

@@ -40,7 +40,7 @@ from dipc.questions.every_number.in_number import (
 )
 from dipc.questions.every_number.normal_form import Constants
 from dipc.questions.every_number.uniform import NotUniform, QueryNumber
-from dipc.questions.every_number.union_bound import ProvedStart, UnionBound, UnionEvidence, UnionProof, Unit, union_of
+from dipc.questions.every_number.union_bound import UnionBound, UnionEvidence, UnionProof, Unit, union_of
 from dipc.questions.report import (
     NO_UNION_BOUND,
     ClassEvidence,
@@ -111,32 +111,16 @@ class _Range:
 
 
 @frozen
-class OtherNumbers:
-    """The verdict for all m from `start` on: accurate by the `union` bound, else undecided with the `reason`."""
-
-    start: int
-    verdict: Verdict
-    reason: str | None
-    union: UnionEvidence | None
-
-
-@frozen
 class NumberResult(ClassResult):
-    """The result about every m: the classes of each m that was decided `singly`, and the result for all `others`."""
+    """The result about some m, with the classes of each m that was decided `singly`.
 
-    singly: tuple[tuple[int, tuple[ClassResult, ...]], ...] = field(default=(), compare=False, repr=False)
-    others: OtherNumbers | None = field(default=None, compare=False, repr=False)
-
-
-@frozen
-class _InputByInput:
-    """The result for one m from deciding each input separately.
-
-    If there are few inputs (`is_small`), it is used only if the classes of inputs are not all decided.
+    The last result is about all m from `start` on; its last row is that of these m, which `union` proves. `union` is
+    None if they are undecided, or proved in another way.
     """
 
-    result: ClassResult
-    is_small: bool
+    singly: tuple[tuple[int, tuple[ClassResult, ...]], ...] = field(default=(), compare=False, repr=False)
+    start: int | None = field(default=None, compare=False, repr=False)
+    union: UnionEvidence | None = field(default=None, compare=False, repr=False)
 
 
 class AllNumbers(ClassSource):
@@ -311,25 +295,26 @@ class AllNumbers(ClassSource):
         """Decide the claim for m = `number`, and return its classes."""
         rows: list[ClassResult] = []
         try:
-            alone = yield from self._input_by_input(number)
-            if alone is not None and not alone.is_small:
-                return (alone.result,)
+            alone, is_small = (yield from self._input_by_input(number)) or (None, False)
+            if alone is not None and not is_small:
+                return (alone,)
             for case in self.question_for(number).cases():
                 row = yield from case.settle()
                 assert isinstance(row, ClassResult)
                 rows += row.rows or [row]
             if alone is not None and _together(rows) is Verdict.UNDECIDED:
-                return (alone.result,)
+                return (alone,)
         except DiagnosticError as error:
             name = f"{self.parameter} = {number}"
             reason = f"the program is not valid for {name}: {error.diagnostics[0].message}"
             return (self.row(name, Method.NONE, Verdict.UNDECIDED, reason),)
         return tuple(replace(row, note=_prefixed(row.note, f"{self.parameter} = {number}")) for row in rows)
 
-    def _input_by_input(self, number: int) -> Generator[Obligation | Bound, Decision, _InputByInput | None]:
-        """Return the result for m = `number` from deciding each input separately.
+    def _input_by_input(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, bool] | None]:
+        """Return (the result for m = `number` from deciding each input separately, whether classes are better).
 
-        None if some input is not finite or not decided. Raises DiagnosticError if the program is refused for this m.
+        Classes are better if there are few inputs, and if all classes are decided. The result is None if some input is
+        not finite or not decided. Raises DiagnosticError if the program is refused for this m.
         """
         program = self._instance(number)
         if self._by_inputs is None or not program.core.has_finite_inputs:
@@ -343,7 +328,7 @@ class AllNumbers(ClassSource):
                 if row.verdict is Verdict.INACCURATE:
                     gamma = Fraction(row.gamma) if self.claim.free_gamma else None
                     refuted = yield from self._refuted_at(number, [_values(program, row.input)], gamma)
-                    return None if refuted is None else _InputByInput(refuted, is_small=False)
+                    return None if refuted is None else (refuted, False)
                 if row.verdict is Verdict.UNDECIDED:
                     return None
                 rows.append(row)
@@ -351,7 +336,7 @@ class AllNumbers(ClassSource):
                 result = self.row(f"{self.parameter} = {number}", Method.INPUTS, Verdict.ACCURATE)
                 evidence = ClassEvidence((), EachInput())
                 result = replace(result, vacuous=all(row.vacuous for row in rows), evidence=evidence)
-                return _InputByInput(result, is_small=len(rows) <= MOST_IN_CLASSES)
+                return result, len(rows) <= MOST_IN_CLASSES
         return None
 
     def refuted(
@@ -602,13 +587,13 @@ class _OtherNumbers:
 
     def settle(self) -> Settling:
         source, numbers = self.source, self.source.range
-        proof: ProvedStart | None = None
+        proof: UnionEvidence | None = None
         reason = numbers.reason
         if numbers.proof is None and (yield from source.proved_by_totals()):
             where = f"{source.parameter} >= {numbers.start}"
             span = numbers.least, numbers.start
             row = source.row(where, Method.TOTALS, Verdict.ACCURATE, numbers=span)
-            return _united([row], self.number, (), OtherNumbers(numbers.start, Verdict.ACCURATE, None, None))
+            return _united([row], self.number, (), numbers.start)
         if numbers.proof is not None:
             try:
                 proof = yield from numbers.proof.prove(numbers.start)
@@ -652,21 +637,21 @@ class _OtherNumbers:
                 rows.append(refuted)
                 last += 1
         where = f"{source.parameter} >= {last}"
-        if proof is None or numbers.proof is None:
-            others = OtherNumbers(last, Verdict.UNDECIDED, reason, None)
+        span = numbers.least, last
+        if proof is None:
+            row = source.row(where, Method.NONE, Verdict.UNDECIDED, reason, numbers=span)
         else:
-            others = OtherNumbers(last, Verdict.ACCURATE, None, numbers.proof.evidence(proof))
-        method = Method.NONE if proof is None else Method.UNION
-        row = source.row(where, method, others.verdict, others.reason, numbers=(numbers.least, last))
+            row = source.row(where, Method.UNION, Verdict.ACCURATE, numbers=span)
         rows.append(row if numbers.proof is None else source.with_scope(row, last))
-        return _united(rows, self.number, singly, others)
+        return _united(rows, self.number, singly, last, proof)
 
 
 def _united(
     rows: Sequence[ClassResult],
     number: int,
     singly: Sequence[tuple[int, tuple[ClassResult, ...]]],
-    others: OtherNumbers | None = None,
+    start: int | None = None,
+    union: UnionEvidence | None = None,
 ) -> NumberResult:
     last = rows[-1]
     return NumberResult(
@@ -681,7 +666,8 @@ def _united(
         note=last.note,
         rows=tuple(rows),
         singly=tuple(singly),
-        others=others,
+        start=start,
+        union=union,
     )
 
 

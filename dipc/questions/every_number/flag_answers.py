@@ -28,8 +28,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dipc.chain.state import Affine, Constraint, Mark, SlotValue, State
+from dipc.measure.event import Event
 from dipc.program.ideal import Ideal
-from dipc.questions.every_number.loop_runs import AgreeingRuns, Term, key_of, plain_value, require_defined
+from dipc.questions.every_number.loop_runs import AgreeingRuns, key_of, plain_value, require_defined
 from dipc.questions.every_number.uniform import NotUniform, UniformLoops
 from dipc.text.ast import CompareOp, If, walk
 from dipc.text.core import Value
@@ -54,7 +55,7 @@ class FlagRuns(AgreeingRuns):
     found: tuple[object, ...] = ()
     directions: frozenset[tuple[int, bool]] = frozenset()
 
-    def terms(self) -> Iterator[tuple[tuple[Term, ...], tuple[Term, ...], int]]:
+    def terms(self) -> Iterator[tuple[tuple[Event, ...], tuple[Event, ...], int]]:
         """Yield, for each answer, (terms that can fail once, terms of each iteration, iterations needed).
 
         The answer *not found* needs no iteration, *found* one. Raises NotUniform if the program does not answer whether

@@ -20,7 +20,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Generic, Protocol, TypeVar
 
-from dipc.algebra.exppoly import Closed
 from dipc.algebra.limits import LimitReached
 from dipc.chain.flow import Flow
 from dipc.chain.state import (
@@ -41,8 +40,7 @@ from dipc.chain.state import (
 from dipc.chain.step import step
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
-from dipc.measure import event as exact
-from dipc.measure.measure import Measurer
+from dipc.measure.event import Event, Noise
 from dipc.program.ideal import Ideal, Region
 from dipc.program.program import Program
 from dipc.questions.every_number.bounded_queries import gaps
@@ -351,7 +349,9 @@ def require_defined(
 # outcome agrees with the ideal's iteration: it is implied by A·N + s >= 0 with a slack s that is not negative for the
 # inputs that take the ideal this way. As long as every comparison has the agreeing outcome, the program goes through
 # the states found here, and writes what the ideal writes. The probability of an error is therefore at most the sum of
-# Pr[A·N + s < 0] over the comparisons (and real outputs) of such a run: one term for each, whatever else is random.
+# Pr[A·N + s < 0] over the comparisons (and real outputs) of such a run: one for each, whatever else is random. These
+# events A·N + s >= 0 are the *terms* of the run. Their noises have mean 0, and their slacks are lower bounds of those
+# of every input, as multiples of the open distance if there is one.
 #
 # A head of this pair is a pair of heads.
 
@@ -359,66 +359,41 @@ _ZERO = Fraction(0)
 _ONE = Fraction(1)
 
 
-@frozen
-class Term:
-    """An event whose failure makes a run differ from the ideal's, with the probability 1 - Pr[`event`].
+def failure_decay(event: Event, rate: Callable[[Fraction], Fraction]) -> Fraction | None:
+    """Return the rate r at which Pr[not `event`] decays like e^{-r·t} for large t, or None if it is 0.
 
-    The noises of the event have mean 0. Its slacks are lower bounds of those of every input, as multiples of the open
-    distance if there is one.
+    `rate` gives the rate of each noise. For the event A·N + s >= 0, the rate r is the least s·rate/|a| over the noises
+    with the coefficient a that can be so far on the wrong side. Raises Undecided for noises with other tails.
     """
-
-    event: exact.Event
-
-    def decay(self, rate: Callable[[Fraction], Fraction]) -> Fraction | None:
-        """Return the rate r at which Pr[not event] decays like e^{-r·t} for large t, or None if it is 0.
-
-        `rate` gives the rate of each noise. For the event A·N + s >= 0, the rate r is the least s·rate/|a| over the
-        noises with the coefficient a that can be so far on the wrong side. Raises Undecided for noises with other
-        tails.
-        """
-        result = []
-        for side in self.event.constraints:
-            for place, c in side.coefficients:
-                noise = self.event.noises[place]
-                tails = noise.law.sides(_ONE)
-                exponent = tails.left if c > 0 else tails.right
-                if exponent is not None:
-                    result.append(side.constant * exponent * rate(noise.rate) / abs(c))
-        return min(result, default=None)
-
-    def probability(self, measurer: Measurer) -> Closed:
-        """Return Pr[not event] by `measurer`, as a function of distance·eps if a distance is open, of eps otherwise."""
-        return 1 - measurer.measure(self.event)
+    result = []
+    for side in event.constraints:
+        for place, c in side.coefficients:
+            noise = event.noises[place]
+            tails = noise.law.sides(_ONE)
+            exponent = tails.left if c > 0 else tails.right
+            if exponent is not None:
+                result.append(side.constant * exponent * rate(noise.rate) / abs(c))
+    return min(result, default=None)
 
 
-@frozen
-class NoisyOutcome:
-    """One outcome of a noisy comparison that would hold by at least `margin` >= 0 if all noise were 0.
-
-    `term` has the probability that noise changes the outcome.
-    """
-
-    margin: Fraction
-    term: Term
-
-
-def noisy_outcome_of(
+def outcome_event(
     form: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
-) -> NoisyOutcome | None:
-    """Return the outcome `form` >= 0 for inputs behind `facets`; None if it can fail even if all noise is 0.
+) -> Event | None:
+    """Return the event that `form` >= 0 at all inputs behind `facets`; None if it can fail even if all noise is 0.
 
-    `noises` are those of the form, and `distances` the claim's.
+    The constant of its half-space is the margin by which the outcome holds without noise. `noises` are those of the
+    form, and `distances` the claim's.
     """
     coefficients, used, slack = _centered(form, noises)
     margin = _margin(slack, 0, facets, distances)
     if margin is None or (distances.is_open and not all(noise.law.scales for noise in used)):
         return None
-    return NoisyOutcome(margin, Term(exact.Event(used, (Halfspace(coefficients, margin),))))
+    return Event(used, (Halfspace(coefficients, margin),))
 
 
 def ball(
     value: Affine, center: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
-) -> tuple[Term, ...] | None:
+) -> tuple[Event, ...] | None:
     """Return the terms for |`value` - `center`| <= gamma for inputs behind `facets`, empty if `value` has no noise.
 
     `noises` are those of the two forms, and `distances` the claim's. The result is None if the inequality can fail
@@ -431,10 +406,10 @@ def ball(
     if not used:
         return ()
     opposite = tuple([(place, -c) for place, c in coefficients])
-    return (Term(exact.Event(used, (Halfspace(coefficients, above), Halfspace(opposite, below)))),)
+    return (Event(used, (Halfspace(coefficients, above), Halfspace(opposite, below))),)
 
 
-def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[exact.Noise, ...], Affine]:
+def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[Noise, ...], Affine]:
     """Return (coefficients in `form` of its noises among `noises`, these noises with mean 0, the rest of `form`).
 
     The rest includes the means.
@@ -443,8 +418,12 @@ def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[ex
     over = centered(form, {noise.id: noise.mean for noise in noises})
     own = [by_id[noise] for noise, _ in over.noises]
     coefficients = tuple([(index, c) for index, (_, c) in enumerate(over.noises)])
-    used = tuple([exact.Noise(noise.law, noise.rate, _ZERO) for noise in own])
+    used = tuple([Noise(noise.law, noise.rate, _ZERO) for noise in own])
     return coefficients, used, Affine((), over.inputs, over.constant)
+
+
+def _margin_of(outcome: Event) -> Fraction:
+    return outcome.constraints[0].constant
 
 
 def _margin(slack: Affine, radius: int, facets: Sequence[Moving], distances: ClaimedDistances) -> Fraction | None:
@@ -466,7 +445,7 @@ class AgreeingStep:
     """
 
     goal: int | None
-    terms: tuple[Term, ...]
+    terms: tuple[Event, ...]
 
 
 @frozen
@@ -544,7 +523,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         program: State,
         ideal: State,
         guards: Sequence[Constraint],
-        terms: tuple[Term, ...],
+        terms: tuple[Event, ...],
         iteration: int,
     ) -> AgreeingStep:
         ended = program.label == self._own.flow.exit_label
@@ -581,23 +560,20 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
             yield end, tuple([self._translate(guard) for guard in end.guards.items])
 
     def _translate(self, guard: Constraint) -> Constraint:
-        return replace(guard, form=self._form(guard.form), difference=self._form(guard.difference))
-
-    def _form(self, form: Affine) -> Affine:
-        return Affine((), tuple(sorted((self._inputs[slot], c) for slot, c in form.inputs)), form.constant)
+        return replace(guard, form=guard.form.renamed(self._inputs), difference=guard.difference.renamed(self._inputs))
 
     # --- the program ---------------------------------------------------------------------------------------
 
     def _agreeing(
         self, state: State, guards: Sequence[Constraint], goal: int
-    ) -> Iterator[tuple[State, tuple[Term, ...]]]:
+    ) -> Iterator[tuple[State, tuple[Event, ...]]]:
         """Yield (end, terms) for each run from `state` to the label `goal`, or to the exit, that agrees with the ideal.
 
         The inputs satisfy `guards`. There are several runs if the program itself compares inputs.
         """
         flow = self._own.flow
         moving = self._facets(guards)
-        pending: list[tuple[State, tuple[Term, ...]]] = [(state, ())]
+        pending: list[tuple[State, tuple[Event, ...]]] = [(state, ())]
         while pending:
             state, terms = pending.pop()
             if state.label in (goal, flow.exit_label):
@@ -619,53 +595,53 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         alone = all(self._array_of(slot) is not None for guard in guards for slot, _ in guard.form.inputs)
         return facets(region, (), self._metric, outside, fixed=self._is_finite and alone)[: len(guards)]
 
-    def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Term]:
+    def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Event]:
         """Return the one of `successors` that a comparison in `state` would lead to if all noise were 0, and its term.
 
         The term is the event that noise does not change the outcome. The proof uses the half-spaces `moving` of the
         inputs. Raises NotUniform if the half-spaces do not determine the outcome without noise.
         """
-        best: tuple[State, NoisyOutcome] | None = None
+        best: tuple[State, Event] | None = None
         static = [Moving(guard.form, _ZERO) for guard in state.guards.items]
         for after in successors:
             new = [item for item in after.constraints.items if item not in state.constraints.keys]
             if len(new) == 1 and after.guards == state.guards:
-                flip = noisy_outcome_of(new[0].form, after.noises, (*moving, *static), self._distances)
-                if flip is not None and (best is None or flip.margin > best[1].margin):
-                    best = after, flip
+                term = outcome_event(new[0].form, after.noises, (*moving, *static), self._distances)
+                if term is not None and (best is None or _margin_of(term) > _margin_of(best[1])):
+                    best = after, term
         if best is None:
             span = self._core.instructions[state.label].span
             raise NotUniform(
                 ("the ideal's path through an iteration does not determine the outcome of a noisy comparison"),
                 span,
             )
-        return best[0], best[1].term
+        return best
 
     # --- outputs ------------------------------------------------------------------------------------------
 
-    def _terms_outside_arrays(self, program: State, ideal: State, guards: Sequence[Constraint]) -> list[Term]:
+    def _terms_outside_arrays(self, program: State, ideal: State, guards: Sequence[Constraint]) -> list[Event]:
         pairs = [pair for pair in self._outputs if self._array_of(pair[0]) is None]
         return self._compared(program, ideal, guards, pairs)
 
     def _compared(
         self, program: State, ideal: State, guards: Sequence[Constraint], pairs: Sequence[tuple[int, int]]
-    ) -> list[Term]:
+    ) -> list[Event]:
         """Return the terms under which outputs of `program` and of `ideal` are near, for each pair of slots in `pairs`.
 
         Raises NotUniform if they would differ even if all noise were 0. `guards` are conditions on inputs under which
         both states are reached.
         """
-        terms: list[Term] = []
+        terms: list[Event] = []
         moving = self._facets(guards)
         for own, other in pairs:
             mine, theirs = program.values[own], ideal.values[other]
-            compared: Sequence[Term] | None = None
+            compared: Sequence[Event] | None = None
             if Mark.UNASSIGNED in (mine, theirs):
                 raise NotUniform(_BARE)
             if not self._core.slots[own].is_symbolic:
                 compared = () if plain_value(mine) == plain_value(theirs) else None
             elif isinstance(mine, Affine) and isinstance(theirs, Affine):
-                compared = ball(mine, self._form(theirs), program.noises, moving, self._distances)
+                compared = ball(mine, theirs.renamed(self._inputs), program.noises, moving, self._distances)
             if compared is None:
                 name = self._array_of(own) or self._core.slots[own].name
                 raise NotUniform(f"without noise the program gives another `{name}` than the ideal")

@@ -58,7 +58,7 @@ from dipc.program.program import Program
 from dipc.questions.every_number.bounded_queries import gaps, require_bounds
 from dipc.questions.every_number.flag_answers import FlagRuns, NotAFlag, is_flag, require_one_flag
 from dipc.questions.every_number.in_number import ONE, RationalFunction
-from dipc.questions.every_number.loop_runs import AgreeingRuns, AgreeingStep, Automaton, Term, TooFew
+from dipc.questions.every_number.loop_runs import AgreeingRuns, AgreeingStep, Automaton, TooFew, failure_decay
 from dipc.questions.every_number.normal_form import (
     LoopText,
     Rates,
@@ -94,15 +94,15 @@ from dipc.text.diagnostic import DiagnosticError
 class Sum:
     """A bound of the error for a loop up to m >= once: the sum of the terms `fixed` + (m - `once`) · `repeated`.
 
-    A term is a way in which noise changes the answer, with its probability.
+    A term is an event; noise changes the answer only if one of the terms fails, and it counts with that probability.
     """
 
-    fixed: tuple[Term, ...]
-    repeated: tuple[Term, ...]
+    fixed: tuple[Event, ...]
+    repeated: tuple[Event, ...]
     once: int
 
     @property
-    def terms(self) -> tuple[Term, ...]:
+    def terms(self) -> tuple[Event, ...]:
         return (*self.fixed, *self.repeated)
 
 
@@ -146,12 +146,12 @@ def _iterations_on_cycles(automaton: Automaton[AgreeingStep]) -> Mapping[int, tu
     return result
 
 
-def _paths(automaton: Automaton[AgreeingStep], most: int) -> Iterator[tuple[tuple[Term, ...], int, tuple[int, ...]]]:
+def _paths(automaton: Automaton[AgreeingStep], most: int) -> Iterator[tuple[tuple[Event, ...], int, tuple[int, ...]]]:
     """Yield (terms, number of iterations, heads) of each path of `automaton` to the exit that visits no head twice.
 
     Raises LimitReached past `most` paths.
     """
-    pending: list[tuple[tuple[Term, ...], int, tuple[int, ...]]] = [
+    pending: list[tuple[tuple[Event, ...], int, tuple[int, ...]]] = [
         (step.terms, 0, (step.goal,)) for step in automaton.before if step.goal is not None
     ]
     count = 0
@@ -170,8 +170,8 @@ def _paths(automaton: Automaton[AgreeingStep], most: int) -> Iterator[tuple[tupl
                 pending.append(((*terms, *step.terms), once + 1, (*visited, step.goal)))
 
 
-def _sorted(terms: tuple[Term, ...]) -> tuple[Term, ...]:
-    key: Callable[[Term], str] = repr
+def _sorted(terms: tuple[Event, ...]) -> tuple[Event, ...]:
+    key: Callable[[Event], str] = repr
     return tuple(sorted(terms, key=key))
 
 
@@ -200,7 +200,7 @@ class UnionBound:
             rate
             for total in self.sums
             for term in total.terms
-            if (rate := term.decay(lambda mark: rate_of_mark(self.rates, mark).value_at(number))) is not None
+            if (rate := failure_decay(term, lambda mark: rate_of_mark(self.rates, mark).value_at(number))) is not None
         ]
         return min(result, default=None)
 
@@ -392,14 +392,14 @@ def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: C
     )
 
 
-def _loses(challenger: tuple[Law, Fraction], selected: tuple[Law, Fraction], margin: Fraction, sign: Fraction) -> Term:
+def _loses(challenger: tuple[Law, Fraction], selected: tuple[Law, Fraction], margin: Fraction, sign: Fraction) -> Event:
     """Return the term whose event is that the value `selected` still wins with noise, if it wins by `margin` without.
 
     It wins by being greater than `challenger` if `sign` is 1, and by being less if `sign` is -1. Both are given by the
     law and the rate of their noise.
     """
     noises = tuple([Noise(law, rate, Fraction(0)) for law, rate in (selected, challenger)])
-    return Term(Event(noises, (Halfspace(((0, sign), (1, -sign)), margin),)))
+    return Event(noises, (Halfspace(((0, sign), (1, -sign)), margin),))
 
 
 #: The greatest number by which the start of a proof is moved; the numbers before it are decided exactly.
@@ -453,7 +453,7 @@ class Unit:
         The reason compares how the rates in `sums` grow with m, and how the exponents of beta do, which grow like
         1/scale. m is the constant `parameter`.
         """
-        used = {noise.rate for total in sums for term in total.terms for noise in term.event.noises}
+        used = {noise.rate for total in sums for term in total.terms for noise in term.noises}
         falling = [
             own for mark in sorted(used) if not ((own := self._own_rate(mark)) * self.scale).never_falls_from(start)
         ]
@@ -469,8 +469,8 @@ class Unit:
             return f"as `{parameter}` grows the exponents of beta grow faster than {text}"
         return f"as `{parameter}` grows {text} falls faster than the exponents of beta"
 
-    def _holds(self, term: Term, start: int) -> bool:
-        noises, sides = term.event.noises, term.event.constraints
+    def _holds(self, term: Event, start: int) -> bool:
+        noises, sides = term.noises, term.constraints
         all_symmetric = all(n.law.symmetric and n.law.unimodal and n.law.scales for n in noises)
         for index, noise in enumerate(noises):
             rate = self._rate(noise.rate)
@@ -491,12 +491,12 @@ class Unit:
             return total
         return replace(total, fixed=self._terms(total.fixed, start), repeated=self._terms(total.repeated, start))
 
-    def _terms(self, terms: Iterable[Term], start: int) -> tuple[Term, ...]:
+    def _terms(self, terms: Iterable[Event], start: int) -> tuple[Event, ...]:
         return tuple([self._term(term, start) for term in terms])
 
-    def _term(self, term: Term, start: int) -> Term:
-        noises = tuple([replace(noise, rate=self._rate(noise.rate).value_at(start)) for noise in term.event.noises])
-        return replace(term, event=replace(term.event, noises=noises))
+    def _term(self, term: Event, start: int) -> Event:
+        noises = tuple([replace(noise, rate=self._rate(noise.rate).value_at(start)) for noise in term.noises])
+        return Event(noises, term.constraints)
 
     def _rate(self, rate: Fraction) -> RationalFunction:
         return self._own_rate(rate) * self.scale
@@ -532,28 +532,19 @@ class CoefficientInequality(BoundEvidence):
 
 
 @frozen
-class ProvedStart:
-    """A proof that the claim holds for every m from `start` on.
+class UnionEvidence:
+    """A proof that the claim holds for every m from `start` on: its inequalities, and obligations that beta is >= 1.
 
-    If `trivial` is not None, beta is at least 1 for values t of the variable up to `trivial`, and the union bound is at
-    most beta beyond.
+    If `trivial` is not None, beta is at least 1 for values of the variable up to `trivial`, by `above_one`, and the
+    inequalities are about greater values. Unless `in_eps`, they are about another multiple of eps for each m, or bound
+    rates that depend on m.
     """
 
     start: int
     trivial: Fraction | None
-
-
-@frozen
-class UnionEvidence:
-    """The inequalities of a proof, and obligations that beta is at least 1 for values of the variable up to `trivial`.
-
-    Unless `in_eps`, they are about another multiple of eps for each m, or bound rates that depend on m.
-    """
-
-    trivial: Fraction | None
     inequalities: tuple[tuple[Obligation, CoefficientInequality], ...]
     above_one: tuple[Obligation, ...]
-    in_eps: bool = True
+    in_eps: bool
 
 
 @frozen
@@ -588,14 +579,14 @@ class UnionProof:
                 obligation = Obligation(_needed(total, power, start), beta, intervals or self.intervals)
                 yield obligation, CoefficientInequality(start, total, power)
 
-    def prove(self, start: int) -> Generator[Obligation, Decision, ProvedStart | None]:
+    def prove(self, start: int) -> Generator[Obligation, Decision, UnionEvidence | None]:
         """Return a proof for every m from some start on, at least `start` and little more; None if none is found.
 
         Raises NotUniform.
         """
         worst = yield from self._failing(start, self.intervals)
         if worst is None:
-            return ProvedStart(start, None)
+            return UnionEvidence(start, None, tuple(self.inequalities(start)), (), self.unit.is_eps)
         if self.intervals != (Interval.POSITIVE,):
             return None
         if not worst:
@@ -608,17 +599,9 @@ class UnionProof:
         for later in range(start, start + LATER + 1):
             above_one = yield from self._above_one(later, near)
             if above_one and (yield from self._failing(later, beyond)) is None:
-                return ProvedStart(later, trivial)
+                inequalities = tuple(self.inequalities(later, beyond))
+                return UnionEvidence(later, trivial, inequalities, tuple(self.above_one(later, near)), self.unit.is_eps)
         return None
-
-    def evidence(self, proof: ProvedStart) -> UnionEvidence:
-        """Return the inequalities of `proof`."""
-        if proof.trivial is None:
-            return UnionEvidence(None, tuple(self.inequalities(proof.start)), (), self.unit.is_eps)
-        near, beyond = _split(proof.trivial)
-        inequalities = tuple(self.inequalities(proof.start, beyond))
-        above_one = tuple(self.above_one(proof.start, near))
-        return UnionEvidence(proof.trivial, inequalities, above_one, self.unit.is_eps)
 
     def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Generator[Obligation, Decision, Fraction | None]:
         """Return None if all inequalities for m >= `start` hold on `intervals`, else a value above which they hold.
@@ -682,5 +665,5 @@ def _needed(total: Sum, power: int, start: int) -> Bound:
         1: [(1, term) for term in total.repeated],
     }.get(power, [])
     used = [(weight, term) for weight, term in weighted if weight]
-    shares = [Share(ExpPoly.constant(weight), (term.event,)) for weight, term in used]
+    shares = [Share(ExpPoly.constant(weight), (term,)) for weight, term in used]
     return Bound(tuple(shares), Fraction(1 - sum(weight for weight, _ in used)))
