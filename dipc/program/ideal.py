@@ -510,10 +510,8 @@ class Ideal:
         return known
 
     def _translate_back(self, item: Constraint) -> Constraint:
-        def own(form: Affine) -> Affine:
-            return Affine((), tuple(sorted((self._to_ideal[slot], c) for slot, c in form.inputs)), form.constant)
-
-        return replace(item, form=own(item.form), difference=own(item.difference))
+        to_ideal = self._to_ideal
+        return replace(item, form=item.form.renamed(to_ideal), difference=item.difference.renamed(to_ideal))
 
     def _translate(self, form: Affine) -> Affine:
         assert not form.noises, "an ideal draws no noise"

@@ -151,7 +151,7 @@ class _Finder:
         endings = self._endings(finite, region)
         if endings is None or family is None or not self._distances.symmetric:
             return symmetry.singletons(self._positions)
-        forms = frozenset((form.inputs, form.constant) for form in region.answer if isinstance(form, Affine))
+        forms = frozenset(form for form in region.answer if isinstance(form, Affine))
         guards = symmetry.guards_of(region.guards)
         return symmetry.blocks_of(
             symmetry.Orbit(guards, family.guards, forms, endings, self._distances.apart), self._positions
@@ -167,9 +167,7 @@ class _Finder:
         inputs = [self._pool.cell(finite[slot]) if slot in finite else zero for slot in self._core.inputs]
         outputs = [zero if isinstance(each, Affine) else self._pool.cell(each) for each in region.answer]
         centers = {
-            slot: (form.inputs, form.constant)
-            for slot, form in zip(self._core.outputs, region.answer, strict=True)
-            if isinstance(form, Affine)
+            slot: form for slot, form in zip(self._core.outputs, region.answer, strict=True) if isinstance(form, Affine)
         }
         try:
             exits = self._probabilities.exits(inputs, outputs)

@@ -29,8 +29,10 @@ _T = TypeVar("_T")
 #: The rounds of refinement of colors. Two noises that have one color afterwards are hardly ever different.
 _ROUNDS = 3
 
-#: A form over the inputs u: Σ coefficient · u[slot] + constant.
-InputForm = tuple[Terms, Fraction]
+#: The slot of gamma, which is a variable like the inputs in forms about near outputs.
+GAMMA = -1
+
+Renaming = Mapping[int, int]
 
 
 @frozen
@@ -39,69 +41,69 @@ class NoiseLaw:
 
     law: noise_law.Law
     rate: Fraction
-    mean: InputForm
-
-
-@frozen
-class NoiseRelation:
-    """The constraint Σ coefficient · X[noise] + form >= 0, or >= -gamma if `within`."""
-
-    noises: Terms
-    form: InputForm
-    within: bool
+    mean: Affine
 
 
 @frozen
 class DependentFactor:
-    """Dependent noises with their relations; the probability of the relations is a factor of an exit's probability.
+    """Dependent noises with the forms over them, inputs and gamma that must be at least 0.
 
-    A noise is numbered by its position in `laws`.
+    The probability of these relations is a factor of an exit's probability. A noise is numbered by its position in
+    `laws`.
     """
 
     laws: tuple[NoiseLaw, ...]
-    relations: tuple[NoiseRelation, ...]
+    relations: tuple[Affine, ...]
+
+    def renamed(self, names: Renaming) -> DependentFactor:
+        """Return the factor with the input slots renamed by `names`."""
+        laws = tuple([NoiseLaw(each.law, each.rate, each.mean.renamed(names)) for each in self.laws])
+        return DependentFactor(laws, tuple([form.renamed(names) for form in self.relations]))
 
 
 @frozen
 class Ending:
     """An exit in comparable form: its probability is the product of the `weight` and the probabilities of all `parts`.
 
-    The exit is reached if all `guards` hold and the forms `points` are at least -gamma. With `needs_radius`, some part
-    depends on gamma.
+    The exit is reached if all `guards` hold, which are about inputs and gamma. With `needs_radius`, some part depends
+    on gamma.
     """
 
     weight: Closed | None
     guards: frozenset[Halfspace]
-    points: frozenset[InputForm]
     needs_radius: bool
     parts: tuple[DependentFactor, ...]
 
+    def renamed(self, names: Renaming) -> Ending:
+        """Return the exit with the input slots renamed by `names`."""
+        parts = tuple([factor.renamed(names) for factor in self.parts])
+        return Ending(self.weight, renamed_guards(self.guards, names), self.needs_radius, parts)
 
-def guard_of(item: Constraint) -> Halfspace:
-    """Return the constraint `item` on inputs as a half-space with coefficients of absolute sum 1.
 
-    Equal sets of inputs have equal half-spaces.
+def guard_of(form: Affine, *, strict: bool = False) -> Halfspace:
+    """Return the condition that `form`, without noises, is at least 0, as a half-space with coefficients of sum 1.
+
+    The sum is that of absolute values, so that equal sets of inputs have equal half-spaces. With `strict` the form is
+    greater than 0.
     """
-    terms, constant = _scaled(item.form.inputs, item.form.inputs, item.form.constant)
-    return Halfspace(terms, constant, item.strict)
+    scaled = form.scaled(1 / _size(form.inputs))
+    return Halfspace(scaled.inputs, scaled.constant, strict)
 
 
 def guards_of(items: Iterable[Constraint]) -> frozenset[Halfspace]:
     """Return the conjunction of the constraints `items` on inputs as half-spaces."""
-    return frozenset(guard_of(item) for item in items)
+    return frozenset(guard_of(item.form, strict=item.strict) for item in items)
 
 
-def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int, InputForm]) -> Ending:
+def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int, Affine]) -> Ending:
     """Return the exit `event` with this `weight` in comparable form.
 
     `centers` has the forms around which near outputs lie, by slot.
     """
+    points = [guard_of(_near(p.form, centers[p.ball], p.sign)) for p in event.points if p.ball is not None]
     return Ending(
         weight,
-        guards_of(event.guards),
-        frozenset(
-            _off((p.form.inputs, p.form.constant), centers[p.ball], p.sign) for p in event.points if p.ball is not None
-        ),
+        guards_of(event.guards).union(points),
         bool(event.random_balls),
         tuple(_factor(component, centers) for component in event.components),
     )
@@ -109,27 +111,13 @@ def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int,
 
 def mentioned(endings: Iterable[Ending]) -> set[int]:
     """Return the input slots on which the `endings` depend."""
-    result: set[int] = set()
+    terms: list[Terms] = []
     for ending in endings:
-        forms = [guard.coefficients for guard in ending.guards]
-        forms += [terms for terms, _ in ending.points]
+        terms += [guard.coefficients for guard in ending.guards]
         for factor in ending.parts:
-            forms += [law.mean[0] for law in factor.laws]
-            forms += [relation.form[0] for relation in factor.relations]
-        result.update(slot for terms in forms for slot, _ in terms)
-    return result
-
-
-# --- renaming inputs --------------------------------------------------------------------------------
-
-Renaming = Mapping[int, int]
-
-
-def renamed_terms(terms: Terms, names: Renaming) -> Terms:
-    """Return `terms` with the input slots renamed by `names`; the same object if no slot changes."""
-    if not any(slot in names for slot, _ in terms):
-        return terms
-    return tuple(sorted((names.get(slot, slot), coefficient) for slot, coefficient in terms))
+            terms += [law.mean.inputs for law in factor.laws]
+            terms += [form.inputs for form in factor.relations]
+    return {slot for each in terms for slot, _ in each} - {GAMMA}
 
 
 def renamed_guards(guards: frozenset[Halfspace], names: Renaming) -> frozenset[Halfspace]:
@@ -139,23 +127,8 @@ def renamed_guards(guards: frozenset[Halfspace], names: Renaming) -> frozenset[H
 
 def renamed_guard(guard: Halfspace, names: Renaming) -> Halfspace:
     """Return the half-space `guard` with the input slots renamed by `names`."""
-    return Halfspace(renamed_terms(guard.coefficients, names), guard.constant, guard.strict)
-
-
-def renamed_part(factor: DependentFactor, names: Renaming) -> DependentFactor:
-    """Return `factor` with the input slots renamed by `names`; the same object if no slot changes."""
-    laws = tuple(_renamed_law(law, names) for law in factor.laws)
-    relations = tuple(
-        NoiseRelation(relation.noises, (renamed_terms(relation.form[0], names), relation.form[1]), relation.within)
-        for relation in factor.relations
-    )
-    return factor if laws == factor.laws and relations == factor.relations else DependentFactor(laws, relations)
-
-
-def _renamed_law(law: NoiseLaw, names: Renaming) -> NoiseLaw:
-    terms, constant = law.mean
-    moved = renamed_terms(terms, names)
-    return law if moved is terms else NoiseLaw(law.law, law.rate, (moved, constant))
+    form = Affine((), guard.coefficients, guard.constant).renamed(names)
+    return Halfspace(form.inputs, form.constant, guard.strict)
 
 
 # --- likeness ---------------------------------------------------------------------------------------
@@ -166,24 +139,12 @@ def same_after(endings: Sequence[Ending], names: Renaming) -> bool:
 
     The sum over the endings is then the same function of the inputs before and after. False proves nothing.
     """
-    moved = [_renamed(ending, names) for ending in endings]
-    return _matched(list(endings), moved, _same_ending)
-
-
-def _renamed(ending: Ending, names: Renaming) -> Ending:
-    return Ending(
-        ending.weight,
-        renamed_guards(ending.guards, names),
-        frozenset((renamed_terms(terms, names), constant) for terms, constant in ending.points),
-        ending.needs_radius,
-        tuple(renamed_part(factor, names) for factor in ending.parts),
-    )
+    return _matched(list(endings), [ending.renamed(names) for ending in endings], _same_ending)
 
 
 def _same_ending(left: Ending, right: Ending) -> bool:
     return (
         left.guards == right.guards
-        and left.points == right.points
         and left.needs_radius == right.needs_radius
         and left.weight == right.weight
         and _matched(list(left.parts), list(right.parts), same_part)
@@ -215,11 +176,7 @@ def same_part(left: DependentFactor, right: DependentFactor) -> bool:
     partner = dict(zip(other, order, strict=True))
     if any(left.laws[partner[noise]] != law for noise, law in enumerate(right.laws)):
         return False
-    moved = Counter(
-        NoiseRelation(tuple(sorted((partner[n], c) for n, c in relation.noises)), relation.form, relation.within)
-        for relation in right.relations
-    )
-    return moved == Counter(left.relations)
+    return Counter(form.renamed({}, partner) for form in right.relations) == Counter(left.relations)
 
 
 def _order(factor: DependentFactor) -> list[int]:
@@ -228,20 +185,18 @@ def _order(factor: DependentFactor) -> list[int]:
     The color of a noise is a hash of its law, and then of its relations with the colors of their noises.
     """
     colors = [hash(law) for law in factor.laws]
-    around: list[list[NoiseRelation]] = [[] for _ in factor.laws]
-    for relation in factor.relations:
-        for noise, _ in relation.noises:
-            around[noise].append(relation)
+    around: list[list[Affine]] = [[] for _ in factor.laws]
+    for form in factor.relations:
+        for noise, _ in form.noises:
+            around[noise].append(form)
     for _ in range(_ROUNDS):
         seen = {
-            id(relation): hash(
-                (tuple(sorted((c, colors[n]) for n, c in relation.noises)), relation.form, relation.within)
-            )
-            for relation in factor.relations
+            id(form): hash((tuple(sorted((c, colors[n]) for n, c in form.noises)), form.inputs, form.constant))
+            for form in factor.relations
         }
         colors = [
             hash(
-                (color, tuple(sorted((c, seen[id(r)]) for r in around[position] for n, c in r.noises if n == position)))
+                (color, tuple(sorted((c, seen[id(f)]) for f in around[position] for n, c in f.noises if n == position)))
             )
             for position, color in enumerate(colors)
         ]
@@ -251,32 +206,27 @@ def _order(factor: DependentFactor) -> list[int]:
 # --- reading templates ------------------------------------------------------------------------------
 
 
-def _factor(component: ComponentTemplate, centers: Mapping[int, InputForm]) -> DependentFactor:
-    laws = tuple(
-        NoiseLaw(noise.law, noise.rate, (noise.mean.inputs, noise.mean.constant)) for noise in component.noises
-    )
+def _factor(component: ComponentTemplate, centers: Mapping[int, Affine]) -> DependentFactor:
+    laws = tuple([NoiseLaw(noise.law, noise.rate, noise.mean) for noise in component.noises])
     relations = []
-    for form, ball, sign in component.bounds:
-        if ball is None:
-            unit = form.scaled(1 / sum((abs(coefficient) for _, coefficient in form.noises), Fraction(0)))
-            relations.append(NoiseRelation(unit.noises, (unit.inputs, unit.constant), False))
+    for bound in component.bounds:
+        if bound.ball is None:
+            relations.append(bound.form.scaled(1 / _size(bound.form.noises)))
         else:
-            off = _off((form.inputs, form.constant), centers[ball], sign)
-            relations.append(NoiseRelation(form.noises, off, True))
+            relations.append(_near(bound.form, centers[bound.ball], bound.sign))
     return DependentFactor(laws, tuple(relations))
 
 
-def _off(form: InputForm, center: InputForm, sign: int) -> InputForm:
-    """Return the difference of the output `form` from the `center` of the near outputs, downwards if `sign` is -1."""
-    difference = Affine((), *form) - (Affine((), *center) if sign > 0 else -Affine((), *center))
-    return difference.inputs, difference.constant
+def _near(form: Affine, center: Affine, sign: int) -> Affine:
+    """Return the form that is at least 0 where an output is at most gamma beyond `center` on one side.
+
+    The output is `form` (`sign` 1, and the side below) or its negative (-1, the side above).
+    """
+    return form + (-center if sign > 0 else center) + Affine.input(GAMMA)
 
 
-def _scaled(by: Terms, terms: Terms, constant: Fraction) -> InputForm:
-    scale = sum(abs(coefficient) for _, coefficient in by)
-    if not scale or scale == 1:
-        return terms, constant
-    return tuple((slot, coefficient / scale) for slot, coefficient in terms), constant / scale
+def _size(terms: Terms) -> Fraction:
+    return sum((abs(coefficient) for _, coefficient in terms), Fraction(0)) or Fraction(1)
 
 
 # --- families -------------------------------------------------------------------------------------
@@ -407,7 +357,7 @@ def _key(formula: Formula, names: Renaming) -> _Key:
         case bool():
             return formula
         case Constraint():
-            return renamed_guard(guard_of(formula), names)
+            return renamed_guard(guard_of(formula.form, strict=formula.strict), names)
         case AllOf(formulas):
             return "every", frozenset(_key(inner, names) for inner in formulas)
         case AnyOf(formulas):
@@ -505,13 +455,13 @@ class Orbit:
 
     guards: frozenset[Halfspace]
     family: tuple[frozenset[frozenset[Halfspace]], ...]
-    forms: frozenset[InputForm]
+    forms: frozenset[Affine]
     endings: tuple[Ending, ...]
     apart: Apartness | None = None
 
     def mentions(self) -> set[int]:
         """Return the input slots on which the guards, forms, exits or the condition `apart` depend."""
-        terms = [form[0] for form in self.forms]
+        terms = [form.inputs for form in self.forms]
         terms += [guard.coefficients for regions in self.family for guards in regions for guard in guards]
         formula = set() if self.apart is None else self.apart.mentions()
         return mentioned(self.endings).union(formula, (slot for form in terms for slot, _ in form))
@@ -524,7 +474,7 @@ class Orbit:
             and all(
                 frozenset(renamed_guards(guards, names) for guards in regions) == regions for regions in self.family
             )
-            and frozenset((renamed_terms(terms, names), constant) for terms, constant in self.forms) == self.forms
+            and frozenset(form.renamed(names) for form in self.forms) == self.forms
             and (self.apart is None or self.apart.allows(names))
             and same_after(self.endings, names)
         )

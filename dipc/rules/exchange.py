@@ -30,9 +30,8 @@ from itertools import combinations_with_replacement, product
 from math import factorial, prod
 
 from dipc.chain.series import Path, Series
-from dipc.chain.state import Affine, Constraint, NoiseVar, irredundant
+from dipc.chain.state import Constraint, NoiseVar, irredundant
 from dipc.frozen import frozen
-from dipc.linear.halfspace import sorted_terms
 from dipc.program.ideal import Ideal, Region
 from dipc.program.metric import InputSet
 from dipc.rules.centered_exits import ExitFinder
@@ -195,7 +194,7 @@ class _Exchanges:
 
     def _shape(self, number: int, names: Mapping[int, int]) -> _Shape:
         own = self.own[number]
-        laws = [(self.noises[n].law, self.noises[n].rate, _renamed(self.noises[n].mean, names, {})) for n in own]
+        laws = [(self.noises[n].law, self.noises[n].rate, self.noises[n].mean.renamed(names)) for n in own]
         return _shape(self.series.segments[number], names, own, laws)
 
 
@@ -211,12 +210,4 @@ def _shape(
 
 
 def _rename_constraint(item: Constraint, names: Mapping[int, int], noises: Mapping[int, int]) -> tuple[object, ...]:
-    return _renamed(item.form, names, noises), item.strict, item.whole
-
-
-def _renamed(form: Affine, names: Mapping[int, int], noises: Mapping[int, int]) -> Affine:
-    return Affine(
-        sorted_terms({noises.get(noise, noise): c for noise, c in form.noises}),
-        sorted_terms({names.get(slot, slot): c for slot, c in form.inputs}),
-        form.constant,
-    )
+    return item.form.renamed(names, noises), item.strict, item.whole
