@@ -100,7 +100,7 @@ def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int,
 
     `centers` has the forms around which near outputs lie, by slot.
     """
-    points = [guard_of(_near(p.form, centers[p.ball], p.sign)) for p in event.points if p.ball is not None]
+    points = [guard_of(_nearness(p.form, centers[p.ball], p.sign)) for p in event.points if p.ball is not None]
     return Ending(
         weight,
         guards_of(event.guards).union(points),
@@ -213,11 +213,11 @@ def _factor(component: ComponentTemplate, centers: Mapping[int, Affine]) -> Depe
         if bound.ball is None:
             relations.append(bound.form.scaled(1 / _size(bound.form.noises)))
         else:
-            relations.append(_near(bound.form, centers[bound.ball], bound.sign))
+            relations.append(_nearness(bound.form, centers[bound.ball], bound.sign))
     return DependentFactor(laws, tuple(relations))
 
 
-def _near(form: Affine, center: Affine, sign: int) -> Affine:
+def _nearness(form: Affine, center: Affine, sign: int) -> Affine:
     """Return the form that is at least 0 where an output is at most gamma beyond `center` on one side.
 
     The output is `form` (`sign` 1, and the side below) or its negative (-1, the side above).

@@ -99,21 +99,14 @@ _NOT_EXECUTED = "E04"
 
 
 @frozen
-class NoProbability:
-    """A probability that the exact engine cannot compute; the reason is a sentence without a full stop."""
-
-    reason: str
-
-
-@frozen
 class Expected:
     """The exact probabilities, for every eps, of all possible values of the finite outputs, or of the requested events.
 
-    The probabilities of events are in the order of the request.
+    The probabilities of events are in the order of the request. Undecided replaces one that is not known.
     """
 
-    outcomes: tuple[OutputProbability, ...] | NoProbability
-    events: tuple[Probability | NoProbability, ...] = ()
+    outcomes: tuple[OutputProbability, ...] | Undecided
+    events: tuple[Probability | Undecided, ...] = ()
 
 
 def expect(
@@ -128,7 +121,7 @@ def expect(
     """
     if events:
         return Expected(
-            NoProbability("only events were asked for"), tuple(_event(program, input, e, gamma) for e in events)
+            Undecided("only events were asked for"), tuple(_event(program, input, e, gamma) for e in events)
         )
     try:
         return Expected(program.outcomes(input))
@@ -136,21 +129,21 @@ def expect(
         return Expected(why_unknown(error))
 
 
-def nothing(unknown: NoProbability, events: Sequence[Event] = ()) -> Expected:
+def nothing(unknown: Undecided, events: Sequence[Event] = ()) -> Expected:
     """Return an `Expected` in which `unknown` replaces all exact probabilities, also of each of `events`."""
     return Expected(unknown, tuple(unknown for _ in events))
 
 
-def why_unknown(error: Undecided | DiagnosticError) -> NoProbability:
+def why_unknown(error: Undecided | DiagnosticError) -> Undecided:
     """Return why the exact probability is not known. If the program is wrong instead, raise `error` again."""
     if isinstance(error, Undecided):
-        return NoProbability(error.reason)
+        return error.with_traceback(None)
     if not all(diagnostic.code.startswith(_NOT_EXECUTED) for diagnostic in error.diagnostics):
         raise error
-    return NoProbability("; ".join(dict.fromkeys(diagnostic.message for diagnostic in error.diagnostics)))
+    return Undecided("; ".join(dict.fromkeys(diagnostic.message for diagnostic in error.diagnostics)))
 
 
-def _event(program: Program, input: Mapping[str, Value], event: Event, gamma: Fraction) -> Probability | NoProbability:  # noqa: A002 - as above
+def _event(program: Program, input: Mapping[str, Value], event: Event, gamma: Fraction) -> Probability | Undecided:  # noqa: A002 - as above
     try:
         return program.probability(input, event, gamma)
     except (Undecided, DiagnosticError) as error:
@@ -279,7 +272,7 @@ def estimates(tally: Tally, reason: str, confidence: Fraction = CONFIDENCE) -> C
 
     The intervals around the counts hold together with `confidence`.
     """
-    return judge(tally, nothing(NoProbability(reason), tally.events), confidence)
+    return judge(tally, nothing(Undecided(reason), tally.events), confidence)
 
 
 def compare(tally: Tally, exact: Program, confidence: Fraction = CONFIDENCE) -> ComparedTally:
@@ -313,7 +306,7 @@ def judge(tally: Tally, expected: Expected, confidence: Fraction = CONFIDENCE) -
 
 
 def _output_rows(
-    tally: Tally, outcomes: tuple[OutputProbability, ...] | NoProbability, confidence: Fraction
+    tally: Tally, outcomes: tuple[OutputProbability, ...] | Undecided, confidence: Fraction
 ) -> list[ComparedRow]:
     """Return rows for the `outcomes` with an exact probability, and then for all other outputs observed in `tally`.
 
@@ -324,8 +317,8 @@ def _output_rows(
         for values, count in tally.counts.most_common()
     }
     forms: dict[tuple[str | None, ...], Probability] = {}
-    others: Probability | NoProbability
-    if isinstance(outcomes, NoProbability):
+    others: Probability | Undecided
+    if isinstance(outcomes, Undecided):
         others, share = outcomes, len(counts)
     else:
         forms = {tuple(outcome.output[name] for name in tally.outputs): outcome.probability for outcome in outcomes}
@@ -340,11 +333,9 @@ def _output_rows(
     ]
 
 
-def _row(
-    tally: Tally, output: Output, count: int, error: float, probability: Probability | NoProbability
-) -> ComparedRow:
+def _row(tally: Tally, output: Output, count: int, error: float, probability: Probability | Undecided) -> ComparedRow:
     interval = clopper_pearson(count, tally.runs, error)
-    if isinstance(probability, NoProbability):
+    if isinstance(probability, Undecided):
         return ComparedRow(output, count, interval, None, None, probability.reason)
     return ComparedRow(output, count, interval, probability, probability.enclosure(tally.eps))
 
