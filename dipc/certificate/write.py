@@ -73,12 +73,12 @@ def certify(report: Report, tool: str = "dipc") -> str:
     if report.interrupted:
         raise ValueError("the check was interrupted, and part of a table has no certificate: run it again to the end")
     question = report.evidence.question
-    assert isinstance(question, TableRows | FreeGamma | EveryInput | AllNumbers)
+    assert isinstance(question, TableRows | EveryInput | AllNumbers)
     require_known_laws(question.program.core)
-    if isinstance(question, TableRows):
-        return seal(_Writer(question, report.evidence).encoded_fields(report.verdict, tool))
     if isinstance(question, FreeGamma):
         return certify_ranges(question, report.evidence, report.verdict, tool)
+    if isinstance(question, TableRows):
+        return seal(_Writer(question, report.evidence).encoded_fields(report.verdict, tool))
     if any(row.count is not None for row in report.rows):
         raise Uncertified("its classes are too many to list, and the checker does not follow exchanges of classes")
     return certify_inputs(question, report.evidence.results, tool)
@@ -253,16 +253,16 @@ class _RangeWriter:
         except Undecided as undecided:
             return data | {"ranges": [], "verdict": str(result.verdict), "reason": undecided.reason}
         if row.gamma is not None:
-            (gamma_range,) = ranges
+            ((terms, _),) = ranges
             stated = as_read(lambda: self._reader.terms(own, data.get("dd"), Budget())[2])
-            return data | {"gamma": gamma_range.terms.gamma.text} | self._claimed(gamma_range.terms, result, stated)
-        highs = [*[after.terms.gamma.text for after in ranges[1:]], "inf"]
+            return data | {"gamma": terms.gamma.text} | self._claimed(terms, result, stated)
+        highs = [*[after.gamma.text for after, _ in ranges[1:]], "inf"]
         data["ranges"] = []
-        for gamma_range, one, high in zip(ranges, result.obligations, highs, strict=True):
-            ends = number_of(gamma_range.terms.gamma), end(high)
+        for (terms, _), one, high in zip(ranges, result.obligations, highs, strict=True):
+            ends = number_of(terms.gamma), end(high)
             claimed = as_read(partial(self._reader.range, own, data.get("dd"), ends, Budget()))
             read = None if claimed is None else claimed[1]
-            data["ranges"].append({"to": high} | self._claimed(gamma_range.terms, one, read))
+            data["ranges"].append({"to": high} | self._claimed(terms, one, read))
         return data | {"verdict": str(result.verdict)}
 
     def _claimed(self, terms: Terms, result: RowResult, read: Read | None) -> dict[str, Any]:

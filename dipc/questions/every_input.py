@@ -143,9 +143,6 @@ class ClassSource(Source):
     def warnings(self) -> tuple[Diagnostic, ...]:
         return self.claim.warnings
 
-    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        return reported(self.cases(), engine)
-
 
 class EveryInput(ClassSource):
     """The claim about every real and int input of one program.

@@ -47,7 +47,7 @@ from dipc.options import Options
 from dipc.program.inputs import completed, contradiction
 from dipc.program.program import Program, WorkDone
 from dipc.questions.families import AlphaColumn, FamilyClaim, IntegerColumns, RowFamilies, RowsAsked
-from dipc.questions.report import CountedRows, Counts, DecidedRows, Effort, Report, RowOutcome, RowResult
+from dipc.questions.report import CountedRows, Counts, DecidedRows, Effort, Report, RowResult, counts_of
 from dipc.questions.rows import TableRows
 from dipc.questions.source import Case, Source
 from dipc.text.core import DomType
@@ -360,26 +360,14 @@ class ChunkWorker:
                 left.append((index, tuple(["" if cell is None else cell.text for cell in cells])))
         proved = [outcome for outcome, held in zip(outcomes, holds, strict=True) if held]
         scopes = dict.fromkeys([outcome.says for outcome in proved if outcome.says is not None])
-        return rows.answer(_counts_of_proved(outcomes, numbers), tuple(scopes), tuple(left))
+        counts = counts_of((outcomes[number], count) for number, count in Counter(numbers).items() if holds[number])
+        return rows.answer(counts, tuple(scopes), tuple(left))
 
 
 def _common(values: Sequence[Fraction | None]) -> tuple[list[int | None], int]:
     """Return the `values` as integers over their common denominator, which comes second."""
     below = lcm(*{value.denominator for value in values if value is not None})
     return [None if value is None else value.numerator * (below // value.denominator) for value in values], below
-
-
-def _counts_of_proved(outcomes: Sequence[RowOutcome], numbers: Sequence[int]) -> Counts:
-    proved = [outcome.settled.verdict is Verdict.ACCURATE for outcome in outcomes]
-    counted = Counter(number for number in numbers if proved[number])
-    vacuous = above_one = unconstrained = 0
-    for number, count in counted.items():
-        outcome = outcomes[number]
-        vacuous += count if outcome.vacuous else 0
-        above_one += count if outcome.vacuous and not outcome.terms.vacuous else 0
-        unconstrained += count if outcome.terms.unconstrained else 0
-    accurate = sum(counted.values())
-    return Counts(accurate, accurate, 0, 0, vacuous, above_one, unconstrained)
 
 
 class _ChunkRows:
@@ -430,7 +418,7 @@ class _ChunkRows:
             self._proved[index] = 1
         number = len(rows)
         more = Counts(number, number, 0, 0, number if vacuous else 0, number if above_one else 0, 0)
-        self._counts = added(self._counts, more)
+        self._counts += more
 
     def unproved(self) -> list[int]:
         return [index for index, proved in enumerate(self._proved) if not proved]
@@ -450,13 +438,8 @@ class _ChunkRows:
     def answer(
         self, counts: Counts, scopes: Sequence[ClaimScope], left: tuple[tuple[int, tuple[str, ...]], ...]
     ) -> ChunkAnswer:
-        every = replace(added(self._counts, counts), rows=len(self.rows))
+        every = replace(self._counts + counts, rows=len(self.rows))
         return ChunkAnswer(every, tuple(dict.fromkeys([*self.scopes, *scopes])), left)
-
-
-def added(one: Counts, other: Counts) -> Counts:
-    """Return the counts of the rows of `one` and of `other` together."""
-    return Counts(*[mine + theirs for mine, theirs in zip(astuple(one), astuple(other), strict=True)])
 
 
 # --- The report about all chunks --------------------------------------------------------------------------------------
@@ -478,7 +461,7 @@ class LongRows(CountedRows):
 
     def add(self, answer: ChunkAnswer) -> None:
         """Add the rows that `answer` counts, except those that are left."""
-        self._counts = added(self._counts, answer.counts)
+        self._counts += answer.counts
         for scope in answer.scopes:
             self._scopes.setdefault(scope)
         if len(self._scopes) > _MOST_SCOPES:
@@ -492,7 +475,7 @@ class LongRows(CountedRows):
         if self.left is None:
             return self._counts
         left = self.left.counts
-        return replace(added(self._counts, left), rows=self._counts.rows)
+        return replace(self._counts + left, rows=self._counts.rows)
 
     @property
     def scopes(self) -> Iterable[ClaimScope]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import astuple, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, overload
@@ -126,6 +126,9 @@ class Counts:
     above_one: int = 0
     unconstrained: int = 0
 
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*[mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)])
+
     @property
     def near_rows(self) -> int:
         """The number of rows that are vacuous because dd <= alpha."""
@@ -164,6 +167,20 @@ class RowOutcome:
     def vacuous(self) -> bool:
         """True if nothing is claimed: the claim is not about the row's input, or beta >= 1."""
         return self.terms.vacuous or (self.says is not None and self.says.is_vacuous)
+
+
+def counts_of(counted: Iterable[tuple[RowOutcome, int]]) -> Counts:
+    """Return the counts of rows, given by `counted`: pairs of an outcome and the number of rows that have it."""
+    by_verdict = dict.fromkeys(Verdict, 0)
+    vacuous = above_one = unconstrained = 0
+    for outcome, number in counted:
+        by_verdict[outcome.settled.verdict] += number
+        vacuous += number if outcome.vacuous else 0
+        above_one += number if outcome.vacuous and not outcome.terms.vacuous else 0
+        unconstrained += number if outcome.terms.unconstrained else 0
+    accurate, inaccurate, undecided = (by_verdict[each] for each in Verdict)
+    rows = accurate + inaccurate + undecided
+    return Counts(rows, accurate, inaccurate, undecided, vacuous, above_one, unconstrained)
 
 
 @frozen
@@ -248,22 +265,7 @@ class DecidedRows(CountedRows):
         numbers = [0] * len(self._outcomes)
         for place in self._numbers:
             numbers[place] += 1
-        by_verdict = dict.fromkeys(Verdict, 0)
-        vacuous = above_one = unconstrained = 0
-        for number, outcome in zip(numbers, self._outcomes, strict=True):
-            by_verdict[outcome.settled.verdict] += number
-            vacuous += number if outcome.vacuous else 0
-            above_one += number if outcome.vacuous and not outcome.terms.vacuous else 0
-            unconstrained += number if outcome.terms.unconstrained else 0
-        return Counts(
-            len(self),
-            by_verdict[Verdict.ACCURATE],
-            by_verdict[Verdict.INACCURATE],
-            by_verdict[Verdict.UNDECIDED],
-            vacuous,
-            above_one,
-            unconstrained,
-        )
+        return counts_of(zip(self._outcomes, numbers, strict=True))
 
     @property
     def scopes(self) -> Iterable[ClaimScope]:
@@ -725,7 +727,7 @@ class ReportedRows(list[RowResult]):
         """Append the rows of `result`, with their numbers."""
         self.results.append(result)
         for row in (result.rows if isinstance(result, ClassResult) else ()) or (result,):
-            self.append(replace(row, row=len(self) + 1))
+            self.append(row if row.row == len(self) + 1 else replace(row, row=len(self) + 1))
 
 
 # --- describe -------------------------------------------------------------------------------------

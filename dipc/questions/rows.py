@@ -19,9 +19,9 @@ from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound
-from dipc.program.program import Probabilities, Program
-from dipc.questions.report import DecidedRows, Evidence, Report, RowOutcome, RowResult
-from dipc.questions.source import Settling, TableSource
+from dipc.program.program import Probabilities, Program, WorkDone
+from dipc.questions.report import DecidedRows, Evidence, Report, RowNames, RowOutcome, RowResult
+from dipc.questions.source import Settling, Source
 from dipc.sign.piecewise import BetaForm
 from dipc.text.diagnostic import Diagnostic, bad_input
 
@@ -38,12 +38,14 @@ else:
 _HOLDS = Decision(Verdict.ACCURATE)
 
 
-class TableRows(TableSource):
+class TableRows(Source):
     """A table under one claim, as a source of one case for each row.
 
     Rows with the same claim and the same bound are one obligation and share its outcome, so that a table can have
     millions of rows.
     """
+
+    table: Table
 
     respects_requires: ClassVar[bool] = True
 
@@ -53,7 +55,14 @@ class TableRows(TableSource):
     def __init__(
         self, program: Program, table: Table, claim: Claim, probabilities: Probabilities | None = None
     ) -> None:
-        super().__init__(program, table, claim, probabilities)
+        """Ask whether `claim` holds at the rows of `table`.
+
+        `probabilities` are those of `program`, if another source has some already.
+        """
+        super().__init__(program, claim.intervals, claim.texts, table)
+        self.claim = claim
+        self.probabilities = probabilities or program.probabilities()
+        self.names = RowNames(program.inputs, program.outputs, program.core.only_at)
         self._undecided: dict[str, Decision] = {}
         #: The values of eps with beta < 1, by the claim of a row; equal claims are one object.
         self._says: dict[Terms, ClaimScope] = {}
@@ -62,18 +71,40 @@ class TableRows(TableSource):
         self._shared = False
 
     @property
+    def work(self) -> WorkDone:
+        return self.probabilities.work
+
+    @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         return gamma_warnings(self.claim, self.program.core.has_product_distance)
 
     def cases(self) -> Iterable[RowCase]:
         return (RowCase(self, row) for row in self.table.rows)
 
-    def bound(self, row: Row) -> Bound:
-        """Return the probability of the answer that `row` states.
+    def ranges(self, row: Row) -> Sequence[tuple[Terms, str | None]]:
+        """Return the claims about `row`, each with the range of gamma that it is about, as text. Raises Undecided.
+
+        The range is None for the one gamma of a claim that does not leave gamma open.
+        """
+        return [(self.claim.terms(row), None)]
+
+    def leaves_gamma_open(self, row: Row) -> bool:  # noqa: ARG002
+        """Whether the claim is about every gamma at `row`."""
+        return False
+
+    def bound(self, row: Row, terms: Terms) -> Bound:
+        """Return the probability of an answer within the gamma of `terms` of that of `row`.
 
         Raises Undecided and DiagnosticError as `Probabilities` does.
         """
-        return self.probabilities.bound(row.inputs, row.outputs, self.claim.terms(row).gamma)
+        return self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
+
+    def measured(self, row: Row, terms: Terms) -> Bound | Undecided:
+        """Return the bound of `row` and `terms`, or the reason why it is not known."""
+        try:
+            return self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
+        except Undecided as undecided:
+            return undecided.with_traceback(None)
 
     def outcome(self, terms: Terms, bound: Bound | Undecided) -> Generator[Obligation | Bound, Decision, RowOutcome]:
         """Return the outcome for all rows with the claim `terms` and the probability `bound`.
@@ -82,6 +113,8 @@ class TableRows(TableSource):
         """
         says = None if terms.vacuous else self._says.get(terms)
         if says is None and not terms.vacuous:
+            if len(self._says) >= _REMEMBERED:
+                self._says.clear()
             says = self._says[terms] = claim_scope(terms.beta, self.intervals, self.program.limits)
         if isinstance(bound, Bound) and self._shared and says is not None and bound.is_without_form:
             scaled = scaled_obligation(Obligation(bound, terms.beta, self.intervals), least=True)
@@ -118,7 +151,7 @@ class TableRows(TableSource):
         known: dict[tuple[int, int], Underway[RowOutcome]] = {}
         alive: list[Bound] = []  # An identity is valid only as long as its object lives.
         rows = iter(self.table.rows)
-        while some := [self.claimed(row) for row in islice(rows, _COMPARED if self._least.known else 1)]:
+        while some := [self._claimed(row) for row in islice(rows, _COMPARED if self._least.known else 1)]:
             if self._least.known:
                 self._least.find(
                     (terms.beta, bound)
@@ -138,13 +171,9 @@ class TableRows(TableSource):
                     alive.append(bound)
                 yield underway
 
-    def claimed(self, row: Row) -> tuple[Terms, Bound | Undecided]:
-        """Return the claim at `row`, and the probability of its answer or the reason why it is not known."""
+    def _claimed(self, row: Row) -> tuple[Terms, Bound | Undecided]:
         terms = self.claim.terms(row)
-        try:
-            return terms, self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
-        except Undecided as undecided:
-            return terms, undecided.with_traceback(None)
+        return terms, self.measured(row, terms)
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = super().report(rows, engine, interrupted=interrupted)
@@ -286,10 +315,13 @@ def _with_constants(bound: Bound, constants: Iterable[Fraction]) -> Bound:
 #: The most outcomes that are remembered.
 _REMEMBERED = 1 << 16
 
+#: The range of gamma of a row with all of its ranges together.
+EVERY_GAMMA = "[0, inf)"
+
 
 @frozen
 class RowCase:
-    """One row of a table as a case."""
+    """One row of a table as a case, with an obligation for each range of gamma that the claim is about."""
 
     source: TableRows
     row: Row
@@ -299,20 +331,37 @@ class RowCase:
         return self.row.number
 
     def steps(self) -> Sequence[rules.ProofStep]:
-        terms = self.source.claim.terms(self.row)
-        if terms.vacuous:
-            return ()
-        obligation = Obligation(self.source.bound(self.row), terms.beta, self.source.intervals)
-        return (rules.ProofStep(obligation, rules.Variable.EPS, None, rules.Sharpness.PROBABILITY),)
+        source = self.source
+        return [
+            rules.ProofStep(
+                Obligation(source.bound(self.row, terms), terms.beta, source.intervals),
+                rules.Variable.EPS,
+                None,
+                rules.Sharpness.PROBABILITY,
+            )
+            for terms, _ in source.ranges(self.row)
+            if not terms.vacuous
+        ]
 
     def undecided_row(self) -> RowResult:
         outcome = RowOutcome(self.source.claim.terms(self.row), None, Decision.undecided(""))
-        return self.source.names.result(self.row, outcome)
+        return self._result(outcome, EVERY_GAMMA if self.source.leaves_gamma_open(self.row) else None)
 
     def settle(self) -> Settling:
-        source = self.source
-        outcome = yield from source.outcome(*source.claimed(self.row))
-        return source.names.result(self.row, outcome)
+        source, row = self.source, self.row
+        try:
+            ranges = source.ranges(row)
+        except Undecided as undecided:
+            return self._result((yield from source.outcome(source.claim.terms(row), undecided)), FREE)
+        results = []
+        for terms, text in ranges:
+            outcome = yield from source.outcome(terms, source.measured(row, terms))
+            results.append(self._result(outcome, text))
+        return _together(results) if source.leaves_gamma_open(row) else results[0]
+
+    def _result(self, outcome: RowOutcome, gamma: str | None) -> RowResult:
+        result = self.source.names.result(self.row, outcome)
+        return result if gamma is None else replace(result, gamma=gamma)
 
 
 # --- Every gamma ------------------------------------------------------------------------------------------------------
@@ -326,7 +375,7 @@ class RowCase:
 # greatest alpha a and the greatest gamma c of the range (the proof in Appendix G). The last range is unbounded.
 
 
-class FreeGamma(TableSource):
+class FreeGamma(TableRows):
     """A table under the claim for every gamma >= 0, with an alpha that may depend on gamma.
 
     A row with several ranges of gamma has an obligation for each. The row's verdict is that of all of them together,
@@ -348,19 +397,25 @@ class FreeGamma(TableSource):
         self.theorem = conditions.theorem_of_every_gamma(self.claim, self._curve)
         self.stated = self.claim.texts | {"gamma": FREE}
 
-    def cases(self) -> Iterable[FreeRow]:
-        return (FreeRow(self, row) for row in self.table.rows)
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        return ()
+
+    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
+        return Source.begin(self, engine)
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
-        report = replace(super().report(rows, engine, interrupted=interrupted), decided_by=self.theorem)
+        report = replace(Source.report(self, rows, engine, interrupted=interrupted), decided_by=self.theorem)
         return report if interrupted else replace(report, evidence=Evidence(self, report.rows))
 
-    def ranges(self, row: Row) -> list[GammaRange]:
-        """Return the ranges of gamma at `row` with their claims, in increasing order. Raises Undecided."""
+    def leaves_gamma_open(self, row: Row) -> bool:
+        return row.gamma is None
+
+    def ranges(self, row: Row) -> Sequence[tuple[Terms, str | None]]:
         if row.gamma is not None:
-            return [GammaRange(self.claim.terms(row), None)]
+            return super().ranges(row)
         distances = self._distances(row)
-        gamma_ranges = []
+        gamma_ranges: list[tuple[Terms, str | None]] = []
         for position, low in enumerate(distances):
             high = distances[position + 1] if position + 1 < len(distances) else None
             ends = self._ends(row, low, high)
@@ -374,23 +429,8 @@ class FreeGamma(TableSource):
                 terms = self.claim.terms_towards(row, *ends, cell, "inf" if ends[0] is None else str(ends[0]))
             if not any(row.outputs):
                 terms = without_outputs(terms)
-            gamma_ranges.append(GammaRange(terms, f"[{low}, {'inf' if high is None else high})"))
+            gamma_ranges.append((terms, f"[{low}, {'inf' if high is None else high})"))
         return gamma_ranges
-
-    def bound(self, row: Row, terms: Terms) -> Bound:
-        """Return the probability of an answer within the gamma of `terms` of that of `row`. Raises Undecided."""
-        return self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
-
-    def result(self, row: Row, terms: Terms, decision: Decision, gamma: str | None) -> RowResult:
-        """Return the result of `row` for one range of gamma, whose claim is `terms` and has this `decision`.
-
-        `gamma` is the text of the range; None is the gamma of the row's own cell.
-        """
-        says = None if terms.vacuous else claim_scope(terms.beta, self.intervals, self.program.limits)
-        nothing = terms.vacuous or (says is not None and says.is_vacuous and decision.verdict is Verdict.UNDECIDED)
-        outcome = RowOutcome(terms, decision.bound, Decision(Verdict.ACCURATE) if nothing else decision, says)
-        result = self.names.result(row, outcome)
-        return result if gamma is None else replace(result, gamma=gamma)
 
     def _distances(self, row: Row) -> Sequence[Fraction]:
         """Return the finite distances d'_u of answers from the output of `row`, with 0, in increasing order."""
@@ -420,62 +460,6 @@ class FreeGamma(TableSource):
         return (alpha, top) if top > least or alone else None
 
 
-@frozen
-class GammaRange:
-    """The claim for a range of gamma with the text `gamma_text`; None is the gamma of the row's own cell."""
-
-    terms: Terms
-    gamma_text: str | None
-
-
-@frozen
-class FreeRow:
-    """One row of a table, for every gamma, as a case."""
-
-    source: FreeGamma
-    row: Row
-
-    @property
-    def number(self) -> int:
-        return self.row.number
-
-    def steps(self) -> Sequence[rules.ProofStep]:
-        source = self.source
-        return [
-            rules.ProofStep(
-                Obligation(source.bound(self.row, gamma_range.terms), gamma_range.terms.beta, source.intervals),
-                rules.Variable.EPS,
-                None,
-                rules.Sharpness.PROBABILITY,
-            )
-            for gamma_range in source.ranges(self.row)
-            if not gamma_range.terms.vacuous
-        ]
-
-    def undecided_row(self) -> RowResult:
-        source, row = self.source, self.row
-        text = None if row.gamma is not None else "[0, inf)"
-        return source.result(row, source.claim.terms(row), Decision.undecided(""), text)
-
-    def settle(self) -> Settling:
-        source, row = self.source, self.row
-        try:
-            ranges = source.ranges(row)
-        except Undecided as undecided:
-            return source.result(row, source.claim.terms(row), Decision.undecided(undecided.reason), FREE)
-        rows = []
-        for each in ranges:
-            try:
-                bound = source.bound(row, each.terms)
-            except Undecided as undecided:
-                decision = Decision.undecided(undecided.reason)
-            else:
-                beta = each.terms.beta
-                decision = yield bound if each.terms.vacuous else Obligation(bound, beta, source.intervals)
-            rows.append(source.result(row, each.terms, decision, each.gamma_text))
-        return _together(rows) if row.gamma is None else rows[0]
-
-
 def _together(rows: Sequence[RowResult]) -> RowResult:
     """Return one result from `rows`, one for each range of gamma: the first that fails, else the first undecided one.
 
@@ -488,7 +472,7 @@ def _together(rows: Sequence[RowResult]) -> RowResult:
             if result.verdict is verdict:
                 return replace(result, obligations=tuple(rows), says=says)
     vacuous = all(result.vacuous for result in rows)
-    return replace(rows[0], gamma="[0, inf)", vacuous=vacuous, obligations=tuple(rows), says=says)
+    return replace(rows[0], gamma=EVERY_GAMMA, vacuous=vacuous, obligations=tuple(rows), says=says)
 
 
 def _least(one: Fraction | None, other: Fraction) -> Fraction:

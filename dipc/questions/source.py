@@ -15,15 +15,15 @@ from fractions import Fraction
 from itertools import zip_longest
 from typing import TYPE_CHECKING, ClassVar, Protocol, assert_never
 
-from dipc.claims.claim import Claim, intervals_text
+from dipc.claims.claim import intervals_text
 from dipc.claims.table import Table
 from dipc.claims.transcendental import DIGITS
 from dipc.decide.engine import Engine, Underway, results_in_order
 from dipc.decide.obligation import Decision, EndPoint, FailureInterval, Obligation, TypedEnds, Verdict, with_typed_ends
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
-from dipc.program.program import Probabilities, Program, WorkDone
-from dipc.questions.report import ClassResult, Effort, Method, Report, ReportedRows, RowNames, RowResult
+from dipc.program.program import Program, WorkDone
+from dipc.questions.report import ClassResult, Effort, Method, Report, ReportedRows, RowResult
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic
 
@@ -129,10 +129,9 @@ class Source(ABC):
     def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
         """Return the rows of the report, a list that grows, and an iterator that decides the cases with `engine`.
 
-        Each step of the iterator decides one case and adds its row.
+        Each step of the iterator decides one case and adds its rows.
         """
-        rows: list[RowResult] = []
-        return rows, map(rows.append, results(self.cases(), engine))
+        return reported(self.cases(), engine)
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         """Return a report of the `rows` decided so far by `engine`. Subclasses add their own fields.
@@ -169,28 +168,6 @@ class Source(ABC):
             measures=spent.measures,
             obligations=spent.obligations,
         )
-
-
-class TableSource(Source):
-    """A claim about the rows of one table, as a source of cases."""
-
-    table: Table
-
-    def __init__(
-        self, program: Program, table: Table, claim: Claim, probabilities: Probabilities | None = None
-    ) -> None:
-        """Ask whether `claim` holds at the rows of `table`.
-
-        `probabilities` are those of `program`, if another source has some already.
-        """
-        super().__init__(program, claim.intervals, claim.texts, table)
-        self.claim = claim
-        self.probabilities = probabilities or program.probabilities()
-        self.names = RowNames(program.inputs, program.outputs, program.core.only_at)
-
-    @property
-    def work(self) -> WorkDone:
-        return self.probabilities.work
 
 
 def reported(cases: Iterable[Case], engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
@@ -285,11 +262,6 @@ class Enclosed(Source):
         for stronger, weaker, *others in zip_longest(*(side.cases() for side in sides)):
             if stronger is not None:
                 yield _EnclosedCase(self, stronger, weaker, tuple(filter(None, others)))
-
-    def begin(self, engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
-        if self.table is not None:
-            return Source.begin(self, engine)
-        return reported(self.cases(), engine)
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = replace(

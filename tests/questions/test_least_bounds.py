@@ -15,7 +15,7 @@ from dipc.options import Options
 from dipc.program.program import Program
 from dipc.questions.question import answer, question_of
 from dipc.questions.report import Report
-from dipc.questions.source import TableSource
+from dipc.questions.rows import TableRows
 
 TESTS = """
 program tests;
@@ -118,7 +118,7 @@ def test_of_different_rows_few_bounds_are_remembered(monkeypatch: pytest.MonkeyP
     engine.forms = False
     report = answer(source, engine)
     assert report.counts == plain.counts
-    assert isinstance(source, TableSource)
+    assert isinstance(source, TableRows)
     assert 0 < len(source.probabilities._interned) <= 21
 
 
