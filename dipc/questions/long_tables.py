@@ -78,10 +78,6 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DD = frozenset({"dd"})
 
 
-class _Refused(Exception):
-    pass
-
-
 # --- A chunk and its answer -------------------------------------------------------------------------------------------
 
 
@@ -209,7 +205,7 @@ class ChunkWorker:
             with suppress(NotApplicable):
                 self._decide_families(rows, engine)
             answer = self._decide_rest(rows, engine)
-        except (DiagnosticError, Undecided, _Refused):
+        except (DiagnosticError, Undecided, NotApplicable):
             return None
         finally:
             self._pool.forget_numbers(self._kept)
@@ -219,7 +215,7 @@ class ChunkWorker:
     def _measure_distances(self, rows: _ChunkRows) -> None:
         """Give all `rows` their dd: that of the column, else that of the ideal, if there is one.
 
-        Raises _Refused if an answer is not the ideal's, and if only some rows of a program without an ideal have dd.
+        Raises NotApplicable if an answer is not the ideal's, and if only some rows of a program without an ideal have dd.
         """
         given = [row.dd is not None for row in first_of_each_claim(rows.rows)]
         if all(given):
@@ -229,7 +225,7 @@ class ChunkWorker:
             rows.set_distances(range(len(rows.rows)), [known[0][number] for number in numbers], known[1])
             return
         if any(given):
-            raise _Refused
+            raise NotApplicable
         if self._distances is None:
             return
         rows.computed = True
@@ -241,10 +237,7 @@ class ChunkWorker:
             first = rows.rows[members[0]]
             found: tuple[Sequence[int | None], int] | None = None
             if numbers_of is not None and self._families is not None:
-                try:
-                    found = self._families.distances_of(first, numbers_of, members)
-                except NotApplicable:
-                    raise _Refused from None
+                found = self._families.distances_of(first, numbers_of, members)
             if found is None:
                 found = _common([self._distance(rows.rows[index]) for index in members])
             rows.set_distances(members, *found)
@@ -254,7 +247,7 @@ class ChunkWorker:
         values = tuple(map(value_of, row.inputs))
         answer = self._ideal.values(values)
         if contradiction(self._program, row, answer) is not None:
-            raise _Refused
+            raise NotApplicable
         return self._distances.dd(values, answer)
 
     # --- rows in families ---------------------------------------------------------------------------
@@ -623,7 +616,7 @@ class LongTable(Source):
                 for _ in steps:
                     yield None
                 rows.left = decided
-        except _Refused:
+        except NotApplicable:
             yield from self._all_at_once(rows, engine)
 
     def _all_at_once(self, rows: LongRows, engine: Engine) -> Iterator[object]:
@@ -646,7 +639,7 @@ class LongTable(Source):
     def _answers(self, engine: Engine) -> Iterator[ChunkAnswer]:
         """Yield the answers about the chunks in order, from the cache or the executor of `engine`.
 
-        Raises _Refused if one is refused.
+        Raises NotApplicable if one is refused.
         """
         digest = self._setup.digest
         cache = None if digest is None else engine.chunk_cache
@@ -684,7 +677,7 @@ class LongTable(Source):
                 key = sent.pop(number)
                 done = finished.done
                 if done is None or not done.text:
-                    raise _Refused
+                    raise NotApplicable
                 known[number] = answer = ChunkAnswer.parse(done.text)
                 self._spent = self._spent + done.spent
                 self._explored.explorations += answer.work[0]
@@ -696,14 +689,14 @@ class LongTable(Source):
         try:
             with self._path.open("rb") as file:
                 if _header(file) != [*self._setup.header]:
-                    raise _Refused
+                    raise NotApplicable
                 while chunk := file.read(CHUNK_BYTES):
                     rest = file.readline(MAX_LINE + 1)
                     if len(rest) > MAX_LINE:
-                        raise _Refused
+                        raise NotApplicable
                     yield chunk + rest
         except OSError:
-            raise _Refused from None
+            raise NotApplicable from None
 
 
 def _digest(chunk: bytes) -> str:

@@ -31,6 +31,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dipc.frozen import frozen
+from dipc.questions.every_number.uniform import NotUniform
 from dipc.text import ast
 from dipc.text.ast import is_name, mentions, occurrences, walk
 
@@ -76,8 +77,8 @@ def with_index_answers(tree: ast.ProgramTree, parameter: str) -> IndexAnswers:
         try:
             tree, answer = _rewritten(tree, name, parameter)
             done.append(answer)
-        except _Refused as reason:
-            refused[name] = str(reason)
+        except NotUniform as reason:
+            refused[name] = reason.reason
     return IndexAnswers(tree, tuple(done), refused)
 
 
@@ -90,10 +91,6 @@ def last_offset(last: object, parameter: str) -> int | None:
             sign = {ast.BinaryOp.ADD: 1, ast.BinaryOp.SUBTRACT: -1}.get(op, 0)
             return sign * int(value) if sign and value.denominator == 1 else None
     return None
-
-
-class _Refused(Exception):
-    pass
 
 
 def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:
@@ -116,7 +113,7 @@ def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:
 
 
 def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> tuple[ast.ProgramTree, IndexAnswer]:
-    """Return the program `tree` with an array of truth values in place of the output `name`. Raises _Refused.
+    """Return the program `tree` with an array of truth values in place of the output `name`. Raises NotUniform.
 
     The array's last index is the constant `parameter`.
     """
@@ -134,11 +131,11 @@ def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> tuple[ast.Pr
         match each:
             case ast.IdealDecl():
                 if any(own.name == name for variable in each.declarations for own in variable.declarators):
-                    raise _Refused(f"the ideal declares another `{name}`")
+                    raise NotUniform(f"the ideal declares another `{name}`")
                 declarations.append(replace(each, body=answer.rewritten(each.body)))
             case ast.MetricDecl(fields=fields):
                 if any(field.name == "output" and not is_name(field.value, "product") for field in fields):
-                    raise _Refused(f"the `metric` block defines the distance of two values of `{name}`")
+                    raise NotUniform(f"the `metric` block defines the distance of two values of `{name}`")
                 _require_unread(each, name, "the `metric` block")
                 declarations.append(each)
             case ast.ClaimDecl():
@@ -152,7 +149,7 @@ def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> tuple[ast.Pr
     assert answer.last is not None, "the loop has a last index"
     domain = _domain(tree, declared.type)
     if domain is None or not answer.fits(*domain):
-        raise _Refused(f"the domain of `{name}` does not go from its first value to the last index")
+        raise NotUniform(f"the domain of `{name}` does not go from its first value to the last index")
     others = tuple(each for each in declared.declarators if each.name != name)
     own = ast.Declarator(name, ast.number(answer.low, declared.span), answer.last)
     array = replace(declared, declarators=(own,), type=ast.BaseTypeExpr(ast.BaseType.BOOL), initial=_FALSE)
@@ -167,7 +164,7 @@ def _shift_of(value: ast.Expr, variable: str) -> int | None:
 
 def _require_unread(node: object, name: str, where: str) -> None:
     if any(mentions(node, spelling) for spelling in (name, f"{name}'")):
-        raise _Refused(f"{where} reads `{name}`")
+        raise NotUniform(f"{where} reads `{name}`")
 
 
 def _domain(tree: ast.ProgramTree, type_: ast.TypeExpr) -> tuple[ast.Expr, ast.Expr] | None:
@@ -189,13 +186,13 @@ def _literal(value: ast.Expr | None) -> int | None:
 
 
 def _of_no_index(value: ast.Expr, parameter: str) -> int | str:
-    """Return `value` as an integer, or as the text `parameter` + c. Raises _Refused for another expression."""
+    """Return `value` as an integer, or as the text `parameter` + c. Raises NotUniform for another expression."""
     number, offset = _literal(value), last_offset(value, parameter)
     if number is not None:
         return number
     if offset is not None:
         return f"{parameter}{offset:+}"
-    raise _Refused("it is assigned a value other than a number and the index of the loop")
+    raise NotUniform("it is assigned a value other than a number and the index of the loop")
 
 
 #: The states of an output on a path: nothing assigned, the number that is no index, or an index.
@@ -220,15 +217,15 @@ class _Answer:
     def rewritten(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
         """Return `body` with assignments to array elements in place of the assignments of an index to the output.
 
-        Raises _Refused if the output may have no value at the end, or is read.
+        Raises NotUniform if the output may have no value at the end, or is read.
         """
         begun = frozenset({_NOTHING if self.number is None else _NUMBER})
         result, held = self._block(tuple(body), begun, None)
         if _NOTHING in held:
-            raise _Refused(f"`{self.name}` may have no value at the end")
+            raise NotUniform(f"`{self.name}` may have no value at the end")
         left = occurrences(result, self.name)
         if left:
-            raise _Refused(f"`{self.name}` is read")
+            raise NotUniform(f"`{self.name}` is read")
         return result
 
     def fits(self, low: ast.Expr, high: ast.Expr) -> bool:
@@ -272,15 +269,15 @@ class _Answer:
                     inner, after = self._block(body, held, inside)
                     if after != held and after:
                         if _INDEX in after - held:
-                            raise _Refused(
+                            raise NotUniform(
                                 f"no `exit` follows the assignment of the index to `{self.name}`, so that a later "
                                 f"index would replace it: write `{self.name} <- {_variable(statement)}; exit`"
                             )
-                        raise _Refused(f"`{self.name}` is assigned a number in a loop that continues")
+                        raise NotUniform(f"`{self.name}` is assigned a number in a loop that continues")
                     result.append(replace(statement, body=inner))
                 case ast.ExitStatement():
                     if _NOTHING in held:
-                        raise _Refused(f"`{self.name}` may have no value at the end")
+                        raise NotUniform(f"`{self.name}` may have no value at the end")
                     result.append(statement)
                     held = frozenset()
                 case ast.Assign() | ast.Sample():
@@ -293,22 +290,22 @@ class _Answer:
         self, statement: ast.Assign, held: frozenset[str], loop: ast.For | None
     ) -> tuple[list[ast.Statement], frozenset[str]]:
         if _INDEX in held:
-            raise _Refused(f"`{self.name}` is assigned again after the index was assigned to it")
+            raise NotUniform(f"`{self.name}` is assigned again after the index was assigned to it")
         shift = None if loop is None else _shift_of(statement.value, loop.variable)
         if loop is not None and shift is not None:
             low = _literal(loop.low)
             if low is None or self.low not in (None, low) or self.last not in (None, loop.high):
-                raise _Refused(
+                raise NotUniform(
                     f"the loops that assign their index to `{self.name}` do not have the same first and last index"
                 )
             if self.shift not in (None, shift):
-                raise _Refused(f"`{self.name}` is assigned the index plus different numbers")
+                raise NotUniform(f"`{self.name}` is assigned the index plus different numbers")
             self.low, self.last, self.shift = low, loop.high, shift
             element = ast.Element(self.name, ast.Name(loop.variable), statement.target.span)
             return [replace(statement, target=element, value=_TRUE)], frozenset({_INDEX} if held else ())
         number = _of_no_index(statement.value, self.parameter)
         if self.number not in (None, number):
-            raise _Refused(f"`{self.name}` is assigned more than one value that is not an index")
+            raise NotUniform(f"`{self.name}` is assigned more than one value that is not an index")
         self.number = number
         return [], frozenset({_NUMBER} if held else ())
 

@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
 from typing import Any, TypeVar, assert_never
@@ -62,9 +62,9 @@ from dipc.questions.every_number.uniform import (
     selection_of,
 )
 from dipc.text import ast
-from dipc.text.ast import is_name, mentions, walk
+from dipc.text.ast import is_name, mentions, rewritten, walk
 from dipc.text.declarations import computed_from
-from dipc.text.diagnostic import DiagnosticError, SourceText, Span
+from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
 from dipc.text.program import CoreProgram
@@ -252,20 +252,8 @@ def _withoutexits(block: Block, flag: str) -> Block:
     return block
 
 
-def _renamed(tree: Any, name: str, other: str) -> Any:
-    def rename(node: Any) -> Any:
-        return replace(node, name=other) if isinstance(node, ast.Name) and node.name == name else node
-
-    return changed(tree, rename)
-
-
-def changed(node: Any, change: Callable[[Any], Any]) -> Any:
-    """Return `node`, a part of a program, with `change` applied to each of its nodes, inner nodes first."""
-    if isinstance(node, tuple):
-        return tuple([changed(child, change) for child in node])
-    if isinstance(node, Span) or not is_dataclass(node) or isinstance(node, type):
-        return node
-    return change(replace(node, **{child.name: changed(getattr(node, child.name), change) for child in fields(node)}))
+def _renamed(block: Block, name: str, other: str) -> Block:
+    return rewritten(block, lambda node: replace(node, name=other) if is_name(node, name) else None)
 
 
 def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.ProgramTree, ast.ProgramTree] | None:
@@ -493,7 +481,7 @@ def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.Progra
     moved = _IndexShift(
         parameter, -beyond, frozenset(arrays), frozenset(loops), _holding_indices(tree, loops, parameter, beyond)
     )
-    return changed(tree, moved.node) if moved.is_sound(tree) else tree
+    return rewritten(tree, moved.node) if moved.is_sound(tree) else tree
 
 
 def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, beyond: int) -> frozenset[str]:
@@ -552,14 +540,16 @@ class _IndexShift:
         return len(variables) == as_index + as_value
 
     def node(self, node: Any) -> Any:
+        """Return `node` with shifted indices, or None for a node that is no index, loop or declaration."""
         match node:
-            case ast.For() | ast.Each() | ast.Declarator() | ast.RangeDomain() if mentions(node.high, self.parameter):
-                if isinstance(node, ast.RangeDomain):
-                    return node
-                low = self._moved_index(node.low)
-                return replace(node, low=low, high=ast.Name(self.parameter))
+            case ast.For() | ast.Each() if mentions(node.high, self.parameter):
+                moved: Any = replace(node, low=self._moved_index(node.low), high=ast.Name(self.parameter))
+                return replace(moved, body=rewritten(node.body, self.node))
+            case ast.Declarator() if mentions(node.high, self.parameter):
+                return replace(node, low=self._moved_index(node.low), high=ast.Name(self.parameter))
             case ast.For(low=low, high=high) if node.variable in self.loops:
-                return replace(node, low=self._moved_index(low), high=self._moved_index(high))
+                body = rewritten(node.body, self.node)
+                return replace(node, low=self._moved_index(low), high=self._moved_index(high), body=body)
             case ast.Element(name=name, index=ast.Number() as index) if name.rstrip("'") in self.arrays:
                 return replace(node, index=self._moved_index(index))
             case ast.VariableDecl(declarators=(ast.Declarator(name=name),), type=ast.RangeDomain(low=low)) if (
@@ -569,7 +559,7 @@ class _IndexShift:
                 return replace(node, type=type_, initial=self._moved_index(node.initial))
             case ast.Assign(target=ast.Name(name=name), value=ast.Number() as value) if name in self.holding:
                 return replace(node, value=self._moved_index(value))
-        return node
+        return None
 
     def _moved_index(self, index: Any) -> ast.Expr:
         if isinstance(index, ast.Number):
@@ -640,7 +630,7 @@ def marked(tree: ast.ProgramTree, number: QueryNumber, constants: Constants) -> 
 
     def mark(node: Any) -> Any:
         if not isinstance(node, ast.NoiseExpr) or not node.law.scales or node.rate is None:
-            return node
+            return None
         if any(mentions(node.rate, variable) for variable in loops):
             raise NotUniform("a rate depends on the index", node.rate.span)
         rate = rate_of(evaluation, node.rate)
@@ -650,7 +640,7 @@ def marked(tree: ast.ProgramTree, number: QueryNumber, constants: Constants) -> 
         factor = ast.Number(Fraction(known), str(known))
         return replace(node, rate=ast.Binary(ast.BinaryOp.MULTIPLY, factor, ast.Eps()))
 
-    body = changed(tree.body, mark)
+    body = rewritten(tree.body, mark)
     return replace(tree, body=body), Rates(tuple(ratios), tuple(evaluation.divisors))
 
 
