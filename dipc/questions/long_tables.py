@@ -215,7 +215,7 @@ class ChunkWorker:
     def _measure_distances(self, rows: _ChunkRows) -> None:
         """Give all `rows` their dd: that of the column, else that of the ideal, if there is one.
 
-        Raises NotApplicable if an answer is not the ideal's, and if only some rows of a program without an ideal have dd.
+        Raises NotApplicable if an answer is not the ideal's, and if only some rows have dd and there is no ideal.
         """
         given = [row.dd is not None for row in first_of_each_claim(rows.rows)]
         if all(given):

@@ -151,7 +151,7 @@ class TableRows(Source):
         known: dict[tuple[int, int], Underway[RowOutcome]] = {}
         alive: list[Bound] = []  # An identity is valid only as long as its object lives.
         rows = iter(self.table.rows)
-        while some := [self._claimed(row) for row in islice(rows, _COMPARED if self._least.known else 1)]:
+        while some := [self.claimed(row) for row in islice(rows, _COMPARED if self._least.known else 1)]:
             if self._least.known:
                 self._least.find(
                     (terms.beta, bound)
@@ -171,7 +171,8 @@ class TableRows(Source):
                     alive.append(bound)
                 yield underway
 
-    def _claimed(self, row: Row) -> tuple[Terms, Bound | Undecided]:
+    def claimed(self, row: Row) -> tuple[Terms, Bound | Undecided]:
+        """Return the claim at `row`, and the probability of its answer or the reason why it is not known."""
         terms = self.claim.terms(row)
         return terms, self.measured(row, terms)
 
