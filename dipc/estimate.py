@@ -23,12 +23,14 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, exp, expm1, floor, inf, log, log1p, sqrt
 from statistics import NormalDist
+from typing import TypedDict, Unpack
 
 from dipc.algebra.numbers import exact_rational
 from dipc.algebra.record import Record
 from dipc.claims.given import CellPool
 from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
+from dipc.options import takes
 from dipc.program.program import Program
 from dipc.simulation.runs import JointHits, joint_hits
 from dipc.text.core import Value
@@ -263,6 +265,15 @@ class LossEstimate(Record):
         }
 
 
+class GivenEstimate(TypedDict, total=False):
+    """The keyword arguments of `estimate_loss`."""
+
+    gamma: Fraction | int | str
+    seed: int
+    confidence: float
+
+
+@takes(GivenEstimate, {"gamma": 0, "seed": 0, "confidence": CONFIDENCE})
 def estimate_loss(
     program: Program,
     input: Mapping[str, object],  # noqa: A002 - the word of the language
@@ -270,19 +281,17 @@ def estimate_loss(
     output: Mapping[str, object],
     eps: Fraction | int | str,
     runs: int = RUNS,
-    *,
-    gamma: Fraction | int | str = 0,
-    seed: int = 0,
-    confidence: float = CONFIDENCE,
+    **given: Unpack[GivenEstimate],
 ) -> LossEstimate:
     """Estimate log(p/p'), where p is the probability of `output` at `input`, and p' its probability at `adjacent`.
 
-    `program` runs `runs` times at each input, for this `eps`, with equal noises. Equal `seed` give equal estimates.
-    Real parts of an output need only be within `gamma` of those of `output`. The intervals of the result have this
-    `confidence`. Raises DiagnosticError for values that do not fit the program and for failures of a run, ValueError
-    for numbers out of range.
+    `program` runs `runs` times at each input, for this `eps`, with equal noises. The other options `given` are
+    `gamma`, `seed` and `confidence`: real parts of an output need only be within `gamma` of those of `output`. Raises
+    DiagnosticError for values that do not fit the program and for failures of a run, ValueError for numbers out of
+    range.
     """
-    point, radius = exact_rational(eps, "eps"), exact_rational(gamma, "gamma")
+    seed, confidence = given.get("seed", 0), given.get("confidence", CONFIDENCE)
+    point, radius = exact_rational(eps, "eps"), exact_rational(given.get("gamma", 0), "gamma")
     if point <= 0 or radius < 0 or runs < 1 or not 0 < confidence < 1:
         raise ValueError("eps must be positive, gamma must be at least 0, and a confidence must lie between 0 and 1")
     core, pool = program.core, CellPool()

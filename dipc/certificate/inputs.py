@@ -127,11 +127,11 @@ class _Writer:
     # --- classes ----------------------------------------------------------------------------------------
 
     def _class(self, row: ClassResult, constants: dict[str, Fraction]) -> dict[str, Any]:
-        note, evidence = row.note, row.evidence
+        note = row.note
         data: dict[str, Any] = {
             "answer": {} if note is None else dict(note.answer),
             "where": [] if note is None else list(note.conditions),
-            "halfspaces": [] if evidence is None else [_halfspace(half) for half in evidence.halfspaces],
+            "halfspaces": [_halfspace(half) for half in row.facets],
             "beside": [],
             "verdict": str(_certified(row)),
         }
@@ -142,7 +142,7 @@ class _Writer:
             return data | {"open": undecided.reason if self._is_enclosed else NOT_EXPANDED}
 
     def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
-        match None if row.evidence is None else row.evidence.ground:
+        match row.evidence:
             case EachInput():
                 return {"open": "its inputs were decided one by one"}
             case Ceiling():
@@ -150,10 +150,7 @@ class _Writer:
             case Refuted() as refuted:
                 return {"witness": self._witness(refuted, reader)}
             case ProvedClass(unverified=str(unverified)) as proved:
-                assert row.evidence is not None, "a decided row has evidence"
-                counted = (
-                    self._claim_at_distance_one(proved, reader, row.evidence.halfspaces) if proved.counted else None
-                )
+                counted = self._claim_at_distance_one(proved, reader, row.facets) if proved.counted else None
                 return {"open": unverified} if counted is None else {"required": counted}
             case ProvedClass() as proved:
                 return {"required": self._proved(proved, reader)}

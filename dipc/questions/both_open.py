@@ -25,37 +25,34 @@ g, where g is a function of eps: Pr[F] >= 1 - f, and N fails with probability at
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.claims.claim import FREE, ClaimOptions
 from dipc.claims.expression import ClaimExpression
-from dipc.decide.obligation import Bound, ClaimScope, Decision, Obligation, Verdict, claim_scope
+from dipc.decide.obligation import Verdict
 from dipc.frozen import LazyModule
 from dipc.program.clipped import for_every_input
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.every_input import ClassCase, EveryInput
-from dipc.questions.report import ClassEvidence, ClassResult, Method, Refuted, RowResult
+from dipc.questions.report import ClassResult, Method, Refuted, RowResult
 from dipc.questions.source import Settling
 from dipc.rules.centered_exits import CenteredExit, ConvexPiece, NoiseComponent, connected
 from dipc.rules.clamps import near_in_a_box
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.every_rule import CoveringProofs, Needed
 from dipc.rules.goal import ConvexClass
-from dipc.rules.rule import ClaimedDistances, Derivation, Farkas, ProofStep, ProvedClass, Variable
-from dipc.sign.piecewise import BetaForm, PiecewiseForm
+from dipc.rules.rule import ProofStep
+from dipc.sign.piecewise import BetaForm
 from dipc.text.ast import mentions
-from dipc.text.diagnostic import DiagnosticError
 
 if TYPE_CHECKING:
     from dipc.claims import conditions
-    from dipc.rules.integer_distances import Asking
 else:
     conditions = LazyModule("dipc.claims.conditions")
 
@@ -75,6 +72,8 @@ _APART = "its finite outputs and its numbers are proved separately, but the chec
 
 class BothOpenCase(ClassCase):
     """The claim about one convex class of inputs, with alpha and gamma open."""
+
+    BEYOND_CHECKER: ClassVar[str] = _BEYOND
 
     def steps(self) -> Sequence[ProofStep]:
         return self._posed_by_implying(self.convex.refused or _NO_SUM)
@@ -107,11 +106,9 @@ class BothOpenCase(ClassCase):
 
     def settle(self) -> Settling:
         """Decide the case; raise DiagnosticError for a beta without an exact value."""
-        sums = list(self.implying())
-        for cases in sums:
-            rows = yield from _all_proved(cases)
-            if rows is not None:
-                return self._proved(rows)
+        proved = yield from self._proved_by_parts_of_beta()
+        if proved is not None:
+            return proved
         for gamma in self._gammas() if self.source.searching else ():
             with suppress(Undecided):
                 refuted = yield from self._with_gamma(gamma).refuted()
@@ -119,7 +116,7 @@ class BothOpenCase(ClassCase):
                     return _at_gamma(refuted, gamma)
         reason = self.convex.refused or (
             _NO_SUM
-            if not sums
+            if next(self.divided(), None) is None
             else "the claim could not be proved by dividing beta into a part for alpha and a part for gamma"
         )
         return replace(
@@ -128,7 +125,7 @@ class BothOpenCase(ClassCase):
 
     # --- proofs -----------------------------------------------------------------------------------------
 
-    def implying(self) -> Iterator[Sequence[ClassCase]]:
+    def divided(self) -> Iterator[Sequence[ClassCase]]:
         source, convex, beta = self.source, self.convex, conditions.below_one(self.claim.beta)
         if convex.refused is not None:
             return
@@ -185,30 +182,6 @@ class BothOpenCase(ClassCase):
             return (*_BELOW_INTEGERS, *_GAMMAS)
         return _GAMMAS if conditions.depends(self.source.claim.beta, gamma=True) else (_ZERO, *_GAMMAS[:-1])
 
-    # --- rows -------------------------------------------------------------------------------------------
-
-    def _proved(self, rows: Sequence[ClassResult]) -> ClassResult:
-        """Return the class as proved, since all of `rows` are.
-
-        The values at which its claim is vacuous are known for a single row, or from the limit of beta at infinity.
-        """
-        evidence = _uncertified(self.source, self.convex, _BEYOND)
-        result = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=evidence)
-        if len(rows) == 1:
-            (row,) = rows
-            assert row.note is not None
-            assert result.note is not None
-            note = replace(row.note, hardest=None)
-            return replace(result, beta_form=row.beta_form, vacuous=row.vacuous, says=row.says, note=note)
-        result = replace(result, obligations=_single(rows))
-        says = _says(self)
-        if says is None:
-            return result
-        if says.is_vacuous:
-            assert result.note is not None
-            return replace(result, vacuous=True, says=says, note=replace(result.note, method=Method.NOTHING))
-        return replace(result, says=says)
-
     def _least_beta(self) -> BetaForm | None:
         claim = self.claim
         trends = [conditions.trend(claim.beta, name, claim.names(), claim.intervals) for name in ("alpha", "gamma")]
@@ -221,30 +194,13 @@ class OneGammaCase(ClassCase):
     The claim is proved by the rules of `ClassCase`, or else as the sum of two claims.
     """
 
-    def implying(self) -> Iterator[Sequence[ClassCase]]:
-        yield from super().implying()
-        yield from self._in_two()
+    BEYOND_CHECKER: ClassVar[str] = _APART
 
-    def _in_two(self) -> Iterator[Sequence[ClassCase]]:
+    def divided(self) -> Iterator[Sequence[ClassCase]]:
         if self.convex.refused is None:
             beta = conditions.below_one(self.claim.beta)
             for halves_of_beta in conditions.halves(beta, self.claim.names(), one_gamma=True):
                 yield from _right_and_near(self.source, self.convex, halves_of_beta, self.claim.texts["gamma"])
-
-    def _proved_by_parts_of_beta(self) -> Asking[ClassResult | None]:
-        for cases in self._in_two():
-            rows = yield from _all_proved(cases)
-            if rows is not None:
-                evidence = _uncertified(self.source, self.convex, _APART)
-                proved = replace(self._row(Method.BOUND, Verdict.ACCURATE), evidence=evidence)
-                return replace(proved, obligations=_single(rows), says=_says(self))
-        return None
-
-
-def _says(case: ClassCase) -> ClaimScope | None:
-    """Return the eps for which the least beta of `case` is below 1, or None if no least value is known."""
-    least = case.summand.least
-    return None if least is None else claim_scope(least, case.claim.intervals, case.source.program.limits)
 
 
 def with_clipped_inputs(program: Program, options: ClaimOptions) -> Program:
@@ -299,41 +255,10 @@ def _right_and_near(
                 yield [case(right, [*map(_finite_alone, convex.piece.exits)]), case(near, [box])]
 
 
-def _single(rows: Sequence[ClassResult]) -> tuple[ClassResult, ...]:
-    return tuple(single for row in rows for single in (row.rows or (row,)))
-
-
-def _uncertified(source: EveryInput, convex: ConvexClass, beyond: str) -> ClassEvidence:
-    """Return evidence that the class `convex` of `source` is proved, but not in a way that the checker can follow.
-
-    `beyond` is the reason.
-    """
-    nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
-    why = Farkas(Derivation.WAYS, convex.facets, ClaimedDistances.fixed(_ZERO, _ZERO), ())
-    return ClassEvidence(
-        convex.facets, ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, unverified=beyond)
-    )
-
-
-def _all_proved(cases: Sequence[ClassCase]) -> Generator[Obligation | Bound, Decision, list[ClassResult] | None]:
-    rows: list[ClassResult] = []
-    for case in cases:
-        row = None
-        # A summand of beta alone can lack a limit.
-        with suppress(Undecided, DiagnosticError):
-            row = yield from case.proved()
-        if row is None:
-            return None
-        rows.append(row)
-    return rows
-
-
 def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
     assert isinstance(refuted, ClassResult)
-    assert refuted.evidence is not None
-    assert isinstance(refuted.evidence.ground, Refuted)
-    evidence = replace(refuted.evidence, ground=replace(refuted.evidence.ground, gamma=gamma))
-    return replace(refuted, evidence=evidence)
+    assert isinstance(refuted.evidence, Refuted)
+    return replace(refuted, evidence=replace(refuted.evidence, gamma=gamma))
 
 
 # --- exits to the answer in two parts ---------------------------------------------------------------

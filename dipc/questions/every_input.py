@@ -29,7 +29,6 @@ from dipc.program.ideal import Answer, Distances, Ideal, Region
 from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.report import (
-    ClassEvidence,
     ClassNote,
     ClassResult,
     DescribedClass,
@@ -453,6 +452,9 @@ class ClassCase:
     in this order.
     """
 
+    #: The reason why the checker does not follow a proof by the cases in `divided`.
+    BEYOND_CHECKER: ClassVar[str] = ""
+
     def __init__(self, source: EveryInput, convex: ConvexClass) -> None:
         self.source = source
         self._core = source.program.core
@@ -501,6 +503,11 @@ class ClassCase:
         if not self.source.ideal.whole_inputs:
             for beta in self.claim.lesser():
                 yield [self.claiming(replace(self.source.options, beta=beta), self.convex)]
+        yield from self.divided()
+
+    def divided(self) -> Iterator[Sequence[ClassCase]]:
+        """Yield lists of cases that together imply this case, in each of which beta is divided among the cases."""
+        yield from ()
 
     def claiming(self, options: ClaimOptions, convex: ConvexClass) -> ClassCase:
         """Return the case that asks the claim of `options` about `convex`, which is this class or a part of it."""
@@ -799,7 +806,11 @@ class ClassCase:
         return self._unproved(first, failing)
 
     def _proved_by_parts_of_beta(self) -> Asking[ClassResult | None]:
-        yield from ()
+        """Return the class as proved if all cases of one list of `divided` are, else None."""
+        for cases in self.divided():
+            rows = yield from _all_proved(cases)
+            if rows is not None:
+                return self._proved_by_cases(rows)
         return None
 
     def refuted(self) -> Asking[ClassResult]:
@@ -987,7 +998,7 @@ class ClassCase:
             if result.evidence is None and nearness is not None:
                 bound = Moving(Affine.number(nearness), Fraction(1))
                 empty = self._certified(Ceiling(nearness, ((0, Fraction(1)),)))
-                result = replace(result, evidence=ClassEvidence((bound,), empty))
+                result = replace(result, facets=(bound,), evidence=empty)
             return result
         try:
             goal = self.goal if convex is self.convex else stated_goal(self.source.setting, convex)
@@ -1004,7 +1015,7 @@ class ClassCase:
             # The claim only requires probabilities to be at least 0.
             why = Farkas(Derivation.WAYS, convex.facets, goal.required.distances, ())
             proof = Proof(goal, "", (Obligation(Bound(()), beta, goal.intervals),), why)
-            result = replace(result, evidence=ClassEvidence(convex.facets, self._certified(proof.evidence)))
+            result = replace(result, facets=convex.facets, evidence=self._certified(proof.evidence))
         return _vacuous(result, Method.NOTHING)
 
     def _greatest_dd(self) -> Fraction | None:
@@ -1063,22 +1074,50 @@ class ClassCase:
         beyond = "its `metric` block treats different answers as the same, and the checker derives no bound for that"
         if isinstance(evidence, ProvedClass):
             return replace(evidence, unverified=evidence.unverified or beyond)
-        nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), source.intervals)
+        return self._unverified(beyond)
+
+    def _unverified(self, beyond: str) -> ProvedClass:
+        """Return evidence that the class is proved, but not in a way that the checker can follow; `beyond` says why."""
+        nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), self.source.intervals)
         why = Farkas(Derivation.WAYS, self.convex.facets, ClaimedDistances.fixed(_ZERO, _ZERO), ())
         return ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, unverified=beyond)
 
     def _established(self, established: Established) -> ClassResult:
         """Return the result that the claim is proved, by `established`, for this class or for a part of it."""
         goal = established.goal
-        evidence = ClassEvidence(goal.convex.facets, self._certified(established.evidence))
+        facets, evidence = goal.convex.facets, self._certified(established.evidence)
         if isinstance(established.evidence, Ceiling):
-            return replace(self._row(Method.EMPTY, Verdict.ACCURATE, of=goal.convex), evidence=evidence)
+            row = self._row(Method.EMPTY, Verdict.ACCURATE, of=goal.convex)
+            return replace(row, facets=facets, evidence=evidence)
         stated = _Shown.from_goal(goal, established.bound)
         inexact = stated.exact and established.is_simple and not goal.holds_corner(self._distance)
         if inexact or (established.rule is not None and not established.is_simple):
             stated = replace(stated, corner=None, exact=False)
         method = Method.CORNER if stated.exact and established.is_simple else Method.BOUND
-        return replace(self._row(method, Verdict.ACCURATE, stated, of=goal.convex), evidence=evidence)
+        row = self._row(method, Verdict.ACCURATE, stated, of=goal.convex)
+        return replace(row, facets=facets, evidence=evidence)
+
+    def _proved_by_cases(self, rows: Sequence[ClassResult]) -> ClassResult:
+        """Return the class as proved, since the cases with the results `rows`, which imply this one, are proved.
+
+        The values at which its claim is vacuous are known for a single row, or from the limit of beta at infinity.
+        """
+        result = self._row(Method.BOUND, Verdict.ACCURATE)
+        result = replace(result, facets=self.convex.facets, evidence=self._unverified(self.BEYOND_CHECKER))
+        note = result.note
+        if len(rows) == 1:
+            (row,) = rows
+            assert row.note is not None
+            note = replace(row.note, hardest=None)
+            return replace(result, beta_form=row.beta_form, vacuous=row.vacuous, says=row.says, note=note)
+        singly = tuple([single for row in rows for single in (row.rows or (row,))])
+        least = self.summand.least
+        says = None if least is None else claim_scope(least, self.claim.intervals, self.source.program.limits)
+        result = replace(result, obligations=singly, says=says)
+        if says is None or not says.is_vacuous:
+            return result
+        assert note is not None
+        return replace(result, vacuous=True, note=replace(note, method=Method.NOTHING))
 
     def _proved_by_sections(self, every: Sequence[Established]) -> ClassResult:
         rows = [self._with_sayings(self._established(established), established.goal.convex) for established in every]
@@ -1098,7 +1137,8 @@ class ClassCase:
             counterexample=row.counterexample,
             failing=row.failing,
             note=self._note(Method.WITNESS, self.convex, _Shown.from_goal(self.goal, first.bound)),
-            evidence=ClassEvidence(self.convex.facets, witness),
+            facets=self.convex.facets,
+            evidence=witness,
         )
 
     def _row(
@@ -1181,6 +1221,19 @@ class _Shown:
 def _point_claim(fixed: Requirement) -> witnesses.PointClaim:
     assert fixed.beta is not None, "at a number"
     return witnesses.PointClaim(fixed.gamma, fixed.beta)
+
+
+def _all_proved(cases: Sequence[ClassCase]) -> Asking[list[ClassResult] | None]:
+    rows: list[ClassResult] = []
+    for case in cases:
+        row = None
+        # A summand of beta alone can lack a limit.
+        with suppress(Undecided, DiagnosticError):
+            row = yield from case.proved()
+        if row is None:
+            return None
+        rows.append(row)
+    return rows
 
 
 def _is_approached(goal: Goal) -> bool:

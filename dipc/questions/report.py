@@ -584,18 +584,6 @@ class Refuted:
 
 
 @frozen
-class ClassEvidence:
-    """The evidence for one class of inputs.
-
-    Every input of the class that the claim is about lies in the `halfspaces`. `ground` is the proof, or the row that
-    refutes the claim; None if the class is undecided.
-    """
-
-    halfspaces: tuple[Moving, ...]
-    ground: ProvedClass | Refuted | Ceiling | EachInput | None
-
-
-@frozen
 class DescribedClass:
     """A class of inputs as reports describe it.
 
@@ -697,7 +685,8 @@ class ClassResult(RowResult):
     """A decided class; `input` is one of its inputs, for an inaccurate class the counterexample.
 
     If the result takes more than one row of a report, these are `rows`. With a `count` it represents this many classes
-    that differ only by an exchange of inputs.
+    that differ only by an exchange of inputs. Every input of the class that the claim is about lies behind the
+    `facets`. `evidence` is the proof, or the row that refutes the claim; None if the class is undecided.
     """
 
     CLAIMED = f"{RowResult.CLAIMED} class=note?"
@@ -705,7 +694,8 @@ class ClassResult(RowResult):
 
     note: ClassNote | None = None
     rows: tuple[ClassResult, ...] = ()
-    evidence: ClassEvidence | None = field(default=None, compare=False, repr=False)
+    facets: tuple[Moving, ...] = field(default=(), compare=False, repr=False)
+    evidence: ProvedClass | Refuted | Ceiling | EachInput | None = field(default=None, compare=False, repr=False)
 
     @property
     def variable(self) -> str:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import exp, log, nextafter, sqrt
 from statistics import NormalDist
 from sys import float_info
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import flint
 
@@ -20,6 +20,7 @@ from dipc.claims.given import Cell, CellPool
 from dipc.claims.table import input_cells, output_cells
 from dipc.frozen import frozen
 from dipc.measure.measure import Probability
+from dipc.options import takes
 from dipc.program.program import OutputProbability, Program, ProgramGiven, as_program
 from dipc.simulation.runs import LOOP_LIMIT, Event, Progress, Tally, run
 from dipc.text.core import Value, show_value
@@ -342,38 +343,57 @@ def _row(tally: Tally, output: Output, count: int, error: float, probability: Pr
 # --- runs, and their comparison --------------------------------------------------------------------
 
 
+class GivenSimulation(TypedDict, total=False):
+    """The options of a simulation, as keyword arguments."""
+
+    runs: int
+    seed: int
+    outputs: Sequence[Mapping[str, object]]
+    gamma: Fraction | int | str
+    confidence: Fraction | str
+    loop_limit: int
+    progress: Progress | None
+
+
+_DEFAULTS: dict[str, Any] = {
+    "runs": 100_000,
+    "seed": 0,
+    "outputs": (),
+    "gamma": 0,
+    "confidence": CONFIDENCE,
+    "loop_limit": LOOP_LIMIT,
+    "progress": None,
+}
+
+
+@takes(GivenSimulation, _DEFAULTS)
 def simulate(
     program: ProgramGiven,
     input: Mapping[str, object],  # noqa: A002 - the contract's name
     eps: Fraction | int | str,
-    *,
-    runs: int = 100_000,
-    seed: int = 0,
-    outputs: Sequence[Mapping[str, object]] = (),
-    gamma: Fraction | int | str = 0,
-    confidence: Fraction | str = CONFIDENCE,
-    loop_limit: int = LOOP_LIMIT,
-    progress: Progress | None = None,
+    **given: Unpack[GivenSimulation],
 ) -> ComparedTally:
-    """Run `program` `runs` times at `input` and `eps`, and compare the counts with its exact probabilities.
+    """Run `program` many times at `input` and `eps`, and compare the counts with its exact probabilities.
 
-    The finite outputs are compared by value, with reals left open; or, if `outputs` are given, each of them is one
-    event, the real ones within `gamma`. `input`, `outputs` and `gamma` are as for `Program.probability`. If the exact
-    probabilities are right, the comparison is a mismatch with probability at most 1 - `confidence`. Equal `seed` give
-    equal counts. A run may take `loop_limit` rounds of one execution of a `while` at most, and `progress` is called
-    with the numbers of finished runs and of all. Raises DiagnosticError for values that do not fit the program and
-    for failures in some run, TypeError for floats.
+    The options `given` are `runs`, `seed`, `outputs`, `gamma`, `confidence`, `loop_limit` and `progress`. The finite
+    outputs are compared by value, with reals left open; or, if `outputs` are given, each of them is one event, the
+    real ones within `gamma`. `input`, `outputs` and `gamma` are as for `Program.probability`. If the exact
+    probabilities are right, the comparison is a mismatch with probability at most 1 - `confidence`. Equal seeds give
+    equal counts. Raises DiagnosticError for values that do not fit the program and for failures in some run,
+    TypeError for floats.
     """
+    options = {**_DEFAULTS, **given}
     program = as_program(program, eps=eps)
-    point, level = exact_eps(eps), exact_confidence(confidence)
-    radius = exact_rational(gamma, "gamma")
+    runs = options["runs"]
+    point, level = exact_eps(eps), exact_confidence(options["confidence"])
+    radius = exact_rational(options["gamma"], "gamma")
     if radius < 0:
         raise ValueError(f"gamma must be at least 0, not {radius}")
     if runs < 1:
         raise ValueError(f"the number of runs must be at least 1, not {runs}")
     core, pool = program.core, CellPool()
     values = _by_name(program.inputs, input_cells(core, input, pool))
-    events = [_by_name(program.outputs, output_cells(core, output, pool)) for output in outputs]
+    events = [_by_name(program.outputs, output_cells(core, output, pool)) for output in options["outputs"]]
     # First, because it finds endless loops and values out of range on paths that no run may take.
     expected = expect(program, values, events, radius)
     tally = run(
@@ -381,11 +401,11 @@ def simulate(
         values,
         point,
         runs,
-        seed=seed,
+        seed=options["seed"],
         events=events,
         gamma=radius,
-        loop_limit=loop_limit,
-        progress=progress,
+        loop_limit=options["loop_limit"],
+        progress=options["progress"],
     )
     return judge(tally, expected, level)
 

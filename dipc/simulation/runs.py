@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
 from math import exp, fsum
-from typing import Any, assert_never
+from typing import Any, TypedDict, Unpack, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -442,32 +442,37 @@ class SimulationInterrupted(Exception):
         self.total = total
 
 
+class GivenRuns(TypedDict, total=False):
+    """The options of runs, as keyword arguments: the `events` to count, with real outputs within `gamma`."""
+
+    seed: int
+    events: Sequence[Event]
+    gamma: Fraction
+    loop_limit: int
+    progress: Progress | None
+
+
 def run(
     program: CoreProgram,
     input: Mapping[str, Value],  # noqa: A002 - the word of the language
     eps: Fraction,
     runs: int,
-    *,
-    seed: int = 0,
-    events: Sequence[Event] = (),
-    gamma: Fraction = Fraction(0),
-    loop_limit: int = LOOP_LIMIT,
-    progress: Progress | None = None,
+    **given: Unpack[GivenRuns],
 ) -> Tally:
     """Run `program`, which has passed all checks, `runs` times at `input` and `eps`, and count its results.
 
     Only the text of `program`, its constants and its size are used, not its instructions. `input` has a value of the
-    right type for every input. Each of `events` is counted, with real outputs within `gamma`. Equal `seed` give equal
-    counts. A run may take `loop_limit` rounds of one execution of a `while` at most. `progress` is called with the
-    numbers of finished runs and of all. Raises DiagnosticError for a failure in some run, also LoopLimitReached for
-    loops that do not end, and SimulationInterrupted on Ctrl-C.
+    right type for every input. `given` has the seed, the events to count and the limits. Raises DiagnosticError for a
+    failure in some run, also LoopLimitReached for loops that do not end, and SimulationInterrupted on Ctrl-C.
     """
     program.require_meaning(eps)
     tree = parse(program.source)
     scope = declared(tree, program.source, program.constants)
     outputs = tuple(name for name, variable, _ in scope.of_role(ast.Role.OUTPUT) if variable.finite)
-    tally = Tally(program, dict(input), eps, seed, outputs, tuple(events), gamma, hits=(0,) * len(events))
-    noise, most = NoiseSource(seed), _batch_size(program)
+    seed, events, gamma = given.get("seed", 0), tuple(given.get("events", ())), given.get("gamma", Fraction(0))
+    tally = Tally(program, dict(input), eps, seed, outputs, events, gamma, hits=(0,) * len(events))
+    noise, loop_limit, progress = NoiseSource(seed), given.get("loop_limit", LOOP_LIMIT), given.get("progress")
+    most = _batch_size(program)
     try:
         while tally.runs < runs:
             if progress is not None:

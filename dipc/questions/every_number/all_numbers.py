@@ -43,7 +43,6 @@ from dipc.questions.every_number.uniform import NotUniform, QueryNumber
 from dipc.questions.every_number.union_bound import UnionBound, UnionEvidence, UnionProof, Unit, union_of
 from dipc.questions.report import (
     NO_UNION_BOUND,
-    ClassEvidence,
     ClassNote,
     ClassResult,
     Counts,
@@ -334,8 +333,7 @@ class AllNumbers(ClassSource):
                 rows.append(row)
             if rows:
                 result = self.row(f"{self.parameter} = {number}", Method.INPUTS, Verdict.ACCURATE)
-                evidence = ClassEvidence((), EachInput())
-                result = replace(result, vacuous=all(row.vacuous for row in rows), evidence=evidence)
+                result = replace(result, vacuous=all(row.vacuous for row in rows), evidence=EachInput())
                 return result, len(rows) <= MOST_IN_CLASSES
         return None
 
@@ -368,7 +366,7 @@ class AllNumbers(ClassSource):
                 facts = {name: getattr(refuted.row, name) for name in _OF_A_ROW}
                 note = ClassNote(Method.WITNESS, numbered=(where,), output=refuted.row.output)
                 row = self.row(where, Method.WITNESS, Verdict.INACCURATE)
-                return replace(row, **facts, note=note, evidence=ClassEvidence((), refuted))
+                return replace(row, **facts, note=note, evidence=refuted)
         return None
 
     def proved_by_totals(self) -> Generator[Obligation | Bound, Decision, bool]:
