@@ -175,10 +175,9 @@ def most_promising(
         wanted = required.get(claim)
         if wanted is None:
             wanted = required[claim] = [_required(claim, eps) for eps in grid]
-        guesses = [_Guess.from_exit(e, point, claim.gamma) for e in exits]
+        guesses = [_estimated(e, point, claim.gamma) for e in exits]
         rest = min(
-            sum(weight[k] * guess.probability(float(eps)) for guess, weight in zip(guesses, weights, strict=True))
-            - wanted[k]
+            sum(weight[k] * guess(float(eps)) for guess, weight in zip(guesses, weights, strict=True)) - wanted[k]
             for k, eps in enumerate(grid)
         )
         if rest < _ROUNDING:
@@ -214,28 +213,23 @@ def _grid(intervals: Sequence[Interval]) -> list[Fraction]:
     return [*inside, *(interval.inner_point for interval in intervals if not interval.is_point or not inside), *ends]
 
 
-@frozen
-class _Guess:
-    """The slacks of one exit at one input, from which its probability is estimated, at eps = 1."""
+def _estimated(centered: CenteredExit, point: Mapping[int, Fraction], gamma: Fraction) -> Callable[[float], float]:
+    """Return an estimate of the probability of the exit `centered` at the input `point`, as a function of eps.
 
-    #: For each direction of noises its two sides, None without a constraint.
-    sides: tuple[tuple[_Side | None, _Side | None], ...]
-    possible: bool
+    `gamma` is the distance within which outputs are near.
+    """
+    if any(form.evaluate(point) + gamma < 0 for form in centered.points):
+        return lambda _: 0.0
+    sides = [pair for component in centered.parts for pair in _directions(component, point, gamma)]
 
-    @classmethod
-    def from_exit(cls, centered: CenteredExit, point: Mapping[int, Fraction], gamma: Fraction) -> _Guess:
-        possible = all(form.evaluate(point) + gamma >= 0 for form in centered.points)
-        sides = [pair for component in centered.parts for pair in _directions(component, point, gamma)]
-        return cls(tuple(sides), possible)
-
-    def probability(self, eps: float) -> float:
-        if not self.possible:
-            return 0.0
+    def probability(eps: float) -> float:
         product = 1.0
-        for up, down in self.sides:
+        for up, down in sides:
             both = (1.0 if up is None else up.probability(eps)) + (1.0 if down is None else down.probability(eps))
             product *= max(0.0, both - 1)
         return product
+
+    return probability
 
 
 @frozen

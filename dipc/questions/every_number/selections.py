@@ -35,7 +35,6 @@ from fractions import Fraction
 from itertools import count
 
 from dipc.algebra.limits import NotApplicable
-from dipc.frozen import frozen
 from dipc.questions.every_number.index_answers import last_offset
 from dipc.questions.every_number.uniform import NotUniform, selection_of
 from dipc.text import ast
@@ -52,7 +51,7 @@ def with_plain_selection(tree: ast.ProgramTree, parameter: str) -> ast.ProgramTr
     try:
         output = _output(tree, parameter)
         name, best = output.declarators[0].name, _fresh(tree)
-        forms = [_Form(body, name, output.initial, best, parameter).statements() for body in _bodies(tree)]
+        forms = [_selection(body, name, output.initial, best, parameter) for body in _bodies(tree)]
     except (NotApplicable, NotUniform):
         return tree
     own, ideal = forms[0], forms[-1]
@@ -111,39 +110,30 @@ def _declared(declaration: ast.VariableDecl, used: Block) -> list[ast.VariableDe
     return [replace(declaration, declarators=kept, initial=None)] if kept else []
 
 
-@frozen
-class _Form:
-    """The statements `body` as one selection of the output `output`, which begins with `initial`.
+def _selection(body: Block, output: str, initial: ast.Expr | None, best: str, parameter: str) -> Block:
+    """Return the statements `body` as one selection of `output`, which begins with `initial`, in the one form.
 
-    `best` is a name for the best value where the program has none. The loop ends at `parameter`.
+    `best` is a name for the best value where the program has none. The loop ends at the constant `parameter`. Raises
+    NotApplicable or NotUniform.
     """
-
-    body: Block
-    output: str
-    initial: ast.Expr | None
-    best: str
-    parameter: str
-
-    def statements(self) -> Block:
-        """Return the selection in the one form. Raises NotApplicable or NotUniform."""
-        *before, loop = _with_answer(_around_queries(self.body), self.output)
-        if not isinstance(loop, ast.For) or last_offset(loop.high, self.parameter) is None:
-            raise NotApplicable
-        before, loop = _unlisted(before, loop, self.output, self.best)
-        before, loop = _from_second(before, loop, self.output)
-        first = _literal(loop.low) - 1
-        own = [each for each in before if isinstance(each, ast.Assign) and is_name(each.target, self.output)]
-        starts: list[ast.Expr | None] = [each.value for each in own]
-        if not starts and isinstance(self.body[-1], ast.For):
-            starts = [self.initial]
-        if len(starts) != 1 or starts[0] is None or _literal(starts[0]) != first:
-            raise NotApplicable
-        before = [each for each in before if each not in own]
-        # The form is the same wherever the loop ends.
-        found = selection_of((*before, replace(loop, high=ast.Name(self.parameter))), self.parameter)
-        if found.answer != self.output:
-            raise NotApplicable
-        return (*_printable(before), replace(loop, body=_printable(loop.body)))
+    *before, loop = _with_answer(_around_queries(body), output)
+    if not isinstance(loop, ast.For) or last_offset(loop.high, parameter) is None:
+        raise NotApplicable
+    before, loop = _unlisted(before, loop, output, best)
+    before, loop = _from_second(before, loop, output)
+    first = _literal(loop.low) - 1
+    own = [each for each in before if isinstance(each, ast.Assign) and is_name(each.target, output)]
+    starts: list[ast.Expr | None] = [each.value for each in own]
+    if not starts and isinstance(body[-1], ast.For):
+        starts = [initial]
+    if len(starts) != 1 or starts[0] is None or _literal(starts[0]) != first:
+        raise NotApplicable
+    before = [each for each in before if each not in own]
+    # The form is the same wherever the loop ends.
+    found = selection_of((*before, replace(loop, high=ast.Name(parameter))), parameter)
+    if found.answer != output:
+        raise NotApplicable
+    return (*_printable(before), replace(loop, body=_printable(loop.body)))
 
 
 def _literal(value: ast.Expr) -> int:
