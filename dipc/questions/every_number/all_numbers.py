@@ -38,7 +38,7 @@ from dipc.questions.every_number.in_number import (
     polynomial,
     summands,
 )
-from dipc.questions.every_number.normal_form import Constants
+from dipc.questions.every_number.normal_form import constants_of
 from dipc.questions.every_number.uniform import NotUniform, QueryNumber
 from dipc.questions.every_number.union_bound import UnionBound, UnionEvidence, UnionProof, Unit, union_of
 from dipc.questions.report import (
@@ -473,12 +473,12 @@ class AllNumbers(ClassSource):
         names = {name: summands(value) for name, value in self.claim.names().items()}
         known = {name: value for name, value in names.items() if value is not None and name not in self.varying}
         known.pop(self.parameter, None)
-        return {**known, **self._constants.values}
+        return {**known, **self._constants.names}
 
     @cached_property
-    def _constants(self) -> Constants:
+    def _constants(self) -> InNumber:
         tree = parse(self.program.core.source)
-        return Constants.from_tree(tree, self.program.core, QueryNumber(self.parameter, self.varying))
+        return constants_of(tree, self.program.core, QueryNumber(self.parameter, self.varying))
 
     def _beta(self, start: int, unit: Unit) -> dict[int, ExpPoly]:
         """Return the coefficients of beta by power of (m - `start`), as functions of e, where eps = `unit.scale`(m)·e.
@@ -536,7 +536,7 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def _constant_ratios(self) -> dict[str, RationalFunction]:
-        known = self._constants.values
+        known = self._constants.names
         return {name: ratio for name in self.varying if (ratio := known.get(name, {}).get(())) is not None}
 
     def _instance(self, number: int) -> Program:

@@ -39,7 +39,7 @@ error probabilities of both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -49,7 +49,7 @@ from typing import Any, TypeVar, assert_never
 from dipc.algebra.limits import LimitReached
 from dipc.frozen import frozen
 from dipc.program.program import Program
-from dipc.questions.every_number.in_number import ONE, InNumber, RationalFunction, Summands, constant, rate_of
+from dipc.questions.every_number.in_number import ONE, InNumber, RationalFunction, constant, rate_of
 from dipc.questions.every_number.index_answers import IndexAnswers, last_offset, with_index_answers
 from dipc.questions.every_number.loop_runs import TooFew
 from dipc.questions.every_number.selections import with_plain_selection
@@ -352,7 +352,7 @@ class LoopText:
         tree = with_plain_selection(without_claim(own) if privacy else own, parameter)
         answers = with_index_answers(tree, parameter)
         tree = indices_to_the_end(answers.tree, number)
-        result = marked(tree, number, Constants.from_tree(own, core, number))
+        result = marked(tree, number, constants_of(own, core, number))
         if result is None:
             return LoopText(program, number, tree, None, core.source if tree == own else None, answers)
         if core.only_at is not None:
@@ -592,29 +592,26 @@ class Rates:
             raise NotUniform(f"a rate divides by something that may be 0 for some `{parameter}`")
 
 
-@frozen
-class Constants:
-    """The constants of a program that are quotients of polynomials in m, and the divisors in them."""
+def constants_of(tree: ast.ProgramTree, core: CoreProgram, number: QueryNumber) -> InNumber:
+    """Return an evaluator of expressions in the constants of the program `tree` and m, the `number` of queries.
 
-    values: Mapping[str, Summands]
-    divisors: tuple[RationalFunction, ...]
-
-    @staticmethod
-    def from_tree(tree: ast.ProgramTree, core: CoreProgram, number: QueryNumber) -> Constants:
-        varying = (number.parameter, *number.others)
-        values = {name: constant(value) for name, value in core.constants.items() if name not in varying}
-        divisors: list[RationalFunction] = []
-        for declaration in tree.declarations:
-            for name, value in declaration.bindings if isinstance(declaration, ast.ConstDecl) else ():
-                if name in number.others:
-                    evaluation = InNumber(f"the constant `{name}`", number.parameter, dict(values), ONE)
-                    with suppress(NotUniform):
-                        values[name] = evaluation.value(value)
-                        divisors += evaluation.divisors
-        return Constants(values, tuple(divisors))
+    `core` has the values of the constants that do not depend on m. The others are left out unless they are quotients of
+    polynomials in m. The evaluator has the divisors in these quotients.
+    """
+    varying = (number.parameter, *number.others)
+    names = {name: constant(value) for name, value in core.constants.items() if name not in varying}
+    evaluation = InNumber("a constant", number.parameter, names, ONE)
+    for declaration in tree.declarations:
+        for name, value in declaration.bindings if isinstance(declaration, ast.ConstDecl) else ():
+            if name in number.others:
+                own = replace(evaluation, divisors=[])
+                with suppress(NotUniform):
+                    names[name] = own.value(value)
+                    evaluation.divisors.extend(own.divisors)
+    return evaluation
 
 
-def marked(tree: ast.ProgramTree, number: QueryNumber, constants: Constants) -> tuple[ast.ProgramTree, Rates] | None:
+def marked(tree: ast.ProgramTree, number: QueryNumber, constants: InNumber) -> tuple[ast.ProgramTree, Rates] | None:
     """Return the program `tree` with a mark in place of each rate, and the rates by mark; None if no rate depends on m.
 
     `number` is m, and `constants` are the constants as functions of m. Raises NotUniform for a rate that is not a
@@ -625,7 +622,7 @@ def marked(tree: ast.ProgramTree, number: QueryNumber, constants: Constants) -> 
     if not any(mentions(noise.rate, name) for noise in noises for name in varying):
         return None
     loops = [node.variable for node in walk(tree.body) if isinstance(node, ast.For)]
-    evaluation = InNumber("a rate", number.parameter, constants.values, ONE, list(constants.divisors))
+    evaluation = replace(constants, what="a rate", divisors=list(constants.divisors))
     ratios: list[RationalFunction] = []
 
     def mark(node: Any) -> Any:
