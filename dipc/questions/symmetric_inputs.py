@@ -98,8 +98,16 @@ class _Finder:
         slots = executed.core.slots
         self._finite = [slot for slot in self._core.inputs if not slots[slot].is_symbolic]
         self._positions = [self._position(slot) for slot in self._core.inputs if slots[slot].is_symbolic]
+        self._by_slot = {position.slot: position for position in self._positions}
         self._families = symmetry.Families(self._ideal)
-        self._distances = ClassDistances(ideals.Ideal(program), self._ideal, self._positions)
+        given = ideals.Ideal(program)
+        self._norm, self._distances = given.metric.norm, ideals.Distances(given)
+        self._apart = None if self._ideal.finite_inputs else symmetry.apartness(self._ideal)
+        near, is_known = program.core.has_product_distance, given.metric.core.apart is None or self._apart is not None
+        self._is_plain = given.metric.is_plain and near
+        #: Whether exchanging the values of two numeric inputs in u and in u' never changes d(u, u'), except for pairs
+        #: that `_apart` puts infinitely far apart. Then only equal answers, or near real outputs, are as good as det's.
+        self._is_symmetric = near and is_known and given.metric.core.same is None
 
     def _position(self, slot: int) -> symmetry.Position:
         values = tuple(_fraction(value) for value in self._values[slot])
@@ -124,9 +132,15 @@ class _Finder:
         return tuple([replace(each, dd=self._dd(each, region)) for region, each in members])
 
     def _dd(self, each: AlikeInputs, region: ideals.Region) -> Fraction | None:
-        values = dict(zip(self._core.inputs, each.inputs, strict=True))
-        point = {position.slot: _fraction(values[position.slot]) for position in self._positions}
-        return self._distances.dd(each.inputs, point, region, self._families.family(region))
+        """Return dd at the inputs `each`, which are in `region`; None is infinity. Raises Undecided."""
+        family, positions = self._families.family(region), self._by_slot
+        if self._is_plain and family is not None and family.alone and self._norm is not Norm.L1:
+            sorts = [{positions[slot].any_integer for slot, _ in item.form.inputs} for item in region.guards]
+            if all(len(sort) < 2 for sort in sorts):
+                values = dict(zip(self._core.inputs, each.inputs, strict=True))
+                distance = escape(region.guards, {slot: _fraction(values[slot]) for slot in positions}, positions)
+                return distance if distance is None or self._norm is Norm.LINF else Fraction(1)
+        return self._distances.dd(each.inputs)
 
     def _classes(self, finite: Mapping[int, Value], region: ideals.Region) -> Iterator[AlikeInputs]:
         """Yield the classes of the inputs in `region` with the values `finite`; their dd is not computed yet."""
@@ -149,13 +163,11 @@ class _Finder:
     ) -> tuple[symmetry.Block, ...]:
         # Computed even if it is not used: an error with retyped inputs must be raised here.
         endings = self._endings(finite, region)
-        if endings is None or family is None or not self._distances.symmetric:
+        if endings is None or family is None or not self._is_symmetric:
             return symmetry.singletons(self._positions)
         forms = frozenset(form for form in region.answer if isinstance(form, Affine))
         guards = symmetry.guards_of(region.guards)
-        return symmetry.blocks_of(
-            symmetry.Orbit(guards, family.guards, forms, endings, self._distances.apart), self._positions
-        )
+        return symmetry.blocks_of(symmetry.Orbit(guards, family.guards, forms, endings, self._apart), self._positions)
 
     def _endings(self, finite: Mapping[int, Value], region: ideals.Region) -> tuple[symmetry.Ending, ...] | None:
         """Return the exits with the answer of `region`; None past a limit, or if other answers count as near enough.
@@ -190,54 +202,6 @@ def _too_many(what: str) -> Diagnostic:
             "ask about fewer values of the inputs, or check the rows that matter with a table",
         ),
     )
-
-
-# --- distances ------------------------------------------------------------------------------------
-#
-# The distance dd(u) of the representatives of classes.
-
-
-class ClassDistances:
-    """A computation of dd for one `ideal`; `executed` is the ideal with retyped inputs, or `ideal` itself.
-
-    With `symmetric`, exchanging the values of two numeric inputs in u and in u' never changes d(u, u'), except for
-    pairs that `apart` puts infinitely far apart. Then only equal answers count as the same, and only equal answers or
-    near real outputs as near.
-    """
-
-    def __init__(self, ideal: ideals.Ideal, executed: ideals.Ideal, positions: Sequence[symmetry.Position]) -> None:
-        self._norm = ideal.metric.norm
-        self._positions = {position.slot: position for position in positions}
-        self._general = ideals.Distances(ideal)
-        near = ideal.program.core.has_product_distance
-        self._plain = ideal.metric.is_plain and near
-        self.apart = None if executed.finite_inputs else symmetry.apartness(executed)
-        known = ideal.metric.core.apart is None or self.apart is not None
-        self.symmetric = near and known and ideal.metric.core.same is None
-
-    def dd(
-        self,
-        inputs: Sequence[Value],
-        point: Mapping[int, Fraction],
-        region: ideals.Region,
-        family: symmetry.RegionFamily | None,
-    ) -> Fraction | None:
-        """Return dd at `inputs`, whose numeric part is `point` in `region`; None is infinity. Raises Undecided.
-
-        `family` has all regions with the answer of `region`, None if they are not known.
-        """
-        if self._plain and family is not None and family.alone and not self._mixed(region):
-            if self._norm is Norm.LINF:
-                return escape(region.guards, point, self._positions)
-            if self._norm is Norm.DISCRETE:
-                return None if escape(region.guards, point, self._positions) is None else Fraction(1)
-        return self._general.dd(inputs)
-
-    def _mixed(self, region: ideals.Region) -> bool:
-        """Return True if one guard of `region` has inputs that can be all integers together with others."""
-        return any(
-            len({self._positions[slot].any_integer for slot, _ in item.form.inputs}) > 1 for item in region.guards
-        )
 
 
 # --- nearest --------------------------------------------------------------------------------------
