@@ -30,7 +30,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
-from dipc.frozen import frozen
 from dipc.questions.every_number.uniform import NotUniform
 from dipc.text import ast
 from dipc.text.ast import is_name, mentions, occurrences, walk
@@ -38,48 +37,19 @@ from dipc.text.ast import is_name, mentions, occurrences, walk
 _TRUE, _FALSE = ast.Truth(value=True), ast.Truth(value=False)
 
 
-@frozen
-class IndexAnswer:
-    """An output that held an index plus `shift` and was replaced by an array: its name, and the first index `low`."""
+def with_index_answers(tree: ast.ProgramTree, parameter: str) -> tuple[ast.ProgramTree, Mapping[str, str]]:
+    """Return the program `tree` with an array of truth values for each output that holds an index, and refusals.
 
-    name: str
-    low: int
-    shift: int = 0
-
-    def elements(self, answer: str, number: int) -> Mapping[str, str]:
-        """Return the elements of the array, as texts, for the value `answer` of the output when m = `number`."""
-        return {
-            f"{self.name}[{i}]": "true" if str(i + self.shift) == answer else "false"
-            for i in range(self.low, number + 1)
-        }
-
-
-@frozen
-class IndexAnswers:
-    """A program in which each output that holds an index has been replaced by an array of truth values, one per index.
-
-    `refused` has the reason for each output that is assigned a loop variable but does not satisfy the conditions.
+    The index is that of a loop up to the constant `parameter`. The refusals have the reason for each output that is
+    assigned a loop variable but does not satisfy the conditions.
     """
-
-    tree: ast.ProgramTree
-    rewritten: tuple[IndexAnswer, ...]
-    refused: Mapping[str, str]
-
-
-def with_index_answers(tree: ast.ProgramTree, parameter: str) -> IndexAnswers:
-    """Return the program `tree` with an array of truth values for each output that holds an index.
-
-    The index is that of a loop up to the constant `parameter`.
-    """
-    done: list[IndexAnswer] = []
     refused: dict[str, str] = {}
     for name in _candidates(tree, parameter):
         try:
-            tree, answer = _rewritten(tree, name, parameter)
-            done.append(answer)
+            tree = _rewritten(tree, name, parameter)
         except NotUniform as reason:
             refused[name] = reason.reason
-    return IndexAnswers(tree, tuple(done), refused)
+    return tree, refused
 
 
 def last_offset(last: object, parameter: str) -> int | None:
@@ -112,7 +82,7 @@ def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:
             yield from (each.name for each in declaration.declarators if each.name in assigned and each.high is None)
 
 
-def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> tuple[ast.ProgramTree, IndexAnswer]:
+def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> ast.ProgramTree:
     """Return the program `tree` with an array of truth values in place of the output `name`. Raises NotUniform.
 
     The array's last index is the constant `parameter`.
@@ -155,7 +125,7 @@ def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> tuple[ast.Pr
     array = replace(declared, declarators=(own,), type=ast.BaseTypeExpr(ast.BaseType.BOOL), initial=_FALSE)
     place = tree.declarations.index(declared)
     declarations[place:place] = [array, *([replace(declared, declarators=others)] if others else [])]
-    return replace(tree, declarations=tuple(declarations), body=body), IndexAnswer(name, answer.low, answer.shift or 0)
+    return replace(tree, declarations=tuple(declarations), body=body)
 
 
 def _shift_of(value: ast.Expr, variable: str) -> int | None:

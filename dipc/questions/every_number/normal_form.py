@@ -39,7 +39,7 @@ error probabilities of both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -50,7 +50,7 @@ from dipc.algebra.limits import LimitReached
 from dipc.frozen import frozen
 from dipc.program.program import Program
 from dipc.questions.every_number.in_number import ONE, InNumber, RationalFunction, constant, rate_of
-from dipc.questions.every_number.index_answers import IndexAnswers, last_offset, with_index_answers
+from dipc.questions.every_number.index_answers import last_offset, with_index_answers
 from dipc.questions.every_number.loop_runs import TooFew
 from dipc.questions.every_number.selections import with_plain_selection
 from dipc.questions.every_number.uniform import (
@@ -329,8 +329,8 @@ class LoopText:
     """A program whose indices end at m, the value of the parameter, with marks in place of rates that depend on m.
 
     `program` is the given program, and `tree` its normal form. `rates` has the rates by mark, None if no rate depends
-    on m. `source` is the text from which the tree was parsed, None for a tree that was built. `answers` are the
-    outputs that held an index before they became arrays.
+    on m. `source` is the text from which the tree was parsed, None for a tree that was built. Outputs that
+    hold an index have become arrays; `refused` has the reason for each that could not.
     """
 
     program: Program
@@ -338,7 +338,7 @@ class LoopText:
     tree: ast.ProgramTree
     rates: Rates | None
     source: SourceText | None
-    answers: IndexAnswers
+    refused: Mapping[str, str]
 
     @staticmethod
     def from_program(program: Program, parameter: str, *, privacy: bool = False) -> LoopText:
@@ -350,14 +350,14 @@ class LoopText:
         own = parse(core.source)
         number = QueryNumber(parameter, computed_from(own.declarations, core.overrides, parameter))
         tree = with_plain_selection(without_claim(own) if privacy else own, parameter)
-        answers = with_index_answers(tree, parameter)
-        tree = indices_to_the_end(answers.tree, number)
+        tree, refused = with_index_answers(tree, parameter)
+        tree = indices_to_the_end(tree, number)
         result = marked(tree, number, constants_of(own, core, number))
         if result is None:
-            return LoopText(program, number, tree, None, core.source if tree == own else None, answers)
+            return LoopText(program, number, tree, None, core.source if tree == own else None, refused)
         if core.only_at is not None:
             raise NotUniform(f"a rate depends on `{parameter}`, but the program is read at one eps only")
-        return LoopText(program, number, result[0], result[1], None, answers)
+        return LoopText(program, number, result[0], result[1], None, refused)
 
     def with_tree(self, tree: ast.ProgramTree) -> LoopText:
         """Return this text with the program `tree`."""
@@ -387,7 +387,7 @@ class LoopText:
                 "greatest or least noisy value",
                 refused.span,
             )
-        for name, reason in self.answers.refused.items():
+        for name, reason in self.refused.items():
             return NotUniform(f"{refused.reason}: `{name}` holds an index, but {reason}", refused.span)
         variable = refused.variable
         return NotUniform(
