@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
 from math import comb, factorial, gcd, lcm
-from typing import TypeVar
 
 import flint
 from flint.utils.flint_exceptions import DomainError
@@ -21,133 +20,18 @@ from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Interiors
 from dipc.measure.event import Event
 from dipc.measure.pieces import Piece, Piecewise, Terms
+from dipc.measure.summands import (
+    Summands,
+    add_to,
+    closed_form,
+    constant_one,
+    geometric_sum,
+    power_sum,
+    substituted,
+    summed,
+    times_exponential,
+)
 from dipc.noise.law import SideRates
-
-# --- Sums of exponential polynomials over integers: summands x^n·e^{l·eps·x} and their indefinite sums ----------------
-#
-# A sum of exponential polynomials is an exponential polynomial times factors 1/(1 - e^{-d·eps}) with d > 0, which are
-# positive for every eps > 0. A summand lists these factors as `poles`; `closed_form` brings them over one denominator.
-
-
-@frozen
-class Summand:
-    """A product of powers and exponentials of integer variables x_v, of a power of e^eps and of poles.
-
-    The summand is e^{`exponent`·eps} · Π (1 - e^{-d·eps})^{-m} over the pairs (d, m) of `poles`, times Π
-    x_v^{`powers`[v]} · e^{`slopes`[v]·eps·x_v} over all v.
-    """
-
-    exponent: Fraction
-    poles: tuple[tuple[Fraction, int], ...]
-    powers: tuple[int, ...]
-    slopes: tuple[Fraction, ...]
-
-    def multiplied(
-        self, exponent: Fraction, poles: tuple[tuple[Fraction, int], ...], variable: int, power: int
-    ) -> Summand:
-        """Return this summand times e^{`exponent`·eps} and `poles`, with `power` as the power of `variable`."""
-        powers = (*self.powers[:variable], power, *self.powers[variable + 1 :])
-        return Summand(self.exponent + exponent, merged(self.poles, poles), powers, self.slopes)
-
-
-_Term = TypeVar("_Term")
-
-#: A linear combination of summands.
-Summands = dict[Summand, Fraction]
-
-
-def merged(
-    left: tuple[tuple[Fraction, int], ...], right: tuple[tuple[Fraction, int], ...]
-) -> tuple[tuple[Fraction, int], ...]:
-    """Return the poles (d, m) of the product of two summands with the poles `left` and `right`."""
-    if not right:
-        return left
-    powers = dict(left)
-    for d, m in right:
-        powers[d] = powers.get(d, 0) + m
-    return tuple(sorted(powers.items()))
-
-
-def add_to(total: dict[_Term, Fraction], more: Mapping[_Term, Fraction]) -> None:
-    """Add the terms `more` with their coefficients to `total` in place, and drop the terms that cancel."""
-    for term, c in more.items():
-        value = total.get(term, Fraction(0)) + c
-        if value:
-            total[term] = value
-        else:
-            total.pop(term, None)
-
-
-def summed(summands: Summands, variable: int) -> Summands:
-    """Return F with F(x) - F(x - 1) equal to `summands`, as functions of the variable x with the index `variable`.
-
-    F vanishes at infinity, on each side where the summands decay.
-    """
-    result: Summands = {}
-    for summand, c in summands.items():
-        n, slope = summand.powers[variable], summand.slopes[variable]
-        if not slope:
-            for power, factor in power_sum(n):
-                add_to(result, {summand.multiplied(Fraction(0), (), variable, power): c * factor})
-            continue
-        for (power, shift, poles), factor in geometric_sum(n, slope > 0):
-            d = abs(slope)
-            moved = summand.multiplied(-d * shift, ((d, poles),), variable, power)
-            add_to(result, {moved: c * factor})
-    return result
-
-
-@cache
-def power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
-    """Return the polynomial S with S(x) - S(x - 1) = x^`n` and S(0) = 0, as (power, coefficient) pairs."""
-    # x^{n+1} - (x-1)^{n+1} = Σ_{j<=n} C(n+1, j)·(-1)^{n-j}·x^j, so S_n follows from the S_j below it.
-    total = {n + 1: Fraction(1)}
-    for j in range(n):
-        for power, c in power_sum(j):
-            total[power] = total.get(power, Fraction(0)) - comb(n + 1, j) * (-1) ** (n - j) * c
-    return tuple((power, c / (n + 1)) for power, c in sorted(total.items()) if c)
-
-
-@cache
-def geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], Fraction], ...]:
-    """Return p with p(x) - e^{-l}·p(x - 1) = x^`n`, so that e^{lx}·p(x) is an indefinite sum of x^n·e^{lx}.
-
-    Here l > 0 if `growing`, else l < 0. A pair ((k, s, m), c) of the result is the term c·x^k·e^{-|l|·s}·(1 -
-    e^{-|l|})^{-m}.
-    """
-    # With G = 1/(1 - e^{-l}) and T p = p(x) - e^{-l}·p(x-1): p_n = G·(x^n + e^{-l}·Σ_{j<n} C(n,j)(-1)^{n-j} p_j).
-    # For l < 0, G = -e^{l}/(1 - e^{l}) and e^{-l}·G = -1/(1 - e^{l}).
-    sign, first, second = (1, 0, 1) if growing else (-1, 1, 0)
-    total = {(n, first, 1): Fraction(sign)}
-    for j in range(n):
-        for (power, shift, poles), c in geometric_sum(j, growing):
-            key = (power, shift + second, poles + 1)
-            total[key] = total.get(key, Fraction(0)) + sign * comb(n, j) * (-1) ** (n - j) * c
-    return tuple(total.items())
-
-
-def closed_form(summands: Summands) -> Quotient:
-    """Return the sum of `summands` that contain no variable, as a quotient of exponential polynomials."""
-    highest: dict[Fraction, int] = {}
-    for summand in summands:
-        for d, m in summand.poles:
-            highest[d] = max(highest.get(d, 0), m)
-    factors = {d: ExpPoly.ONE - ExpPoly.term(1, 0, -d) for d in highest}
-    by_poles: dict[tuple[tuple[Fraction, int], ...], list[tuple[int, Fraction, Fraction]]] = {}
-    for summand, c in summands.items():
-        by_poles.setdefault(summand.poles, []).append((0, summand.exponent, c))
-    numerator = ExpPoly.ZERO
-    for poles, terms in by_poles.items():
-        have = dict(poles)
-        poly = ExpPoly.from_terms(terms)
-        for d, m in highest.items():
-            poly = poly * factors[d] ** (m - have.get(d, 0))
-        numerator = numerator + poly
-    denominator = ExpPoly.ONE
-    for d, m in highest.items():
-        denominator = denominator * factors[d] ** m
-    return Quotient(numerator, denominator)
-
 
 # --- Piecewise exponential polynomials on the integers, over products of cyclotomic polynomials -----------------------
 #
@@ -651,7 +535,7 @@ class _Summation:
     def total(self) -> Quotient:
         system = self._system([_ZERO] * len(self._event.constraints))
         used = frozenset(v for c in system for v, _ in c.coefficients)
-        result = closed_form(self._sum(self._constant_one(), system, used, used))
+        result = closed_form(self._sum(constant_one(len(self._event.noises) + 1), system, used, used))
         for v in used:
             decay = ExpPoly.term(1, 0, -self._event.noises[v].rate)
             result = result * Quotient(1 - decay, 1 + decay)
@@ -662,12 +546,9 @@ class _Summation:
         self._start = start
         system = self._system(slopes)
         used = frozenset(v for c in system for v, _ in c.coefficients) - {parameter}
-        summands = self._sum(self._constant_one(), [*system, inequality({parameter: 1}, -start)], used, used)
+        system.append(inequality({parameter: 1}, -start))
+        summands = self._sum(constant_one(len(self._event.noises) + 1), system, used, used)
         return LatticeTrend(summands, parameter, tuple([self._event.noises[v].rate for v in sorted(used)]))
-
-    def _constant_one(self) -> Summands:
-        width = len(self._event.noises) + 1
-        return {Summand(_ZERO, (), (0,) * width, (_ZERO,) * width): Fraction(1)}
 
     def _system(self, slopes: Sequence[Fraction]) -> list[IntegerInequality]:
         """Return the constraints of the event over integers.
@@ -745,15 +626,7 @@ class _Summation:
         noise = self._event.noises[v]
         rate, mean = noise.rate, int(noise.mean)
         for sign, edge in ((-1, inequality({v: 1}, -mean)), (1, inequality({v: -1}, mean - 1))):
-            half_summands = {
-                Summand(
-                    s.exponent - sign * rate * mean,
-                    s.poles,
-                    s.powers,
-                    (*s.slopes[:v], s.slopes[v] + sign * rate, *s.slopes[v + 1 :]),
-                ): c
-                for s, c in summands.items()
-            }
+            half_summands = times_exponential(summands, v, Fraction(1), sign * rate, -sign * rate * mean)
             yield half_summands, edge
 
     def _residues(
@@ -763,11 +636,11 @@ class _Summation:
         if modulus ** len(partners) > self._limits.classes:
             raise LimitReached("classes", f"a constraint needs more than {self._limits.classes} residue classes")
         for residues in product(range(modulus), repeat=len(partners)):
-            substituted, classes = summands, list(system)
+            inside, classes = summands, list(system)
             for w, residue in zip(partners, residues, strict=True):
-                substituted = _affine(substituted, w, {w: modulus}, residue)
+                inside = substituted(inside, w, {w: modulus}, residue, 0)
                 classes = [_substituted(h, w, {w: modulus}, residue) for h in classes]
-            yield substituted, classes
+            yield inside, classes
 
     def _eliminated(
         self,
@@ -794,7 +667,7 @@ class _Summation:
                 ties_lose = other_at < position and other.coefficient(v) == here
                 cases.append(_substituted(other, v, slopes, constant, int(ties_lose)))
             # If here = 1, the bound is a lower bound x_v >= ..., where the sum starts.
-            boundary = _affine(grown, v, slopes, constant - (here > 0))
+            boundary = substituted(grown, v, slopes, constant - (here > 0), 0)
             if here > 0:
                 boundary = {s: -c for s, c in boundary.items()}
             add_to(total, self._sum(boundary, cases, left, whole))
@@ -813,32 +686,3 @@ def _substituted(
     for w, slope in slopes.items():
         total[w] = total.get(w, 0) + here * slope
     return inequality(total, h.constant + here * constant - less)
-
-
-def _affine(summands: Summands, v: int, slopes: dict[int, int], constant: int) -> Summands:
-    """Return `summands` with x_`v` replaced by Σ `slopes`[w]·x_w + `constant`; `v` itself may be among the w."""
-    result: Summands = {}
-    for s, c in summands.items():
-        n, slope = s.powers[v], s.slopes[v]
-        moved = list(s.slopes)
-        moved[v] = Fraction(0)
-        for w, by in slopes.items():
-            moved[w] += slope * by
-        powers = list(s.powers)
-        powers[v] = 0
-        expanded = {Summand(s.exponent + slope * constant, s.poles, tuple(powers), tuple(moved)): c}
-        for _ in range(n):
-            expanded = _times_affine(expanded, slopes, constant)
-        add_to(result, expanded)
-    return result
-
-
-def _times_affine(summands: Summands, slopes: dict[int, int], constant: int) -> Summands:
-    result: Summands = {}
-    for s, c in summands.items():
-        if constant:
-            add_to(result, {s: c * constant})
-        for w, by in slopes.items():
-            powers = (*s.powers[:w], s.powers[w] + 1, *s.powers[w + 1 :])
-            add_to(result, {Summand(s.exponent, s.poles, powers, s.slopes): c * by})
-    return result

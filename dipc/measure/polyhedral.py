@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import ceil, factorial, floor, gcd, lcm
+from math import ceil, floor, gcd, lcm
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import flint
@@ -25,6 +25,15 @@ from dipc.linear.program import Interiors
 from dipc.measure.event import Event, Noise
 from dipc.measure.forest import components
 from dipc.measure.pieces import Piece, Piecewise, Window, Windows, density_of, integral_of_product, smoothed
+from dipc.measure.summands import (
+    Summands,
+    add_to,
+    antiderivative,
+    constant_one,
+    substituted,
+    times_affine,
+    times_exponential,
+)
 from dipc.noise.laplace import LAPLACE
 from dipc.noise.law import ONE_TERM, DensityPiece
 
@@ -536,12 +545,6 @@ def _rate(noise: Windows) -> int:
 # converges. The cost grows with the number of flags of faces. This engine measures what the faster methods cannot, and
 # tests check the faster methods against it.
 
-_T = TypeVar("_T")
-
-#: The tuple (k, q, powers n_v, slopes l_v) of eps^k·e^{q·eps}·Π X_v^{n_v}·e^{l_v·X_v}.
-Monomial = tuple[int, Fraction, tuple[int, ...], tuple[Fraction, ...]]
-Integrand = dict[Monomial, Fraction]
-
 
 def polyhedral_measure(event: Event, limits: Limits | None = None) -> Closed:
     """Return the exact probability, for every eps > 0, that all constraints of `event` hold.
@@ -554,10 +557,8 @@ def polyhedral_measure(event: Event, limits: Limits | None = None) -> Closed:
     if any(not h.coefficients and h.constant < 0 for h in system):
         return ExpPoly.ZERO
     system = [h for h in system if h.coefficients]
-    width = len(event.noises)
-    one: Integrand = {(0, Fraction(0), (0,) * width, (Fraction(0),) * width): Fraction(1)}
-    terms = elimination.integral(one, system, frozenset(used), frozenset(used))
-    measure = ExpPoly.from_terms((k, q, c) for (k, q, _, _), c in terms.items())
+    summands = elimination.integral(constant_one(len(event.noises)), system, frozenset(used), frozenset(used))
+    measure = ExpPoly.from_terms((s.power, s.exponent, c) for s, c in summands.items())
     return _normalized(measure, [event.noises[i] for i in used])
 
 
@@ -568,8 +569,8 @@ class _Elimination:
         self._feasibility = Interiors(limits.cells)
 
     def integral(
-        self, integrand: Integrand, system: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]
-    ) -> Integrand:
+        self, integrand: Summands, system: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]
+    ) -> Summands:
         """Return the integral of `integrand` over the variables `left`, within the half-spaces `system`.
 
         `integrand` lacks the densities of the noises in `whole`, which are multiplied in before their integration.
@@ -583,23 +584,23 @@ class _Elimination:
             return {}
         free = left & whole - {v for h in system for v, _ in h.coefficients}
         free = frozenset([v for v in free if self._has_mass_one(self._noises[v])])
-        left = left - {v for v in free if all(not m[2][v] and not m[3][v] for m in integrand)}
+        left = left - {v for v in free if all(not s.powers[v] and not s.slopes[v] for s in integrand)}
         if not left:
             return integrand
         users = Counter(v for h in system for v, _ in h.coefficients)
         v = min(left, key=lambda v: (users[v], v))
         if v not in whole:
             return self._eliminated(v, integrand, self._feasibility.facets(system, v), left - {v}, whole)
-        total: Integrand = {}
+        total: Summands = {}
         for piece, ends in self._pieces(v, integrand):
-            lattice.add_to(total, self.integral(piece, [*system, *ends], left, whole - {v}))
+            add_to(total, self.integral(piece, [*system, *ends], left, whole - {v}))
         return total
 
     @staticmethod
     def _has_mass_one(noise: Noise) -> bool:
         return noise.law.is_probability and noise.law.normalizer(noise.rate) == ONE_TERM
 
-    def _pieces(self, v: int, integrand: Integrand) -> Iterator[tuple[Integrand, list[Halfspace]]]:
+    def _pieces(self, v: int, integrand: Summands) -> Iterator[tuple[Summands, list[Halfspace]]]:
         """Yield `integrand` times each piece of the density of noise `v`, with the half-spaces around the piece."""
         noise = self._noises[v]
         for piece in noise.law.pieces(noise.rate):
@@ -608,85 +609,30 @@ class _Elimination:
                 ends.append(Halfspace(((v, Fraction(1)),), -noise.mean - piece.lower))
             if piece.upper is not None:
                 ends.append(Halfspace(((v, Fraction(-1)),), noise.mean + piece.upper))
-            product: Integrand = {}
+            product: Summands = {}
             for c, power, slope in piece.terms:
-                factor = _times(integrand, v, c, slope, -slope * noise.mean)
+                factor = times_exponential(integrand, v, c, slope, -slope * noise.mean)
                 for _ in range(power):
-                    factor = _times_affine(factor, {v: Fraction(1)}, -noise.mean)
-                lattice.add_to(product, factor)
+                    factor = times_affine(factor, {v: Fraction(1)}, -noise.mean, 1)
+                add_to(product, factor)
             yield product, ends
 
     def _eliminated(
-        self, v: int, integrand: Integrand, facets: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]
-    ) -> Integrand:
-        grown = _antiderivative(integrand, v)
-        total: Integrand = {}
+        self, v: int, integrand: Summands, facets: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]
+    ) -> Summands:
+        grown = antiderivative(integrand, v)
+        total: Summands = {}
         for facet in facets:
             here = facet.coefficient(v)
             if not here:
                 continue
             slopes, constant = facet.solved_for(v)
-            sign = 1 if here < 0 else -1
-            boundary = _substituted(grown, v, slopes, constant, sign)
+            boundary = substituted(grown, v, slopes, constant, 1)
+            if here > 0:
+                boundary = {s: -c for s, c in boundary.items()}
             shadow = [h.substituted(v, slopes, constant) for h in facets if h is not facet]
-            lattice.add_to(total, self.integral(boundary, shadow, left, whole))
+            add_to(total, self.integral(boundary, shadow, left, whole))
         return total
-
-
-def _replaced(items: tuple[_T, ...], position: int, value: _T) -> tuple[_T, ...]:
-    return (*items[:position], value, *items[position + 1 :])
-
-
-def _times(integrand: Integrand, v: int, factor: Fraction, slope: Fraction, exponent: Fraction) -> Integrand:
-    return {
-        (k, q + exponent, powers, _replaced(slopes, v, slopes[v] + slope)): c * factor
-        for (k, q, powers, slopes), c in integrand.items()
-    }
-
-
-def _antiderivative(integrand: Integrand, v: int) -> Integrand:
-    """Return the antiderivative of `integrand` in X_`v` without a constant.
-
-    It vanishes at ±∞ if the integrand decays.
-    """
-    grown: Integrand = {}
-    for (k, q, powers, slopes), c in integrand.items():
-        n, l = powers[v], slopes[v]
-        if not l:
-            lattice.add_to(grown, {(k, q, _replaced(powers, v, n + 1), slopes): c / (n + 1)})
-            continue
-        for i in range(n + 1):
-            factor = Fraction((-1) ** i * (factorial(n) // factorial(n - i))) / l ** (i + 1)
-            lattice.add_to(grown, {(k, q, _replaced(powers, v, n - i), slopes): c * factor})
-    return grown
-
-
-def _substituted(
-    integrand: Integrand, v: int, slopes_of: dict[int, Fraction], constant: Fraction, sign: int
-) -> Integrand:
-    """Return `sign` times `integrand`, with X_`v` replaced by Σ `slopes_of`[w]·X_w + eps·`constant`."""
-    result: Integrand = {}
-    for (k, q, powers, slopes), c in integrand.items():
-        n, l = powers[v], slopes[v]
-        moved = list(slopes)
-        moved[v] = Fraction(0)
-        for w, slope in slopes_of.items():
-            moved[w] += l * slope
-        base: Integrand = {(k, q + l * constant, _replaced(powers, v, 0), tuple(moved)): c * sign}
-        for _ in range(n):
-            base = _times_affine(base, slopes_of, constant)
-        lattice.add_to(result, base)
-    return result
-
-
-def _times_affine(integrand: Integrand, slopes_of: dict[int, Fraction], constant: Fraction) -> Integrand:
-    result: Integrand = {}
-    for (k, q, powers, slopes), c in integrand.items():
-        if constant:
-            lattice.add_to(result, {(k + 1, q, powers, slopes): c * constant})
-        for w, slope in slopes_of.items():
-            lattice.add_to(result, {(k, q, _replaced(powers, w, powers[w] + 1), slopes): c * slope})
-    return result
 
 
 # --- The measure of any linear event: which engine for which part -----------------------------------------------------
