@@ -32,7 +32,7 @@ largest |t|. This is a linear program for each pair of exits, with the move amon
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
@@ -301,7 +301,7 @@ def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> C
     """
     places = range(len(program.core.inputs))
     if any(isinstance(slot.type, IntType) for slot in program.core.input_slots):
-        return costliest_into(aligned, aligned, within, places, program)
+        return costliest_among(aligned, adjacent_moves(within, program, places), program)
     keys = [aligned.first_input + position for position in places]
     slacks, equations = aligned.changes()
     # Integer noises are never added to real inputs, so their shift is 0.
@@ -312,19 +312,22 @@ def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> C
     return Costly(aligned, move, None if worst is None else worst.cost, worst)
 
 
-def costliest_among(aligned: AlignedExit, moves: Sequence[Mapping[int, Fraction]], program: Program) -> Costly:
-    """Return the one of `moves` whose cheapest shift costs the most for the exit `aligned` of `program`.
+def costliest_among(
+    aligned: AlignedExit, moves: Iterable[Mapping[int, Fraction]], program: Program, onto: AlignedExit | None = None
+) -> Costly:
+    """Return the one of `moves` whose cheapest shift from the exit `aligned` into the exit `onto` costs the most.
 
-    Each move has the steps of the inputs by their indices. Raises Undecided.
+    `onto` is `aligned` itself by default, or the corresponding exit at other values of the finite inputs of `program`.
+    Each move has the steps of the inputs by their indices. Shifts of integer noises are integers. Raises Undecided.
     """
     first = aligned.first_input
     still = dict.fromkeys(range(first, first + len(program.core.inputs)), _ZERO)
-    slacks, equations = aligned.changes()
+    slacks, equations = aligned.changes(onto)
     worst = Costly(aligned, still, _ZERO, None)
     for each in moves:
-        move = {first + place: step for place, step in each.items()}
+        move = still | {first + place: step for place, step in each.items()}
         if aligned.whole:
-            cost, shift = integer_cost(aligned, move, program.limits), None
+            cost, shift = integer_cost(aligned, move, program.limits, onto), None
         else:
             here, equal = ([item.with_values(move) for item in halves] for halves in (slacks, equations))
             shift = least_shift(aligned.rates, here, equal)
@@ -332,7 +335,7 @@ def costliest_among(aligned: AlignedExit, moves: Sequence[Mapping[int, Fraction]
         if cost is None:
             return Costly(aligned, move, None, None)
         assert worst.cost is not None
-        if cost > worst.cost or (cost == worst.cost and not any(worst.move.values())):
+        if cost > worst.cost or not (worst.cost or any(worst.move.values())):
             worst = Costly(aligned, move, cost, shift)
     return worst
 
@@ -342,40 +345,16 @@ def ball_of(within: Neighborhood) -> MoveNorm:
     return MoveNorm.LINF if within.distance is Distance.LINF else MoveNorm.L1
 
 
-def costliest_into(
-    aligned: AlignedExit, onto: AlignedExit, within: Neighborhood | None, places: Sequence[int], program: Program
-) -> Costly:
-    """Return the move whose cheapest shift from the exit `aligned` into the exit `onto` costs the most.
+def adjacent_moves(within: Neighborhood, program: Program, places: Sequence[int]) -> Iterator[Mapping[int, Fraction]]:
+    """Yield moves to inputs adjacent by `within`, among them one whose cheapest shift costs the most.
 
-    `onto` is `aligned` itself, or the corresponding exit at other values of the finite inputs of `program`. The real
-    and int inputs with the indices `places` move to inputs adjacent by `within`; with None they do not move. For a
-    fixed move of the int inputs the least cost is convex in the move of the real ones, so vertices suffice. Shifts of
-    integer noises are integers. Raises Undecided.
+    The real and int inputs of `program` with the indices `places` move. For a fixed move of the int inputs the least
+    cost of a shift is convex in the move of the real ones, so vertices suffice. Raises LimitReached for too many moves.
     """
-    core = program.core
-    keys = [aligned.first_input + position for position in places]
-    types = [core.slots[core.inputs[position]].type for position in places]
-    integers = [key for type_, key in zip(types, keys, strict=True) if isinstance(type_, IntType)]
-    worst = Costly(aligned, dict.fromkeys(keys, _ZERO), _ZERO, None)
-    moves = () if within is None else _moves(within, keys, integers, program.limits)
-    for move in (dict.fromkeys(keys, _ZERO), *moves):
-        cost = integer_cost(aligned, move, program.limits, onto)
-        if cost is None:
-            return Costly(aligned, move, None, None)
-        assert worst.cost is not None
-        if cost > worst.cost:
-            worst = Costly(aligned, move, cost, None)
-    return worst
-
-
-def _moves(within: Neighborhood, keys: Sequence[int], integers: Sequence[int], limits: Limits) -> Iterator[Point]:
-    """Yield nonzero moves to inputs adjacent by `within`, among them one whose cheapest shift costs the most.
-
-    The inputs have the `keys`; those with the keys `integers` are int. Raises LimitReached for more moves than
-    `limits` allows.
-    """
-    box = within.distance is Distance.LINF
-    radius, reals = floor(within.radius), [key for key in keys if key not in integers]
+    slots, limits = program.core.input_slots, program.limits
+    integers = [place for place in places if isinstance(slots[place].type, IntType)]
+    reals = [place for place in places if place not in integers]
+    box, radius = within.distance is Distance.LINF, floor(within.radius)
     count = (2 * radius + 1) ** len(integers) * ((1 << len(reals)) if box else max(1, 2 * len(reals)))
     if count > limits.moves:
         raise LimitReached("moves", f"there are {count} extreme moves of the inputs to look at")
@@ -385,7 +364,7 @@ def _moves(within: Neighborhood, keys: Sequence[int], integers: Sequence[int], l
             continue
         whole = dict(zip(integers, map(Fraction, values), strict=True))
         for rest in _vertices(within.radius if box else within.radius - apart, reals, box=box):
-            move = {key: {**whole, **rest}.get(key, _ZERO) for key in keys}
+            move = {place: {**whole, **rest}.get(place, _ZERO) for place in places}
             if any(move.values()):
                 yield move
 

@@ -44,10 +44,10 @@ from dipc.questions.privacy.alignment import (
     AlignedExit,
     Costly,
     Emptiness,
+    adjacent_moves,
     aligned_exits,
     costliest,
     costliest_among,
-    costliest_into,
     integer_cost,
     onto_others,
     pivot_cost,
@@ -449,7 +449,8 @@ def _beside_finite(program: Program, within: Neighborhood, engine: Engine) -> Lo
             ball = Neighborhood(Distance.L1, Fraction(1))
         try:
             onto = list(zip(ours, ours, strict=True) if one == two else onto_others(ours, theirs))
-            costly += [(costliest_into(*each, ball, places, program), one, two) for each in onto]
+            moves = [{}, *(() if ball is None else adjacent_moves(ball, program, places))]
+            costly += [(costliest_among(here, moves, program, there), one, two) for here, there in onto]
         except OutsideFragment as outside:
             mismatch = outside.reason
             still = dict.fromkeys([ours[0].first_input + position for position in places], _ZERO)

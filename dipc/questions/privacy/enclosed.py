@@ -498,17 +498,7 @@ def _first_open(delta: Polynomial, functions: Sequence[Polynomial], halvings: in
 
     None if this is proved on all of [-1, 1], after at most `halvings` halvings of each part.
     """
-    total, slack = delta[0], -delta[1]
-    for polynomial, error in functions:
-        low, high = _range(polynomial)
-        if high + error <= 0:
-            continue
-        if low - error > 0:
-            total = total - polynomial
-            slack -= error
-        else:
-            slack -= (high + error).upper()
-    if _range(total)[0] + slack >= 0:
+    if _at_most(functions, delta) <= 0:
         return None
     if not halvings:
         return _ZERO
@@ -525,9 +515,9 @@ def _half(function: Polynomial, side: int) -> Polynomial:
     return polynomial(flint.arb_poly([flint.arb(side) / 2, flint.arb(1) / 2])), error
 
 
-def _at_most(functions: Sequence[Polynomial]) -> flint.arb:
-    """Return an upper bound of the sum of the positive parts of `functions` on [-1, 1]."""
-    total, rest = flint.arb_poly([0]), flint.arb(0)
+def _at_most(functions: Sequence[Polynomial], delta: Polynomial) -> flint.arb:
+    """Return an upper bound of Σ max(0, f) - `delta` on [-1, 1], where f are the `functions`."""
+    total, rest = -delta[0], delta[1]
     for polynomial, error in functions:
         low, high = _range(polynomial)
         if low - error > 0:
@@ -565,7 +555,8 @@ def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends
     def push(pair: tuple[int, int], cell: Ends) -> None:
         functions = laws.polynomials(pair, claim.budget, cell)
         with precision(_BITS, _LENGTH):
-            heappush(heap, (-dyadic(_at_most(functions)), pair, cell))
+            most = _at_most(functions, (flint.arb_poly([0]), flint.arb(0)))
+            heappush(heap, (-dyadic(most), pair, cell))
 
     enough = max(best.value[0], _NOTHING)
     for interval in claim.intervals:

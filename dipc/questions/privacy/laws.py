@@ -172,10 +172,10 @@ class Laws(ABC):
         if self.limit_of_delta(eps, digits)[0] > delta:
             return None
         low, high = _ZERO, _ONE
-        while needed(high)[1] > delta:
-            low, high = high, 2 * high
+        while (ends := needed(high))[1] > delta:
+            low, high = high if ends[0] > delta else low, 2 * high
             if high > _MOST_BUDGET:
-                raise OutsideFragment(f"the budget is more than {low}, or infinite")
+                raise OutsideFragment(f"the budget is more than {high / 2}, or infinite")
         while (high - low) * 10 ** min(digits, _BISECTED) > high:
             middle = (low + high) / 2
             least, most = needed(middle)
