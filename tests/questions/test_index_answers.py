@@ -26,7 +26,7 @@ from dipc.text.printer import print_program
 from dipc.verifier.document import check_text
 from dipc.verifier.index_answers import with_arrays
 from dipc.verifier.reading import Budget
-from dipc.verifier.syntax import Program, Variables, read_program
+from dipc.verifier.syntax import Program, read_program
 from tests.questions.real_programs import check_all
 
 FIRST = (Path(__file__).parents[2] / "docs" / "programs" / "first_above.dip").read_text(encoding="utf-8")
@@ -143,12 +143,7 @@ def test_the_checker_rewrites_the_same_programs(seed: int) -> None:
 
 
 def declared_outputs(tree: Program) -> dict[str, object]:
-    return {
-        name: (ends, each.type, each.initial)
-        for each in tree.declarations
-        if isinstance(each, Variables) and each.role == "output"
-        for name, ends in each.names
-    }
+    return {each.name: (each.ends, each.type, each.initial) for each in tree.variables if each.role == "output"}
 
 
 # --- what the answer is worth ---------------------------------------------------------------------------------------
