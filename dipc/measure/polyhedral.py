@@ -34,7 +34,6 @@ from dipc.measure.summands import (
     times_affine,
     times_exponential,
 )
-from dipc.noise.laplace import LAPLACE
 from dipc.noise.law import ONE_TERM, DensityPiece
 
 if TYPE_CHECKING:
@@ -116,7 +115,8 @@ def _written_out(system: ValueSystem, coefficients: dict[int, Fraction]) -> dict
 def _kernel(noise: Noise, factor: Fraction) -> Kernel:
     """Return the kernel of `factor` times (`noise` minus its mean); `factor` is not 0.
 
-    The kernel of integer noise is that of Laplace noise with its rate. Raises OutsideFragment for other laws.
+    The kernel of discrete Laplace noise is that of its continuous neighbour, Laplace noise with its rate. Raises
+    OutsideFragment for laws without a kernel.
     """
     if noise.law.whole:
         sides = noise.law.sides(noise.rate)
@@ -124,7 +124,7 @@ def _kernel(noise: Noise, factor: Fraction) -> Kernel:
             raise OutsideFragment(
                 "a multiple of an integer noise, or one with two different rates, is compared, which is not covered"
             )
-        pieces = LAPLACE.pieces(sides.left)
+        pieces = noise.law.continuous_neighbour()[0].pieces(noise.rate)
     else:
         pieces = noise.law.pieces(noise.rate)
     if any(power for piece in pieces for _, power, _ in piece.terms):
