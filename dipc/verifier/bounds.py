@@ -33,7 +33,7 @@ from dipc.verifier.linear import Guard
 from dipc.verifier.noise import Family, Law, Normal, is_whole
 from dipc.verifier.normal import Hub, Probability, Sum, in_order
 from dipc.verifier.probability import Probabilities, visits
-from dipc.verifier.program import Machine, Value
+from dipc.verifier.program import Machine, Value, typed
 from dipc.verifier.reading import Budget, NotDerived
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -677,7 +677,7 @@ class Bounds:
 
     def require_known_distances(self) -> None:
         """Raise NotDerived if the `metric` block redefines equality of answers or the distance of numbers."""
-        types = [self.machine.slots[slot].type for slot in self.machine.numbered("output")]
+        types = [slot.type for slot in self.machine.declared("output")]
         if self.machine.distance.same is not None:
             raise NotDerived("its `metric` block treats different answers as the same")
         if not self._is_plain and any(type_ in OPEN for type_ in types):
@@ -728,7 +728,7 @@ class Bounds:
             for slot, value in zip(self.machine.numbered("output"), path.answer, strict=True)
             if slots[slot].type not in OPEN and not isinstance(value, Affine)
         }
-        key = (tuple((type(value), value) for value in finite), () if others else tuple(answer.items()), unites)
+        key = (typed(finite), () if others else tuple(answer.items()), unites)
         known = self._runs.setdefault(key, [])
         for run, weights in known:
             # A run asks its comparisons in one order, so that `decide` is asked only what the run would ask, too.

@@ -668,7 +668,7 @@ def _require_condition(document: Document, tree: Program, machine: Machine, budg
             raise Rejected("its condition is not that of the program")
         if document.data.get("numbers") is not None or document.data.get("product") is not None:
             raise Rejected("a document of its kind cannot be about a program with `requires`")
-        slots = [machine.slots[slot] for slot in machine.numbered("input")]
+        slots = machine.declared("input")
         if set(point) != {slot.name for slot in slots}:
             raise Rejected("its point does not have a value for each input of the program")
         values = {
@@ -721,7 +721,7 @@ def _check_rows(
     meant = "" if product is None else f"; {product}"
     whole = None
     if product is not None:
-        slots = [machine.slots[slot] for slot in machine.numbered("input")]
+        slots = machine.declared("input")
         whole = str(product), product.size, product.is_domain(slots)
     return Accepted(
         statement=OfRows(

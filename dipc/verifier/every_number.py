@@ -193,7 +193,7 @@ class Agreement:
         own, ideal = self.shape.own, self.shape.ideal
         ways = list(self._ways(entry.ideal, entry.ideal.entered(exact)))
         for one, other in combinations(ways, 2):
-            if not self._differ(one, other):
+            if not self._differ(one, other, self._indexed):
                 raise NotDerived(
                     "different paths through an iteration of the `ideal` give the same answer for that index"
                 )
@@ -246,7 +246,7 @@ class Agreement:
         ):
             raise NotDerived("an iteration that does not exit changes what later iterations do")
         behind = list(self._ways(self._ideal, self._ideal.after_loop(exact)))
-        if len(behind) != 1 or not self._answer_differs(behind[0], found[0]):
+        if len(behind) != 1 or not self._differ(behind[0], found[0], self._final):
             raise NotDerived("its `ideal` gives one answer whether an iteration exits or not")
         for state in every:
             if state.at != own.head and self._compared(state, found[0], (), self._final):
@@ -266,12 +266,6 @@ class Agreement:
         if not any(i >= self._first_noise for i, _ in guard.form):
             return self._outcomes(state, guard, ())
         return [replace(state, outcomes=(*state.outcomes, side)) for side in (guard, guard.opposite())]
-
-    def _answer_differs(self, one: State, other: State) -> bool:
-        slots = self.shape.ideal.machine.slots
-        return any(
-            slots[slot].type != "real" and not _same(one.values[slot], other.values[slot]) for _, slot in self._final
-        )
 
     def _head(self, program: State, exact: State) -> int:
         pair = self._own.stripped(program)[0], self._ideal.stripped(exact)[0]
@@ -380,11 +374,11 @@ class Agreement:
 
     # --- outputs --------------------------------------------------------------------------------------
 
-    def _differ(self, one: State, other: State) -> bool:
-        """True if the runs `one` and `other` of the ideal have different finite answers at the iteration's index."""
+    def _differ(self, one: State, other: State, outputs: Iterable[tuple[int, int]]) -> bool:
+        """True if the runs `one` and `other` of the ideal have different values of some finite output in `outputs`."""
         slots = self.shape.ideal.machine.slots
         return any(
-            slots[slot].type != "real" and not _same(one.values[slot], other.values[slot]) for _, slot in self._indexed
+            slots[slot].type != "real" and not _same(one.values[slot], other.values[slot]) for _, slot in outputs
         )
 
     def _compared(

@@ -26,7 +26,7 @@ from dipc.verifier.linear import Guard
 from dipc.verifier.multisets import Groups, places_of, require_places
 from dipc.verifier.noise import Law
 from dipc.verifier.probability import Theorem, cell_value
-from dipc.verifier.program import Slot, Value, holds
+from dipc.verifier.program import Slot, Value, holds, typed
 from dipc.verifier.reading import (
     ALL_INPUTS,
     DERIVATION_ENDS,
@@ -145,13 +145,12 @@ class _ProductCheck:
             for slot, choices in zip(self._slots, self.product.values, strict=True)
         ]
         for slot, values in zip(self._slots, self._values, strict=True):
-            if not all(holds(slot.type, value) for value in values) or len(set(map(_typed, values))) < len(values):
+            if not all(holds(slot.type, value) for value in values) or len(set(typed(values))) < len(values):
                 raise Rejected(f"some values of `{slot.name}` are outside its domain or occur twice")
 
     @property
     def _slots(self) -> list[Slot]:
-        machine = self.theorem.machine
-        return [machine.slots[slot] for slot in machine.numbered("input")]
+        return self.theorem.machine.declared("input")
 
     def require(self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]]) -> None:
         """Raise Rejected or NotDerived unless exchanges turn each input of the product into that of one of `rows`."""
@@ -178,7 +177,7 @@ class _ProductCheck:
         for number, (given, taken) in enumerate(zip(inputs, paths, strict=True), start=1):
             with in_step(f"row {number}"):
                 count += self._stands_for(given, exchanged.get(taken))
-                key = tuple(map(_typed, given))
+                key = typed(given)
                 if key in seen:
                     raise Rejected("two rows represent the same inputs")
                 seen.add(key)
@@ -268,7 +267,7 @@ class _ProductCheck:
         """
         if any(isinstance(value, Affine) for value in self.ideal.decisive_outputs(path.answer)):
             raise NotDerived("the answer of its `ideal` is a function of the inputs")
-        told = tuple(map(_typed, self.ideal.decisive_outputs(path.answer)))
+        told = typed(self.ideal.decisive_outputs(path.answer))
         regions = []
         for combination in self.ideal.combinations():
             alike = []
@@ -276,7 +275,7 @@ class _ProductCheck:
                 own = self.ideal.decisive_outputs(each.answer)
                 if any(isinstance(value, Affine) for value in own):
                     raise NotDerived("the answer of its `ideal` is a function of the inputs")
-                if tuple(map(_typed, own)) == told:
+                if typed(own) == told:
                     self.budget.spend(10 + 4 * len(each.guards))
                     alike.append(self._guards(each))
             regions.append(frozenset(alike))
@@ -354,7 +353,3 @@ def _renamed(each: Comparison, noises: Mapping[int, int], inputs: Mapping[int, i
         each.radius,
         each.whole,
     )
-
-
-def _typed(value: object) -> tuple[type, object]:
-    return type(value), value

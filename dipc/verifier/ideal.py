@@ -38,7 +38,7 @@ from dipc.verifier.execution import (
 from dipc.verifier.functions import Closed
 from dipc.verifier.linear import Guard, grouped, is_empty, least
 from dipc.verifier.multisets import nearest_orders, with_single_places
-from dipc.verifier.program import Instruction, Machine, Scored, Store, Value, values_of
+from dipc.verifier.program import Instruction, Machine, Scored, Store, Value, typed, values_of
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import Name, Program
 
@@ -330,7 +330,7 @@ class Ideal:
                 yield _height(inputs), inputs, self._answer_key(self.answer(inputs))
 
     def _answer_key(self, answer: Sequence[Value]) -> tuple[object, ...]:
-        return tuple((type(value), value) for value in self.decisive_outputs(answer))
+        return typed(self.decisive_outputs(answer))
 
     @property
     def has_apart(self) -> bool:
@@ -400,7 +400,7 @@ class Ideal:
 
     def paths(self, finite: tuple[Value, ...]) -> tuple[Path, ...]:
         """Return all paths that some real input takes for the values `finite` of the finite inputs, in order."""
-        key = tuple((type(value), value) for value in finite)
+        key = typed(finite)
         if key not in self._paths:
             self._paths[key] = tuple(self._followed(finite))
         return self._paths[key]
@@ -435,8 +435,7 @@ class Ideal:
 
     def combinations(self) -> Iterator[tuple[Value, ...]]:
         """Return all combinations of values of the finite inputs. Raises NotDerived if there are too many."""
-        types = [self.machine.slots[slot].type for slot in self.machine.numbered("input")]
-        choices = [values_of(type_) for type_ in types if type_ not in OPEN]
+        choices = [values_of(slot.type) for slot in self.machine.declared("input") if slot.type not in OPEN]
         if prod(map(len, choices)) > MOST_PATHS:
             raise NotDerived("its finite inputs have too many values")
         return product(*choices)
@@ -560,7 +559,7 @@ def whole_inputs(machine: Machine) -> frozenset[int]:
 
 def is_integral(machine: Machine) -> bool:
     """True if all distances of inputs of `machine` are integers, in each of the norms."""
-    types = [machine.slots[slot].type for slot in machine.numbered("input")]
+    types = [slot.type for slot in machine.declared("input")]
     numbers = [
         value for type_ in types if isinstance(type_, frozenset) for value in type_ if isinstance(value, Fraction)
     ]

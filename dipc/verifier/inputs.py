@@ -167,13 +167,13 @@ class Coverage:
         return tuple(trusted)
 
     def _finite(self, texts: Mapping[str, str]) -> tuple[str, ...] | None:
-        slots = [self.machine.slots[slot] for slot in self.machine.numbered("output")]
+        slots = self.machine.declared("output")
         if set(texts) != {slot.name for slot in slots}:
             return None
         return tuple(texts[slot.name] for slot in slots if slot.type not in OPEN)
 
     def _paths(self) -> Iterator[tuple[Surroundings, tuple[str, ...] | None]]:
-        names = [self.machine.slots[slot].name for slot in self.machine.numbered("output")]
+        names = [slot.name for slot in self.machine.declared("output")]
         for finite in self.ideal.combinations():
             for path in self.ideal.paths(finite):
                 known = Surroundings(self.ideal, finite, path, self.budget)
@@ -601,7 +601,7 @@ class _Class:
             (decided,) = self._decided([place], self.claim.intervals)
             assert self.theorem is not None, "the claim is about an output"
             machine = self.theorem.machine
-            names = [[machine.slots[slot].name for slot in machine.numbered(side)] for side in ("input", "output")]
+            names = [[slot.name for slot in machine.declared(side)] for side in ("input", "output")]
             if set(given) != set(names[0]) or not set(answer) <= set(names[1]):
                 raise Rejected("its inputs and outputs differ from those of the program")
             inputs, outputs = [given[name] for name in names[0]], [answer.get(name) for name in names[1]]

@@ -23,7 +23,7 @@ from dipc.verifier.ideal import Ideal, input_norm
 from dipc.verifier.index_answers import ending_at, integer, with_arrays
 from dipc.verifier.linear import Guard, contradictory
 from dipc.verifier.noise import Family, Law, NoiseFamily
-from dipc.verifier.program import Branch, Choice, Halt, Machine, Scored, Slot, Value
+from dipc.verifier.program import Branch, Choice, Halt, Machine, Scored, Slot, Value, typed
 from dipc.verifier.reading import Budget, NotDerived
 from dipc.verifier.syntax import (
     Block,
@@ -121,10 +121,10 @@ class Iterations:
         """
         slots = self.ideal.machine.slots
         finite = [slots[slot] for slot in self.ideal.machine.numbered("input") if slots[slot].type != "real"]
-        groups: dict[tuple[tuple[type, Value], ...], list[tuple[Value, ...]]] = {}
+        groups: dict[object, list[tuple[Value, ...]]] = {}
         for values in self.distances(budget).combinations():
             shared = (value for slot, value in zip(finite, values, strict=True) if slot.name not in self.elements)
-            groups.setdefault(tuple((type(value), value) for value in shared), []).append(values)
+            groups.setdefault(typed(shared), []).append(values)
         return groups.values()
 
 
@@ -361,7 +361,7 @@ class State:
     @property
     def key(self) -> object:
         """A key that two states at the head share exactly if they have equal values and laws."""
-        return tuple((type(value), value) for value in self.values), self.laws
+        return typed(self.values), self.laws
 
 
 OTHER_CHOICE = "it draws something other than Laplace or one-sided noise"

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 from math import factorial, prod
 
-from dipc.verifier.program import Value
+from dipc.verifier.program import Value, typed
 from dipc.verifier.reading import Rejected
 
 Groups = Sequence[Sequence[int]]
@@ -37,14 +37,14 @@ def with_single_places(groups: Groups, count: int) -> list[Sequence[int]]:
 def multiset(point: Sequence[Value], groups: Groups) -> tuple[object, ...]:
     """Return a key of the input `point` that two inputs share if and only if `groups` make them one multiset."""
     every = with_single_places(groups, len(point))
-    return tuple(frozenset(Counter((type(point[place]), point[place]) for place in group).items()) for group in every)
+    return tuple(frozenset(Counter(typed(point[place] for place in group)).items()) for group in every)
 
 
 def orders(point: Sequence[Value], groups: Groups) -> int:
     """Return the number of inputs that are one multiset with `point`, where `groups` may be exchanged."""
     result = 1
     for group in groups:
-        counts = Counter((type(point[place]), point[place]) for place in group)
+        counts = Counter(typed(point[place] for place in group))
         result *= factorial(len(group)) // prod(map(factorial, counts.values()))
     return result
 

@@ -146,19 +146,19 @@ def check_privacy(
             raise Rejected("a refutation is given exactly where the verdict is `not private`")
     gamma = _ZERO if refuted is None else refuted.gamma
     pairs = _read(data, theorem, context, gamma, budget, whole=private)
-    shown = _Shown(claim, context, decided, budget)
+    proofs = _Proofs(claim, context, decided, couples, excess, sets, budget)
     missing: list[tuple[int, str]] = []
     against = None
     if refuted is None:
-        missing += _Sets(couples, excess, sets, context, shown, budget).check(pairs)
+        missing += proofs.unproved(pairs)
     else:
         with in_step("refuted"):
             pair = pairs.ordered[read.index(refuted.pair, pairs.ordered)]
             one, two = ([pairs.laws[u][read.index(output, pairs.laws[u])] for output in refuted.outputs] for u in pair)
-        why = shown.missing_proof(refuted.obligation, one, two, "inaccurate")
+        why = proofs.missing_proof(refuted.obligation, one, two, "inaccurate")
         missing += [] if why is None else [(refuted.pair, why)]
         obligation = decided[read.index(refuted.obligation, decided)]
-        against = shown.total(one), shown.total(two), obligation, pair
+        against = proofs.total(one), proofs.total(two), obligation, pair
     count = len(pairs.ordered)
     counts = {"rows": count, "private": count if private else 0, "not private": 0 if private else count}
     return PairsResult({**counts, "undecided": 0, "vacuous": 0}, tuple(missing), pairs, against)
@@ -181,12 +181,30 @@ def pairs_text(data: Mapping[str, Any]) -> str:
     return "the pairs listed" if adjacent is None else f"all pairs, adjacent by {adjacent[:40]}, of {count} inputs"
 
 
+#: Probabilities of outputs at the first and the second input of a pair, by number.
+Couple = tuple[int, int]
+
+
 @dataclass
-class _Shown:
+class _Proofs:
+    """The obligations of a document, by the couples of probabilities that they compare.
+
+    `never_too_much` has obligations for outputs whose probability is at most e^(budget·eps) times that at the
+    adjacent input, and `excess` for outputs whose probability is at least that. `sets` has obligations for sets of
+    outputs that may be the worst, with delta.
+    """
+
     claim: PrivacyClaim
     context: Context
     decided: Sequence[Decided]
+    never_too_much: Mapping[tuple[Couple, ...], int]
+    excess: Mapping[tuple[Couple, ...], int]
+    sets: Mapping[tuple[Couple, ...], int]
     budget: Budget
+
+    def __post_init__(self) -> None:
+        self._known: dict[tuple[Couple, ...], str | None] = {}
+        self._signs: dict[Couple, str | None] = {}
 
     def missing_proof(self, number: object, first: Sequence[int], second: Sequence[int], verdict: str) -> str | None:
         """Return None if the obligation with index `number` proves the claim about these probabilities, else why not.
@@ -196,13 +214,12 @@ class _Shown:
         """
         with in_step("obligation of a pair"):
             allowed = self.claim.allowed(self.total(second), self.budget)
-            return self.at_most(number, self.total(first), allowed, verdict)
+            return self._at_most(number, self.total(first), allowed, verdict)
 
-    def at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
+    def _at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
         """Return None if the obligation with index `number` proves that `likely` is at most `allowed`, else why not.
 
-        With the `verdict` "inaccurate" the obligation must prove the opposite. Raises Rejected for another
-        obligation.
+        With the `verdict` "inaccurate" the obligation must prove the opposite. Raises Rejected for another obligation.
         """
         decided = self.decided[read.index(number, self.decided)]
         rest = Sum.from_probability(likely, self.budget).opposite(self.budget).value
@@ -217,32 +234,8 @@ class _Shown:
             total.include(self.context.values[number], self.budget)
         return total.value
 
-
-#: Probabilities of outputs at the first and the second input of a pair, by number.
-Couple = tuple[int, int]
-
-
-@dataclass
-class _Sets:
-    """A proof of privacy by obligations about sets of outputs that may be the worst, for each pair of inputs.
-
-    `never_too_much` has obligations for outputs whose probability is at most e^(budget·eps) times that at the
-    adjacent input, `excess` for outputs whose probability is at least that, and `sets` for sets of outputs, with
-    delta. All are given by couples of probabilities.
-    """
-
-    never_too_much: Mapping[tuple[Couple, ...], int]
-    excess: Mapping[tuple[Couple, ...], int]
-    sets: Mapping[tuple[Couple, ...], int]
-    context: Context
-    shown: _Shown
-    budget: Budget
-
-    def __post_init__(self) -> None:
-        self._known: dict[tuple[Couple, ...], str | None] = {}
-        self._signs: dict[Couple, str | None] = {}
-
-    def check(self, pairs: Pairs) -> Iterator[tuple[int, str]]:
+    def unproved(self, pairs: Pairs) -> Iterator[tuple[int, str]]:
+        """Yield each of `pairs`, by number, whose privacy has no complete proof, with the reason. Raises Rejected."""
         for number, (i, j) in enumerate(pairs.ordered):
             with in_step(f"pair {number}"):
                 self.budget.spend(pairs.outputs)
@@ -274,23 +267,23 @@ class _Sets:
         """Return None if the sign of p - e^(budget·eps)·p' is certified for the `couple` (p, p'), else why not."""
         with in_step("sign of a couple"):
             likely, other = (self.context.values[number] for number in couple)
-            scaled = self.shown.claim.scaled(other, self.budget).value
+            scaled = self.claim.scaled(other, self.budget).value
             if (couple,) in self.never_too_much:
-                return self.shown.at_most(self.never_too_much[couple,], likely, scaled, "accurate")
-            return self.shown.at_most(self.excess[couple,], scaled, likely, "accurate")
+                return self._at_most(self.never_too_much[couple,], likely, scaled, "accurate")
+            return self._at_most(self.excess[couple,], scaled, likely, "accurate")
 
     def _set(self, chosen: tuple[Couple, ...]) -> str | None:
         """Return None if Σ p <= e^(budget·eps)·Σ p' + delta is certified for the `chosen` couples, else why not.
 
         A couple (p, p') has the probabilities of an output at the two inputs.
         """
-        if not chosen and not self.shown.claim.delta[0]:
+        if not chosen and not self.claim.delta[0]:
             return None  # 0 <= 0
         if chosen not in self._known:
             if chosen not in self.sets:
                 raise Rejected("a set of outputs comes without an obligation")
             first, second = [first for first, _ in chosen], [second for _, second in chosen]
-            self._known[chosen] = self.shown.missing_proof(self.sets[chosen], first, second, "accurate")
+            self._known[chosen] = self.missing_proof(self.sets[chosen], first, second, "accurate")
         return self._known[chosen]
 
 
@@ -323,7 +316,7 @@ def _read(
             raise Rejected(f"an {role} does not have a value for each {role} variable of the program", f"{role}s")
     blank: list[str | None] = [None] * len(machine.numbered("output"))
     inputs = [tuple(theorem.read(point, blank)[0].values()) for point in points]
-    types = [machine.slots[slot].type for slot in machine.numbered("input")]
+    types = [slot.type for slot in machine.declared("input")]
     if not all(holds(kind, value) for point in inputs for kind, value in zip(types, point, strict=True)):
         raise Rejected("a value of an input is outside its domain", "inputs")
     outputs = {tuple(theorem.read(points[0], answer)[1].values()) for answer in answers} if points else set()

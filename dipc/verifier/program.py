@@ -7,7 +7,7 @@ types of values are checked when the values exist, in `dipc.verifier.execution`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -198,6 +198,10 @@ class Machine:
     def numbered(self, role: str) -> list[int]:
         """Return the slots with the role `role`, such as "input" or "output", in the order of their declaration."""
         return [number for number, slot in enumerate(self.slots) if slot.role == role]
+
+    def declared(self, role: str) -> list[Slot]:
+        """Return the variables with the role `role`, such as "input" or "output", in the order of their declaration."""
+        return [slot for slot in self.slots if slot.role == role]
 
     @staticmethod
     def compile(tree: syntax.Program, constants: Mapping[str, Fraction], budget: Budget) -> Machine:
@@ -789,6 +793,11 @@ _OPERATIONS: Mapping[str, Callable[..., Fraction]] = {
 def values_of(type_: Type) -> Sequence[Value]:
     """Return the values of the finite type `type_`, in an arbitrary but fixed order."""
     return sorted(type_, key=str) if isinstance(type_, frozenset) else (False, True)
+
+
+def typed(values: Iterable[object]) -> tuple[tuple[type, object], ...]:
+    """Return `values` with their types, so that true and 1 are different keys."""
+    return tuple((type(value), value) for value in values)
 
 
 def calculated(op: str, values: Sequence[Value]) -> Value:

@@ -305,10 +305,6 @@ def _values(slots: Sequence[Slot], cells: Sequence[str], known: dict[tuple[int, 
     return tuple(known[number, cell] for number, cell in enumerate(cells))
 
 
-def _slots(machine: Machine, role: str) -> list[Slot]:
-    return [machine.slots[slot] for slot in machine.numbered(role)]
-
-
 #: The most inputs that are tested one by one against a precondition, to count those that satisfy it.
 MOST_INPUTS = 2_000
 
@@ -317,7 +313,7 @@ def domain_size(machine: Machine) -> int | None:
     """Return the number of inputs of `machine`; None if an input is real or int, or if they are too many to count."""
     sizes = [
         2 if slot.type == "bool" else len(slot.type) if isinstance(slot.type, frozenset) else None
-        for slot in _slots(machine, "input")
+        for slot in machine.declared("input")
     ]
     known = [size for size in sizes if size is not None]
     if len(known) < len(sizes):
@@ -333,7 +329,7 @@ def domain_size(machine: Machine) -> int | None:
 
 
 def _point(machine: Machine, cells: Sequence[str]) -> str:
-    names = [slot.name for slot in _slots(machine, "input")]
+    names = [slot.name for slot in machine.declared("input")]
     return ", ".join(f"{name} = {cell}" for name, cell in zip(names, cells, strict=True)) or "its only input"
 
 
@@ -419,7 +415,7 @@ class OfRows(OfAccuracy):
 
     def _inputs(self, *, whole: bool) -> int:
         """Return the number of different inputs of the rows; with `whole`, only of rows that state all outputs."""
-        slots = _slots(self.theorem.machine, "input")
+        slots = self.theorem.machine.declared("input")
         known: dict[tuple[int, str], Value] = {}
         rows = (row for row in self.rows if not whole or None not in row.cells.outputs)
         return len({_values(slots, row.cells.inputs, known) for row in rows})
@@ -855,7 +851,7 @@ class OfAllPairs(OfPrivacy):
     def _includes(self, distance: str, reach: Fraction) -> bool:
         """True if all inputs within `reach` by `distance` are adjacent in the sense that was proved."""
         own, most = self.adjacent
-        count = len(_slots(self.machine, "input"))
+        count = len(self.machine.declared("input"))
         if own == distance:
             return reach <= most
         known = self.parameter is None

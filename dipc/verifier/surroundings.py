@@ -16,7 +16,7 @@ from dipc.verifier import reading as read
 from dipc.verifier.execution import Affine, plus, scaled
 from dipc.verifier.ideal import Ideal, Path, gap, open_inputs, tightened
 from dipc.verifier.linear import ALPHA, Guard, a_point, contradictory
-from dipc.verifier.program import Value
+from dipc.verifier.program import Value, typed
 from dipc.verifier.reading import Budget, Rejected
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -120,7 +120,7 @@ class Surroundings:
 
         Each path comes with the pairs of numbers that must be equal for the two answers to be equal.
         """
-        key = tuple((type(value), value) for value in finite)
+        key = typed(finite)
         if key not in self._kept:
             paths = self.ideal.paths(finite)
             self.budget.spend(len(paths))
@@ -176,8 +176,6 @@ def _guard(value: Fraction | Affine, whole: Set[int], strict: bool = False) -> G
 def has_one_answer(ideal: Ideal) -> bool:
     """True if det of `ideal` is one constant answer for all inputs."""
     answers = {
-        tuple((type(value), value) for value in ideal.decisive_outputs(path.answer))
-        for finite in ideal.combinations()
-        for path in ideal.paths(finite)
+        typed(ideal.decisive_outputs(path.answer)) for finite in ideal.combinations() for path in ideal.paths(finite)
     }
     return len(answers) == 1 and not any(isinstance(value, Affine) for answer in answers for _, value in answer)
