@@ -566,6 +566,7 @@ def open_input(slot: int) -> int:
     return -2 - slot
 
 
+@dataclass
 class OpenRun(Execution):
     """A run in which real and int inputs are unknown numbers.
 
@@ -574,18 +575,14 @@ class OpenRun(Execution):
     input.
 
     `decide` decides a comparison of inputs alone, and `asked` records its answer. The run is valid for all inputs at
-    which each comparison has its recorded result.
+    which each comparison has its recorded result. With `unites` states are united: a bound of united ways is greater
+    than the sum of their bounds.
     """
 
-    decide: Callable[[Guard], bool]
-    asked: dict[Guard, bool]
-    #: True if states are united: a bound of united ways is greater than the sum of their bounds.
-    unites: bool
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.shifts: dict[int, Affine | None] = {}
-        self.asked = {}
+    decide: Decide = field(kw_only=True)
+    unites: bool = field(kw_only=True)
+    asked: dict[Guard, bool] = field(default_factory=dict)
+    shifts: dict[int, Affine | None] = field(default_factory=dict)
 
     def _drawn(
         self, label: int, law: Law, center: Fraction | Affine, known: Constraints
@@ -734,8 +731,8 @@ class Bounds:
             # A run asks its comparisons in one order, so that `decide` is asked only what the run would ask, too.
             if all(decide(guard) is truth for guard, truth in run.asked.items()):
                 return run, weights
-        run = OpenRun(self.machine, Wanted({} if others else answer, every=True), self.budget)
-        run.decide, run.unites = decide, unites
+        wanted = Wanted({} if others else answer, every=True)
+        run = OpenRun(self.machine, wanted, self.budget, decide=decide, unites=unites)
         run.explore(open_inputs(self.machine, finite, open_input))
         known.append((run, visits(run, self.budget)))
         return known[-1]
@@ -795,8 +792,7 @@ class Bounds:
         if wanted.gamma.slope:
             raise NotDerived("gamma is left open, but the `metric` block gives outputs a distance")
         machine = self.machine
-        run = OpenRun(machine, Wanted({}), self.budget)
-        run.decide, run.unites = decide, False
+        run = OpenRun(machine, Wanted({}), self.budget, decide=decide, unites=False)
         outputs, exact = machine.numbered("output"), machine.distance.exact
         values: list[Held] = [None] * (1 + max(*outputs, *exact))
         for slot, value in open_inputs(machine, finite, open_input).items():

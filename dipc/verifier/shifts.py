@@ -57,16 +57,28 @@ class Change:
         return sum((c * shift[i] for i, c in self.noises.items() if i in shift), moved)
 
 
-@dataclass(frozen=True, slots=True)
-class AlignedExit:
-    """The conditions on shifts of the noises in one exit: `slacks` must not fall, and `outputs` must not change.
+@dataclass(frozen=True)
+class ShiftConditions:
+    """The conditions on shifts of the noises along one path: `slacks` must not fall, and `outputs` must not change."""
+
+    slacks: tuple[Change, ...]
+    outputs: tuple[Change, ...]
+
+    def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
+        """True if `shift` maps the path into itself after the `move` of the inputs, with the same real outputs."""
+        return all(change.value(shift, move) >= 0 for change in self.slacks) and all(
+            change.value(shift, move) == 0 for change in self.outputs
+        )
+
+
+@dataclass(frozen=True)
+class AlignedExit(ShiftConditions):
+    """The conditions on shifts of the noises in one exit.
 
     `rates` has the noises that may be shifted, in the order in which they are drawn, with their rates in multiples of
     eps; `growing` noises may only be shifted upwards.
     """
 
-    slacks: tuple[Change, ...]
-    outputs: tuple[Change, ...]
     rates: Mapping[int, Fraction]
     growing: frozenset[int]
 
@@ -104,13 +116,9 @@ class AlignedExit:
         return moves_in_box(forms, len(self.slacks), widths, distance, radius)
 
     def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
-        """True if `shift` maps the exit into itself after `move`, with the same real outputs."""
-        return (
-            shift.keys() <= self.rates.keys()
-            and all(shift.get(i, _ZERO) >= 0 for i in self.growing)
-            and all(change.value(shift, move) >= 0 for change in self.slacks)
-            and all(change.value(shift, move) == 0 for change in self.outputs)
-        )
+        """True if `shift`, of noises that may be shifted so, maps the exit into itself after the `move`."""
+        allowed = shift.keys() <= self.rates.keys() and all(shift.get(i, _ZERO) >= 0 for i in self.growing)
+        return allowed and super().holds(shift, move)
 
 
 def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bool = False) -> list[AlignedExit]:
@@ -124,8 +132,7 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bo
         raise NotDerived(f"by {distance[:20]}, inputs may move by any amount")
     if any(machine.slots[slot].type != "real" for slot in slots):
         raise NotDerived("an input is not real")
-    run = OpenRun(machine, Wanted({}, every=True), budget)
-    run.decide, run.unites = _left_open, True
+    run = OpenRun(machine, Wanted({}, every=True), budget, decide=_left_open, unites=True)
     run.explore(open_inputs(machine, (), open_input))
     visits(run, budget)  # the weights of all ways are those of a program
     exits = []
@@ -245,16 +252,14 @@ MOST_TABLES = 20_000
 _MANY = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """A path from one head to the next, with the conditions on shifts of its noises.
+@dataclass(frozen=True)
+class HeadPath(ShiftConditions):
+    """A path from one head to the next, with the conditions on shifts of its noises, carried ones first.
 
-    Over the noises, carried ones first, `slacks` must not be negative and `outputs` must be 0. `drawn` has the rates
-    of the noises drawn. `goal` is the head that follows, None at the end, and `carried` are the noises carried to it.
+    `drawn` has the rates of the noises drawn. `goal` is the head that follows, None at the end, and `carried` are the
+    noises carried to it.
     """
 
-    slacks: tuple[Change, ...]
-    outputs: tuple[Change, ...]
     drawn: tuple[Fraction, ...]
     goal: int | None
     carried: tuple[int, ...]
@@ -266,27 +271,24 @@ Costs = Mapping[tuple[Fraction, ...], Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A question about a path: how to shift its noises from each of `costs`, if inputs move by at most `radius`.
+    """A question about a path: how to shift its noises from each of `costs` after the `move` of the inputs.
 
-    The changes `slacks` must not become negative, and `outputs` must stay 0. No cost may exceed `most`. `carried` are
-    the noises that later paths read.
+    Inputs move by at most `radius`, and no cost may exceed `most`.
     """
 
     costs: Costs
-    carried: tuple[int, ...]
-    drawn: tuple[Fraction, ...]
-    slacks: Sequence[tuple[Mapping[int, Fraction], Fraction]]
-    outputs: Sequence[tuple[Mapping[int, Fraction], Fraction]]
+    path: HeadPath
+    move: Mapping[int, Fraction]
     radius: Fraction
     most: Fraction
 
     @property
     def key(self) -> str:
         """The key of the answer in the certificate."""
-        sums = [(sorted(noises.items()), moved) for noises, moved in (*self.slacks, *self.outputs)]
-        return key_of(
-            map(str, (sorted(self.costs.items()), self.carried, self.drawn, *sums, len(self.outputs), self.most))
-        )
+        path = self.path
+        sums = [(sorted(each.noises.items()), each.value({}, self.move)) for each in (*path.slacks, *path.outputs)]
+        words = sorted(self.costs.items()), path.carried, path.drawn, *sums, len(path.outputs), self.most
+        return key_of(map(str, words))
 
     def carried_shifts(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """Return the shifts of the noises that the way carries on.
@@ -294,19 +296,13 @@ class Followed:
         `before` has the shifts of the noises carried to it, `fresh` those of the noises that it draws.
         """
         shifts = (*before, *fresh)
-        return tuple(shifts[noise] for noise in self.carried)
+        return tuple(shifts[noise] for noise in self.path.carried)
 
     def cost(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> Fraction | None:
         """Return the cost after shifts `before` of carried noises and `fresh` of drawn ones; None if forbidden."""
-        shifts = (*before, *fresh)
-
-        def changed(noises: Mapping[int, Fraction]) -> Fraction:
-            return sum((c * shifts[noise] for noise, c in noises.items()), _ZERO)
-
-        cost = self.costs[tuple(before)] + sum(map(mul, self.drawn, map(abs, fresh)), _ZERO)
-        fits = all(changed(noises) + moved >= 0 for noises, moved in self.slacks)
-        exact = all(changed(noises) + moved == 0 for noises, moved in self.outputs)
-        return cost if cost <= self.most and fits and exact else None
+        cost = self.costs[tuple(before)] + sum(map(mul, self.path.drawn, map(abs, fresh)), _ZERO)
+        shifts = dict(enumerate((*before, *fresh)))
+        return cost if cost <= self.most and self.path.holds(shifts, self.move) else None
 
 
 def require_private(
@@ -375,7 +371,7 @@ class _Exploration:
     budget: Budget
     _numbers: dict[object, int] = field(default_factory=dict)
     _heads: list[State] = field(default_factory=list)
-    _ways: dict[int | None, tuple[_Way, ...]] = field(default_factory=dict)
+    _ways: dict[int | None, tuple[HeadPath, ...]] = field(default_factory=dict)
 
     def check(self) -> int:
         """Check every path, and return the number of paths.
@@ -420,7 +416,9 @@ class _Exploration:
             for end in ends:
                 yield {slot: end}, True
 
-    def _followed(self, costs: Costs, way: _Way, moves: Mapping[int, Fraction]) -> dict[tuple[Fraction, ...], Fraction]:
+    def _followed(
+        self, costs: Costs, way: HeadPath, moves: Mapping[int, Fraction]
+    ) -> dict[tuple[Fraction, ...], Fraction]:
         """Return the least costs after the path `way`, by the shifts of the noises that it carries.
 
         `costs` has the least costs before, and `moves` the change of each input. The certificate states the shifts.
@@ -430,10 +428,7 @@ class _Exploration:
         self.budget.spend(
             100 + 10 * len(costs) + 4 * len(moves) + sum(4 + 3 * len(change.inputs) for change in changes)
         )
-        slacks, outputs = (
-            [(change.noises, change.value({}, moves)) for change in each] for each in (way.slacks, way.outputs)
-        )
-        question = Followed(costs, way.carried, way.drawn, slacks, outputs, self.radius, self.most)
+        question = Followed(costs, way, moves, self.radius, self.most)
         with answers_count():
             answer = self.budget.answers.find(question.key, question)
             costs_after: dict[tuple[Fraction, ...], Fraction] = {}
@@ -451,7 +446,7 @@ class _Exploration:
 
     # --- ways -----------------------------------------------------------------------------------------
 
-    def _ways_from(self, head: int | None) -> tuple[_Way, ...]:
+    def _ways_from(self, head: int | None) -> tuple[HeadPath, ...]:
         """Return the paths from head number `head`, through an iteration or behind the loop.
 
         For None, return the paths up to the loop.
@@ -482,7 +477,7 @@ class _Exploration:
             for one in (guard, guard.opposite())
         ]
 
-    def _way(self, carried: int, end: State, *, elements: bool) -> _Way:
+    def _way(self, carried: int, end: State, *, elements: bool) -> HeadPath:
         side = self.runs.side
         slots = side.machine.slots
         ended = isinstance(side.machine.code[end.at], Halt)
@@ -492,7 +487,7 @@ class _Exploration:
             if (elements if slots[slot].name in self.runs.elements else ended)
         ]
         goal, kept = (None, ()) if ended else self._head(end)
-        return _Way(
+        return HeadPath(
             tuple(self._change(guard.form) for guard in end.outcomes),
             tuple(self._change(value.terms) for value in outputs if isinstance(value, Affine)),
             tuple(rate for _, rate in end.laws[carried:]),
