@@ -192,8 +192,8 @@ class Rows:
             self._by_key.update(dict.fromkeys(row.keys, row))
 
 
-class NoiseUniter:
-    """A finder of unions of states in a growing chain, where the states differ in constraints on noises."""
+class Uniter:
+    """A finder of unions of states in a growing chain that differ in constraints on noises, or only in guards."""
 
     def __init__(self, flow: Flow, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
         self._flow = flow
@@ -201,6 +201,15 @@ class NoiseUniter:
         self._states = states
         self._dominators = dominators
         self._rows = Rows()
+
+    def _around(self, group: Sequence[int], most: int) -> tuple[State, list[State]] | None:
+        """Return (the nearest state above all states of `group`, the other leaves below it); None for over `most`."""
+        above = self._dominators.common_of(group)
+        merged = set(group)
+        others = [self._states[leaf] for leaf in self._leaves.below(above) if leaf not in merged]
+        return None if len(others) > most else (self._states[above], others)
+
+    # --- constraints on noises ----------------------------------------------------------------------------
 
     def united(self, group: Sequence[int]) -> ConstraintSet | None:
         """Return a conjunction that is, up to measure zero, the union of the constraints of the states `group`.
@@ -215,18 +224,15 @@ class NoiseUniter:
         regions = [self._region(member, by) for member in members]
         hull = _hull(regions)
         self._rows.put_back(region.row for region in regions)
-        if hull is None:
+        around = None if hull is None else self._around(group, _MOST_LEAVES)
+        if hull is None or around is None:
             return None
         hull = change_coordinates(hull, by, -1)
-        above = self._dominators.common_of(group)
-        merged = set(group)
-        others = [self._states[leaf] for leaf in self._leaves.below(above) if leaf not in merged]
-        if len(others) > _MOST_LEAVES:
-            return None
+        above, others = around
         supports = self._flow.supports
         signs = supports(noise for member in members for noise in member.noises)
         facts = [*hull, *members[0].guards.items, *signs.items]
-        if not all(entails(facts, item) for item in self._states[above].constraints.items):
+        if not all(entails(facts, item) for item in above.constraints.items):
             return None
         there = ((other.constraints, other.guards, supports(other.noises)) for other in others)
         return constraint_set(hull) if contradict_each(facts, there) else None
@@ -236,6 +242,59 @@ class NoiseUniter:
         given = [*state.guards.items, *(item for item in signs if item.bound is not None)]
         constraints = change_coordinates(state.constraints.items, by) if by else state.constraints.items
         return _Region(constraints, given, self._rows.take(constraints, given))
+
+    # --- guards -------------------------------------------------------------------------------------------
+
+    def united_by_guards(self, group: Sequence[int]) -> list[tuple[list[int], ConstraintSet]]:
+        """Return disjoint parts of `group`, each with a conjunction that is the union of its states' guards.
+
+        Every part has at least two states; states in no part are not united.
+        """
+        guards = {node: self._states[node].guards for node in group}
+        members = {node: _Member(known, self._rows.take(known.items)) for node, known in guards.items()}
+        merged = self._merged(group, members)
+        self._rows.put_back(member.row for member in members.values())
+        return merged
+
+    def _merged(self, group: Sequence[int], members: Mapping[int, _Member]) -> list[tuple[list[int], ConstraintSet]]:
+        whole = self._union(list(group), members)
+        if whole is not None:
+            return [(list(group), whole)]
+        if not 2 < len(group) <= _MOST_PAIRED:
+            return []
+        merged: list[tuple[list[int], ConstraintSet]] = []
+        rest = list(group)
+        while rest:
+            first = rest.pop(0)
+            for other in rest:
+                both = self._union([first, other], members)
+                if both is not None:
+                    rest.remove(other)
+                    merged.append(([first, other], both))
+                    break
+        return merged
+
+    def _union(self, group: list[int], members: Mapping[int, _Member]) -> ConstraintSet | None:
+        around = self._around(group, _MOST_GUARD_LEAVES)
+        if around is None:
+            return None
+        above, others = around
+        regions = [members[node] for node in group]
+        # Of the i² constraints of a running maximum of i, these are the few to ask each region about.
+        known = [region.uppers for region in regions if region.uppers is not None]
+        uppers = set.intersection(*known) if known else None
+        candidates = dict[Constraint, None]()
+        for region in regions:
+            candidates.update(dict.fromkeys(region.items_from(uppers)))
+        if len(candidates) > _MOST_CANDIDATES:
+            return None
+        common = list(candidates)
+        for region in regions:
+            common = region.implied(common)
+        hull = irredundant(common)
+        if not all(entails(hull, item) for item in above.guards.items):
+            return None
+        return constraint_set(hull) if contradict_each(hull, ((other.guards,) for other in others)) else None
 
 
 @frozen
@@ -408,68 +467,6 @@ def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[l
     return [group for alike in groups.values() for group in alike]
 
 
-class GuardUniter:
-    """A finder of unions of states in a growing chain, where the states differ in their guards."""
-
-    def __init__(self, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
-        self._leaves = leaves
-        self._states = states
-        self._dominators = dominators
-        self._rows = Rows()
-
-    def united(self, group: Sequence[int]) -> list[tuple[list[int], ConstraintSet]]:
-        """Return disjoint parts of `group`, each with a conjunction that is the union of its states' guards.
-
-        Every part has at least two states; states in no part are not united.
-        """
-        guards = {node: self._states[node].guards for node in group}
-        members = {node: _Member(known, self._rows.take(known.items)) for node, known in guards.items()}
-        merged = self._merged(group, members)
-        self._rows.put_back(member.row for member in members.values())
-        return merged
-
-    def _merged(self, group: Sequence[int], members: Mapping[int, _Member]) -> list[tuple[list[int], ConstraintSet]]:
-        whole = self._union(list(group), members)
-        if whole is not None:
-            return [(list(group), whole)]
-        if not 2 < len(group) <= _MOST_PAIRED:
-            return []
-        merged: list[tuple[list[int], ConstraintSet]] = []
-        rest = list(group)
-        while rest:
-            first = rest.pop(0)
-            for other in rest:
-                both = self._union([first, other], members)
-                if both is not None:
-                    rest.remove(other)
-                    merged.append(([first, other], both))
-                    break
-        return merged
-
-    def _union(self, group: list[int], members: Mapping[int, _Member]) -> ConstraintSet | None:
-        above = self._dominators.common_of(group)
-        merged = set(group)
-        others = [self._states[leaf].guards for leaf in self._leaves.below(above) if leaf not in merged]
-        if len(others) > _MOST_GUARD_LEAVES:
-            return None
-        regions = [members[node] for node in group]
-        # Of the i² constraints of a running maximum of i, these are the few to ask each region about.
-        known = [region.uppers for region in regions if region.uppers is not None]
-        uppers = set.intersection(*known) if known else None
-        candidates = dict[Constraint, None]()
-        for region in regions:
-            candidates.update(dict.fromkeys(region.items_from(uppers)))
-        if len(candidates) > _MOST_CANDIDATES:
-            return None
-        common = list(candidates)
-        for region in regions:
-            common = region.implied(common)
-        hull = irredundant(common)
-        if not all(entails(hull, item) for item in self._states[above].guards.items):
-            return None
-        return constraint_set(hull) if contradict_each(hull, ((other,) for other in others)) else None
-
-
 class _Member:
     """The nonempty set of inputs that satisfy the guards of one state; `implied` tests what the guards imply."""
 
@@ -598,8 +595,7 @@ class _Explorer:
         self.exited: list[int] = []
         self.dominators = Dominators(0)
         self.leaves = Leaves(self.transitions)
-        self.uniter = NoiseUniter(flow, self.leaves, self.states, self.dominators)
-        self.guard_uniter = GuardUniter(self.leaves, self.states, self.dominators)
+        self.uniter = Uniter(flow, self.leaves, self.states, self.dominators)
         #: Whether states are looked up no more once their successors are known: nothing leads back to them.
         self.forgets = flow.forward and not display
         self.created = 0
@@ -753,7 +749,7 @@ class _Explorer:
         result: list[int] = []
         for group in alike_in_values(batch, self.states):
             rest = dict.fromkeys(group)
-            merged = self.guard_uniter.united(group) if len(group) > 1 else []
+            merged = self.uniter.united_by_guards(group) if len(group) > 1 else []
             for nodes, guards in merged:
                 for node in nodes:
                     del rest[node]

@@ -465,11 +465,12 @@ def _shown(value: SlotValue) -> Value | Affine | None:
 # --- The exits of a program: guards on its inputs, the weight of its choices, and an event over its noises ------------
 
 
-@frozen
+@frozen(eq=False)
 class Exit:
     """An exit that gives some answer at the inputs that satisfy the guards of its event.
 
-    Its probability is `weight`, that of its choices (None for 1), times the measures of the event's components.
+    Its probability is `weight`, that of its choices (None for 1), times the measures of the event's components. Exits
+    are compared by identity.
     """
 
     state: ExitState

@@ -26,7 +26,6 @@ from dipc.program.symbolic import (
     SymbolicRun,
     domain_range,
     expression,
-    symbolic_run,
 )
 from dipc.program.transitions import exchanged_by_transitions
 from dipc.program.weights import Weights
@@ -143,7 +142,7 @@ class _Exchanges:
     @cached_property
     def _symbolic(self) -> SymbolicRun | None:
         try:
-            return symbolic_run(self._flow)
+            return SymbolicRun(self._flow)
         except NotApplicable:
             return None
 

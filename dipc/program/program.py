@@ -19,7 +19,7 @@ from dipc.above import above
 from dipc.algebra.exppoly import Closed, ClosedForm, total
 from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import exact_rational
-from dipc.chain.event import Ball, Balls, ComponentTemplate, EventTemplate
+from dipc.chain.event import Ball, Balls, EventTemplate
 from dipc.chain.explore import explore
 from dipc.chain.flow import Flow, analyze, with_finite_noise
 from dipc.chain.state import ChoiceWeight, ExpressionWeight, finite_values
@@ -39,7 +39,7 @@ from dipc.measure.measure import (
     without_frames,
 )
 from dipc.noise.law import NoClosedForm
-from dipc.program.exits import FEW_RUNS, Exits, ManyRuns, OutputLaws, exits, many_runs, values_key
+from dipc.program.exits import FEW_RUNS, Exit, Exits, ManyRuns, OutputLaws, exits, many_runs, values_key
 from dipc.program.weights import Choices, check_choices, wrong_choices
 from dipc.sign.interval import Interval
 from dipc.text.ast import Expr, number
@@ -82,45 +82,20 @@ class WorkDone:
 
 
 @dataclass(slots=True, eq=False)
-class PlannedComponent:
-    """A component of an exit's event, with a cache of its `events` for the rows of a table seen so far.
-
-    A row's inputs, outputs and gamma fill in the `template`. `inputs` and `balls` are the indices of the inputs and
-    outputs that it needs. An event is found by the table cells of these, see `key`.
-    """
-
-    template: ComponentTemplate
-    inputs: tuple[int, ...]
-    balls: tuple[int, ...]
-    events: dict[tuple[Cell | None, ...], Event] = field(default_factory=dict)
-
-    def key(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Cell | None, ...]:
-        """Return the cells among `inputs`, `outputs` and `gamma` of a row on which the component's event depends."""
-        return (gamma, *[inputs[position] for position in self.inputs], *[outputs[position] for position in self.balls])
-
-
-@dataclass(slots=True, eq=False)
-class PlannedExit:
-    """An exit with its `event`, its independent `parts`, and the `weight` of the choices that lead to it."""
-
-    event: EventTemplate
-    parts: tuple[PlannedComponent, ...]
-    weight: Closed | None
-
-
-@dataclass(slots=True, eq=False)
 class _Plan:
     """The exits that produce the wanted outputs for given finite inputs; if they are many, their runs as a `graph`.
 
     `inputs` and `balls` are the indices of the row's inputs and outputs on which the probability depends, besides
-    gamma. `bounds` caches the probability by the cells of these.
+    gamma. `bounds` caches the probability by the cells of these. `events` caches the event of each component, by its
+    number among all components of the exits and by the cells on which it depends.
     """
 
-    exits: tuple[PlannedExit, ...]
+    exits: tuple[Exit, ...]
     inputs: tuple[int, ...]
     balls: tuple[int, ...]
     graph: RunTemplate | None = None
     bounds: dict[tuple[Cell | None, ...], Bound] = field(default_factory=dict)
+    events: dict[tuple[object, ...], Event] = field(default_factory=dict)
 
 
 class Probabilities:
@@ -181,8 +156,7 @@ class Probabilities:
         for plan in self._plans.values():
             if isinstance(plan, _Plan):
                 plan.bounds.clear()
-                for component in (component for exit_ in plan.exits for component in exit_.parts):
-                    component.events.clear()
+                plan.events.clear()
 
     def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
         """Return the shares, exit by exit, whose sum is the `probability` of `outputs` within `gamma` at `inputs`.
@@ -197,18 +171,26 @@ class Probabilities:
         reals, balls = self._substitution(plan, inputs, outputs, gamma)
         if plan.graph is not None:
             return (Share(None, (plan.graph.graph(reals),)),)
+        input_at, output_at = self._input_position, self._output_position
         result = []
+        number = 0
         for exit_ in plan.exits:
-            if not exit_.event.guards_hold(reals, balls):
-                continue
-            events = []
-            for component in exit_.parts:
-                key = component.key(inputs, outputs, gamma)
-                event = component.events.get(key)
-                if event is None:
-                    event = component.events[key] = component.template.event(reals, balls)
-                events.append(event)
-            result.append(Share(exit_.weight, tuple(events)))
+            components = exit_.event.components
+            if exit_.event.guards_hold(reals, balls):
+                events = []
+                for place, component in enumerate(components, number):
+                    key = (
+                        place,
+                        gamma,
+                        *[inputs[input_at[slot]] for slot in component.inputs],
+                        *[outputs[output_at[slot]] for slot in component.balls],
+                    )
+                    event = plan.events.get(key)
+                    if event is None:
+                        event = plan.events[key] = component.event(reals, balls)
+                    events.append(event)
+                result.append(Share(exit_.weight, tuple(events)))
+            number += len(components)
         return tuple(result)
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
@@ -223,10 +205,10 @@ class Probabilities:
             plan = self._explored(inputs, outputs, self.limits)
         return tuple((exit_.event, exit_.weight) for exit_ in plan.exits)
 
-    def plan_exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[PlannedExit, ...] | None:
-        """Return the exits for `inputs` with `outputs`, each with its events for known rows.
+    def plan_exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[Exit, ...] | None:
+        """Return the exits for `inputs` with `outputs`, or None if the runs are a graph.
 
-        None if the runs are a graph. The same object for all rows with these finite inputs and outputs. Raises
+        The same object for all rows with these finite inputs and outputs. Raises
         Undecided past a limit and DiagnosticError for programs that fail.
         """
         plan = self._plan(inputs, outputs)
@@ -310,20 +292,10 @@ class Probabilities:
         balls = [program.outputs[position] for position in self._real_outputs if outputs[position] is not None]
         self.work.explorations += 1
         explored = exits(self.flow, self.choices, limits, finite, wanted, [*wanted, *balls])
-        relevant = [
-            PlannedExit(each.event, tuple(map(self._component, each.event.components)), each.weight)
-            for each in explored.towards(wanted, balls)
-        ]
+        relevant = [*explored.towards(wanted, balls)]
         needed = sorted({self._input_position[slot] for each in relevant for slot in each.event.inputs})
         reached = tuple(self._output_position[slot] for slot in balls)
         return _Plan(tuple(relevant), tuple(needed), reached)
-
-    def _component(self, component: ComponentTemplate) -> PlannedComponent:
-        return PlannedComponent(
-            component,
-            tuple(self._input_position[slot] for slot in component.inputs),
-            tuple(self._output_position[slot] for slot in component.balls),
-        )
 
     # --- rows --------------------------------------------------------------------------------------
 

@@ -4,14 +4,14 @@ An `ExpressionTable` interns expressions as numbers. Two expressions with one nu
 and draws. Sums, products, `min`, `max`, `and`, `or` and `=` have their operands in one order, and sums are flat, so
 that `x[1] + x[2]` and `x[2] + x[1]` have one number. The converse does not hold: different numbers prove nothing.
 
-`symbolic_run` executes a program once, on expressions. A branch whose condition is an expression is executed on both
+`SymbolicRun` executes a program once, on expressions. A branch whose condition is an expression is executed on both
 sides, and a variable that differs afterwards becomes `if condition then one else other`.
 
 Lemma. Let a renaming exchange some inputs of one type, and some draws of one law. If it maps every output to itself,
 and the parameters of each draw to those of the draw's image, then the law of the outputs is unchanged when the inputs
 are exchanged.
 
-- Conditions: no input makes the program fail. `symbolic_run` proves that every value that is assigned is in its domain,
+- Conditions: no input makes the program fail. `SymbolicRun` proves that every value that is assigned is in its domain,
   from the least and the greatest value of each expression, and gives up otherwise.
 - Proof: draws are independent of each other, given their parameters. A draw that a run does not reach may be made all
   the same, because nothing depends on it. By induction over the draws in the order of the text, the images of the draws
@@ -513,16 +513,6 @@ class SymbolicDraw:
     parameters: tuple[Node, ...]
 
 
-@frozen
-class SymbolicRun:
-    """The outputs of a program by slot, its inputs, and its draws in the order of the text: expressions of `table`."""
-
-    table: ExpressionTable
-    inputs: Mapping[int, Node]
-    outputs: Mapping[int, Node | None]
-    draws: Mapping[Node, SymbolicDraw]
-
-
 #: The expression that each variable holds, by slot; _UNSET for one that may be unassigned.
 _Values = dict[int, Node]
 
@@ -532,46 +522,41 @@ _UNSET = -1
 _MOST_STEPS, _MOST_DEPTH = 100_000, 300
 
 
-def symbolic_run(flow: Flow, table: ExpressionTable | None = None) -> SymbolicRun:
-    """Return the outputs of the program of `flow` as expressions of `table`, by default a new table.
+class SymbolicRun:
+    """The `outputs` of a program by slot, its `inputs`, and its `draws` in the order of the text.
 
-    Raises NotApplicable if that is not possible. A program with a result never fails, whatever its inputs are.
+    All are expressions of `table`; the output of a variable that was never assigned is None. A program with a run never
+    fails, whatever its inputs are.
     """
-    if not flow.forward:
-        raise NotApplicable("it has a `while`")
-    return _Run(flow, table or ExpressionTable()).run()
 
-
-class _Run:
-    def __init__(self, flow: Flow, table: ExpressionTable) -> None:
+    def __init__(self, flow: Flow) -> None:
+        """Execute the program of `flow` on expressions; raise NotApplicable if that is not possible."""
+        if not flow.forward:
+            raise NotApplicable("it has a `while`")
+        self.table = table = ExpressionTable()
+        self.draws: dict[Node, SymbolicDraw] = {}
         self._flow = flow
-        self._table = table
         self._slots = flow.program.slots
-        self._draws: dict[Node, SymbolicDraw] = {}
         self._meets = _meeting_places(flow)
         self._steps = 0
-
-    def run(self) -> SymbolicRun:
-        program = self._flow.program
         values: _Values = {}
         for slot in self._slots:
             if slot.role is Role.INPUT:
-                values[slot.index] = self._table.leaf("input", slot.index, domain_range(slot))
+                values[slot.index] = table.leaf("input", slot.index, domain_range(slot))
             elif slot.initial is not None:
-                values[slot.index] = self._table.constant(slot.initial)
-        inputs = {slot: values[slot] for slot in program.inputs}
-        end = self._executed(self._flow.entry, self._flow.exit_label, values, 0)
-        outputs = {slot: end.get(slot) for slot in program.outputs}
-        if _UNSET in outputs.values():
+                values[slot.index] = table.constant(slot.initial)
+        self.inputs = {slot: values[slot] for slot in flow.program.inputs}
+        end = self._executed(flow.entry, flow.exit_label, values, 0)
+        self.outputs = {slot: end.get(slot) for slot in flow.program.outputs}
+        if _UNSET in self.outputs.values():
             raise NotApplicable("an output is not always assigned")
-        return SymbolicRun(self._table, inputs, outputs, self._draws)
 
     def _executed(self, label: int, stop: int, values: _Values, depth: int) -> _Values:
         """Return the variables at the label `stop`, through which every path from `label` leads.
 
         `values` are the variables at `label`, and are changed. `depth` is the number of branches around it.
         """
-        flow, table = self._flow, self._table
+        flow, table = self._flow, self.table
         if depth > _MOST_DEPTH:
             raise NotApplicable("its branches are too deep")
         while label != stop:
@@ -629,13 +614,13 @@ class _Run:
             elif _UNSET in (then, otherwise):
                 result[slot] = _UNSET
             else:
-                result[slot] = self._table.choice(condition, then, otherwise)
+                result[slot] = self.table.choice(condition, then, otherwise)
         return result
 
     def _drawn(self, label: int, place: object, law: object, parameters: tuple[Node, ...], range_: ValueRange) -> Node:
-        node = self._table.leaf("draw", label, range_)
+        node = self.table.leaf("draw", label, range_)
         draw = SymbolicDraw(label, place, law, parameters)
-        if self._draws.setdefault(node, draw) != draw:
+        if self.draws.setdefault(node, draw) != draw:
             raise NotApplicable("a draw is reached in several ways")
         return node
 
@@ -645,7 +630,7 @@ class _Run:
         return self._element(target.slots, target.low, self._expression(target.index, values))
 
     def _element(self, slots: tuple[int, ...], low: int, index: Node) -> int:
-        point = self._table.value(index)
+        point = self.table.value(index)
         if not isinstance(point, Fraction) or point.denominator != 1 or not 0 <= point - low < len(slots):
             raise NotApplicable("an index depends on inputs or draws")
         return slots[int(point) - low]
@@ -653,7 +638,7 @@ class _Run:
     def _checked(self, slot: int, node: Node) -> Node:
         """Return `node`; raise NotApplicable unless its values at every input are of the type of `slot`."""
         declared = self._slots[slot].type
-        range_ = self._table.ranges[node]
+        range_ = self.table.ranges[node]
         if isinstance(declared, DomType) and not range_.is_within(declared.values):
             raise NotApplicable(f"`{self._slots[slot].name}` may leave its domain")
         if isinstance(declared, IntType) and not (range_.whole or range_.is_within(_integers_of(range_))):
@@ -663,24 +648,24 @@ class _Run:
     def _expression(self, expr: DomExpr | AffineExpr | LinearComparison, values: _Values) -> Node:
         match expr:
             case AffineExpr(terms, constant):
-                return linear(self._table, terms, constant, lambda each: self._read(each, values))
+                return linear(self.table, terms, constant, lambda each: self._read(each, values))
             case LinearComparison(difference, op):
-                return self._table.compared(op, self._expression(difference, values))
+                return self.table.compared(op, self._expression(difference, values))
             case _:
-                return expression(self._table, expr, lambda each: self._read(each, values))
+                return expression(self.table, expr, lambda each: self._read(each, values))
 
     def _read(self, expr: Read | ReadElement, values: _Values) -> Node:
         if isinstance(expr, Read):
             return self._held(expr.slot, values)
         index = self._expression(expr.index, values)
-        listed = self._table.ranges[index].listed
+        listed = self.table.ranges[index].listed
         if listed is None:
             raise NotApplicable("an index depends on inputs or draws")
-        points = [self._table.constant(value) for _, value in sorted(listed, key=str)]
+        points = [self.table.constant(value) for _, value in sorted(listed, key=str)]
         result: Node | None = None
         for point in points:
             held = self._held(self._element(expr.slots, expr.low, point), values)
-            result = held if result is None else self._table.choice(self._table.equal(index, point), held, result)
+            result = held if result is None else self.table.choice(self.table.equal(index, point), held, result)
         assert result is not None
         return result
 

@@ -37,7 +37,8 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
 from dipc.measure.measure import Bound, Share
-from dipc.program.program import PlannedExit, Probabilities
+from dipc.program.exits import Exit
+from dipc.program.program import Probabilities
 from dipc.sign.piecewise import BetaForm
 from dipc.text.ast import Name, mentions
 from dipc.text.diagnostic import DiagnosticError
@@ -283,7 +284,7 @@ class Family:
     `known` has the obligations decided so far: whether the claim holds, by the greatest alpha and the constants.
     """
 
-    shares: tuple[tuple[PlannedExit, tuple[tuple[_Side, ...], ...]], ...]
+    shares: tuple[tuple[Exit, tuple[tuple[_Side, ...], ...]], ...]
     forms: list[IntegerForm]
     known: dict[tuple[Fraction, tuple[Fraction, ...]], bool] = field(default_factory=dict)
     #: The last multiple of alpha that sufficed as a bound of the constants; None is no bound.
@@ -296,10 +297,10 @@ class Family:
         for exit_, events in self.shares:
             parts = [
                 Event(
-                    part.template.around_zero,
+                    part.around_zero,
                     tuple([side.fixed or Halfspace(side.coefficients, next(left)) for side in sides]),
                 )
-                for part, sides in zip(exit_.parts, events, strict=True)
+                for part, sides in zip(exit_.event.components, events, strict=True)
             ]
             shares.append(Share(exit_.weight, tuple(parts)))
         return Bound(tuple(shares))
@@ -398,9 +399,7 @@ class RowFamilies:
                 family = self._families[key] = self._family(chosen, radius)
             yield family, members
 
-    def _holding(
-        self, each: PlannedExit, radius: Fraction, numbers: IntegerColumns, rows: Sequence[int]
-    ) -> bool | list[bool]:
+    def _holding(self, each: Exit, radius: Fraction, numbers: IntegerColumns, rows: Sequence[int]) -> bool | list[bool]:
         """Return at which of `rows` the guards of the exit `each` hold; a single truth value is that of all rows.
 
         `radius` is gamma, and `rows` are indices into the columns `numbers`.
@@ -423,14 +422,14 @@ class RowFamilies:
         values = self._form(guard.form.inputs, guard.form.constant).values(numbers, rows)
         return [value > 0 for value in values] if guard.strict else [value >= 0 for value in values]
 
-    def _family(self, exits: Sequence[PlannedExit], radius: Fraction) -> Family:
+    def _family(self, exits: Sequence[Exit], radius: Fraction) -> Family:
         shares = []
         forms: list[IntegerForm] = []
         for each in exits:
             events = []
-            for part in each.parts:
+            for part in each.event.components:
                 mine = []
-                for bound, slack in zip(part.template.bounds, part.template.slacks, strict=True):
+                for bound, slack in zip(part.bounds, part.slacks, strict=True):
                     form, fixed = None, None
                     if bound.ball is None and not slack.inputs:
                         fixed = Halfspace(bound.form.noises, slack.constant)

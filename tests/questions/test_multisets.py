@@ -15,7 +15,7 @@ from dipc.chain.state import finite_values
 from dipc.program.ideal import Distances, Ideal
 from dipc.program.inputs import FiniteInputs
 from dipc.program.interchange import interchangeable
-from dipc.program.symbolic import symbolic_run
+from dipc.program.symbolic import SymbolicRun
 from dipc.program.transitions import _Search
 from dipc.questions import multisets
 from dipc.questions.privacy.adjacency import MultisetPairs, parse_adjacency, read_pairs
@@ -337,7 +337,7 @@ def test_expressions_and_transitions_grow_with_the_number_of_people():
     expressions, transitions = [], []
     for n in (10, 20, 40):
         program = dipc.load(RESPONSES, n=n)
-        expressions.append(len(symbolic_run(program.flow).table.forms))
+        expressions.append(len(SymbolicRun(program.flow).table.forms))
         search = _Search(program.flow, program.choices.weights)
         assert len(search.exchangeable_pairs([*pairwise(program.core.inputs)])) == n - 1
         transitions.append(len(search._known))
