@@ -39,10 +39,10 @@ from dipc.questions.every_number.union_bound import UnionEvidence
 from dipc.questions.report import ClassResult, Refuted, RowResult
 from dipc.rules.halfspaces import Ceiling, Moving, bound_of
 from dipc.rules.rule import (
-    EachInput,
     Farkas,
     ProvedClass,
     SlackBound,
+    Unverified,
     Variable,
 )
 from dipc.text.ast import mentions
@@ -143,8 +143,8 @@ class _Writer:
 
     def _evidence(self, row: ClassResult, reader: ClaimReader) -> dict[str, Any]:
         match row.evidence:
-            case EachInput():
-                return {"open": "its inputs were decided one by one"}
+            case Unverified(reason=reason):
+                return {"open": reason}
             case Ceiling():
                 return {"empty": True}
             case Refuted() as refuted:

@@ -33,7 +33,7 @@ the probability of the answer is known for all rates, since its event does not d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from heapq import heappop, heappush
@@ -239,7 +239,7 @@ class Thresholds:
 
     def _begin(self, number: int, form: ClosedForm, factor: Fraction) -> Fraction:
         """An approximate t from which on `form` >= 1 - `factor`·beta, for the beta of inequality `number`."""
-        missing = _Approximation([(-_ONE, form.value), (-factor, self._posed[number][1].value)])
+        missing = _approximation([(-_ONE, form.value), (-factor, self._posed[number][1].value)])
         last = self._last.get(number, _ONE)
         low, high = last * Fraction(31, 32), last * Fraction(33, 32)
         while (at_high := missing(high)) > 0:
@@ -274,22 +274,23 @@ class Thresholds:
             return False
 
 
-class _Approximation:
-    """The sum 1 + Σ factor·function, evaluated in a little more than float precision, without a proved error."""
+def _approximation(summands: Sequence[tuple[Fraction, Closed]]) -> Callable[[Fraction], float]:
+    """Return the function 1 + Σ factor·summand of eps, in a little more than float precision, without a proved error.
 
-    def __init__(self, summands: Sequence[tuple[Fraction, Closed]]) -> None:
-        self._sums = []
-        for factor, value in summands:
-            above, below = fraction_of(value)
-            self._sums.append((_balls(above * factor), _balls(below)))
+    `summands` has pairs (factor, summand).
+    """
+    fractions = [(factor, *fraction_of(value)) for factor, value in summands]
+    sums = [(_balls(above * factor), _balls(below)) for factor, above, below in fractions]
 
-    def __call__(self, eps: Fraction) -> float:
+    def approximate(eps: Fraction) -> float:
         with precision(_BITS, 1):
             point = flint.arb(to_fmpq(eps))
             total = flint.arb(1)
-            for above, below in self._sums:
+            for above, below in sums:
                 total += _sum(above, point) / _sum(below, point)
             return float(total.mid())
+
+    return approximate
 
 
 def _balls(value: ExpPoly) -> list[tuple[flint.arb, int, flint.arb]]:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
 from dipc.above import above
-from dipc.algebra.exppoly import ClosedForm, ExpPoly, Quotient, fraction_of
+from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient, fraction_of
 from dipc.algebra.limits import Limits, NoClosedForm, Undecided
 from dipc.algebra.parametric import FLAT, Parametric, plus, times
 from dipc.algebra.record import Record, json_object
@@ -336,6 +336,11 @@ class Inequality:
         if isinstance(self.bound, EnclosedForm):
             raise NoClosedForm(self.bound.reason)
         return self.bound
+
+    @property
+    def missing(self) -> Closed:
+        """The function 1 - bound in closed form. Raises Undecided if it has none."""
+        return 1 - self.closed.value
 
 
 @frozen(eq=False)

@@ -24,7 +24,7 @@ from fractions import Fraction
 from math import floor
 from typing import Any, Unpack, assert_never
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, fraction_of
+from dipc.algebra.exppoly import ClosedForm, ExpPoly, fraction_of
 from dipc.algebra.limits import LimitReached, Limits, NoClosedForm, Undecided
 from dipc.algebra.numbers import round_down
 from dipc.algebra.parametric import FLAT, Compound, Operator, Parametric, TooLarge
@@ -432,20 +432,6 @@ def _at_its_eps(claims: Claims, digits: int) -> EpsSolution:
 
 
 @frozen(eq=False)
-class _Missing:
-    """The function 1 - Pr for the cases `rows`, or, if not `exact`, an upper bound of it."""
-
-    value: Closed
-    exact: bool
-    rows: tuple[int, ...]
-
-    @property
-    def form(self) -> Parametric:
-        above, below = fraction_of(self.value)
-        return Parametric({} if above.is_zero() else {FLAT: above}, below)
-
-
-@frozen(eq=False)
 class _Envelope:
     text: str
     pieces: tuple[EnvelopePiece, ...]
@@ -478,8 +464,7 @@ def solve_beta(claims: Claims, digits: int) -> BetaSolution:
                     texts.append(without.text)
                     pieces += without.pieces
                     continue
-                missing = [_Missing(1 - claimed.closed.value, claimed.exact, claimed.rows) for claimed in inequalities]
-                envelope = _envelope(missing, intervals, variable, digits, question.program.limits)
+                envelope = _envelope(inequalities, intervals, variable, digits, question.program.limits)
                 if around is not None:
                     envelope = _at_irrational_eps(inequalities, envelope.pieces, question, digits)
             except Undecided as undecided:
@@ -631,27 +616,34 @@ def union_text(inequalities: Sequence[Inequality], parameter: str, limits: Limit
     first = inequalities[0]
     terms = []
     for power in sorted({claimed.power for claimed in inequalities}):
-        coefficients = [_Missing(1 - c.closed.value, c.exact, c.rows) for c in inequalities if c.power == power]
+        coefficients = [claimed for claimed in inequalities if claimed.power == power]
         highest = _undominated(coefficients, first.intervals, limits)
-        text = str(ClosedForm(highest[0].value)) if len(highest) == 1 else str(_maximum(highest))
+        text = str(ClosedForm(highest[0].missing)) if len(highest) == 1 else str(_maximum(highest))
         if text != "0":
             exponent = f"^{power}" if power > 1 else ""
             terms.append(f"({text})*({parameter} - {first.start}){exponent}" if power else text)
     return " + ".join(terms) or "0"
 
 
-def _maximum(highest: Sequence[_Missing]) -> PiecewiseForm:
-    return PiecewiseForm(Compound(Operator.MAX, tuple(missing.form for missing in highest)))
+def _maximum(highest: Sequence[Inequality]) -> PiecewiseForm:
+    """Return the greatest 1 - Pr of the inequalities `highest`."""
+    fractions = [fraction_of(claimed.missing) for claimed in highest]
+    forms = [Parametric({} if above.is_zero() else {FLAT: above}, below) for above, below in fractions]
+    return PiecewiseForm(Compound(Operator.MAX, tuple(forms)))
 
 
 def _envelope(
-    missing: list[_Missing], intervals: tuple[Interval, ...], variable: Variable, digits: int, limits: Limits
+    inequalities: Sequence[Inequality],
+    intervals: tuple[Interval, ...],
+    variable: Variable,
+    digits: int,
+    limits: Limits,
 ) -> _Envelope:
-    highest = _undominated(missing, intervals, limits)
+    highest = _undominated(inequalities, intervals, limits)
     if len(highest) == 1:
         (only,) = highest
         pieces = [_single_piece(only, interval, variable, digits, limits) for interval in intervals]
-        return _Envelope(str(ClosedForm(only.value)), tuple(pieces))
+        return _Envelope(str(ClosedForm(only.missing)), tuple(pieces))
     try:
         envelope = _maximum(highest)
         text = str(envelope)
@@ -664,12 +656,14 @@ def _envelope(
     return _Envelope(text, tuple(split))
 
 
-def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limits: Limits) -> list[_Missing]:
-    kept: list[_Missing] = []
+def _undominated(
+    inequalities: Sequence[Inequality], intervals: tuple[Interval, ...], limits: Limits
+) -> list[Inequality]:
+    kept: list[Inequality] = []
     # The likely maximum comes first, so that it excludes most others at once; the order is a guess. Among equal
     # functions the exact one comes first.
     point = intervals[0].inner_point
-    for candidate in sorted(missing, key=lambda missing: (-missing.value.enclosure(point, 5)[0], not missing.exact)):
+    for candidate in sorted(inequalities, key=lambda one: (-one.missing.enclosure(point, 5)[0], not one.exact)):
         if any(_at_least(other, candidate, intervals, limits) for other in kept):
             continue
         kept = [other for other in kept if not _at_least(candidate, other, intervals, limits)]
@@ -677,23 +671,23 @@ def _undominated(missing: list[_Missing], intervals: tuple[Interval, ...], limit
     return kept
 
 
-def _at_least(first: _Missing, second: _Missing, intervals: tuple[Interval, ...], limits: Limits) -> bool:
-    difference = first.value - second.value
+def _at_least(first: Inequality, second: Inequality, intervals: tuple[Interval, ...], limits: Limits) -> bool:
+    difference = second.closed.value - first.closed.value
     numerator, _ = fraction_of(difference)
     return all(isinstance(decide_nonnegative(numerator, interval, limits), Holds) for interval in intervals)
 
 
 def _single_piece(
-    missing: _Missing, interval: Interval, variable: Variable, digits: int, limits: Limits
+    claimed: Inequality, interval: Interval, variable: Variable, digits: int, limits: Limits
 ) -> EnvelopePiece:
-    value = _value(*fraction_of(missing.value), interval.lower, digits, limits) if interval.is_point else None
+    value = _value(*fraction_of(claimed.missing), interval.lower, digits, limits) if interval.is_point else None
     span = span_between(*cuts(interval), digits, limits)
-    return EnvelopePiece(span, str(ClosedForm(missing.value)), missing.rows, value, variable, missing.exact)
+    return EnvelopePiece(span, str(ClosedForm(claimed.missing)), claimed.rows, value, variable, claimed.exact)
 
 
 def _split(
     envelope: PiecewiseForm,
-    highest: list[_Missing],
+    highest: list[Inequality],
     interval: Interval,
     variable: Variable,
     digits: int,
@@ -701,16 +695,16 @@ def _split(
 ) -> list[EnvelopePiece]:
     pieces = []
     for cell in envelope.cells(interval, limits):
-        owner = next(missing for missing in highest if _is_owner(missing, cell.numerator, cell.denominator))
+        owner = next(claimed for claimed in highest if _is_owner(claimed, cell.numerator, cell.denominator))
         lower, upper = EpsCut(cell.lower.value, not cell.lower.closed), EpsCut(cell.upper.value, cell.upper.closed)
         span = span_between(lower, upper, digits, limits)
         value = _value(cell.numerator, cell.denominator, interval.lower, digits, limits) if interval.is_point else None
-        pieces.append(EnvelopePiece(span, str(ClosedForm(owner.value)), owner.rows, value, variable, owner.exact))
+        pieces.append(EnvelopePiece(span, str(ClosedForm(owner.missing)), owner.rows, value, variable, owner.exact))
     return pieces
 
 
-def _is_owner(missing: _Missing, numerator: ExpPoly, denominator: ExpPoly) -> bool:
-    above, below = fraction_of(missing.value)
+def _is_owner(claimed: Inequality, numerator: ExpPoly, denominator: ExpPoly) -> bool:
+    above, below = fraction_of(claimed.missing)
     return above * denominator == numerator * below
 
 

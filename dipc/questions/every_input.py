@@ -67,12 +67,12 @@ from dipc.rules.least_slacks import Lower
 from dipc.rules.renaming import Pattern, PatternFinder
 from dipc.rules.rule import (
     BetaSummand,
-    ClaimedDistances,
     Derivation,
     Farkas,
     ProofStep,
     ProvedClass,
     Sharpness,
+    Unverified,
     Variable,
 )
 from dipc.sign.interval import Interval
@@ -1066,7 +1066,7 @@ class ClassCase:
         texts = [f"{name} = {low}..{high}" if low != high else f"{name} in {{{low}}}" for name, (low, high) in spans]
         return f'; `--inputs "{", ".join(texts)}"` decides these inputs, each as a row'
 
-    def _certified(self, evidence: ProvedClass | Ceiling) -> ProvedClass | Ceiling:
+    def _certified(self, evidence: ProvedClass | Ceiling) -> ProvedClass | Ceiling | Unverified:
         """Return `evidence`, marked as unverified if the `metric` block counts different answers as the same."""
         source = self.source
         if source.near is None or source.near.ideal.metric.core.same is None:
@@ -1074,13 +1074,7 @@ class ClassCase:
         beyond = "its `metric` block treats different answers as the same, and the checker derives no bound for that"
         if isinstance(evidence, ProvedClass):
             return replace(evidence, unverified=evidence.unverified or beyond)
-        return self._unverified(beyond)
-
-    def _unverified(self, beyond: str) -> ProvedClass:
-        """Return evidence that the class is proved, but not in a way that the checker can follow; `beyond` says why."""
-        nothing = Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), self.source.intervals)
-        why = Farkas(Derivation.WAYS, self.convex.facets, ClaimedDistances.fixed(_ZERO, _ZERO), ())
-        return ProvedClass(ProofStep(nothing, Variable.EPS, why), None, None, unverified=beyond)
+        return Unverified(beyond)
 
     def _established(self, established: Established) -> ClassResult:
         """Return the result that the claim is proved, by `established`, for this class or for a part of it."""
@@ -1103,7 +1097,7 @@ class ClassCase:
         The values at which its claim is vacuous are known for a single row, or from the limit of beta at infinity.
         """
         result = self._row(Method.BOUND, Verdict.ACCURATE)
-        result = replace(result, facets=self.convex.facets, evidence=self._unverified(self.BEYOND_CHECKER))
+        result = replace(result, facets=self.convex.facets, evidence=Unverified(self.BEYOND_CHECKER))
         note = result.note
         if len(rows) == 1:
             (row,) = rows

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from dipc.claims import conditions
     from dipc.program.ideal import Region
     from dipc.rules.halfspaces import Ceiling, Corner, Moving
-    from dipc.rules.rule import EachInput, ProvedClass
+    from dipc.rules.rule import ProvedClass, Unverified
 else:
     conditions = LazyModule("dipc.claims.conditions")
 
@@ -695,7 +695,7 @@ class ClassResult(RowResult):
     note: ClassNote | None = None
     rows: tuple[ClassResult, ...] = ()
     facets: tuple[Moving, ...] = field(default=(), compare=False, repr=False)
-    evidence: ProvedClass | Refuted | Ceiling | EachInput | None = field(default=None, compare=False, repr=False)
+    evidence: ProvedClass | Refuted | Ceiling | Unverified | None = field(default=None, compare=False, repr=False)
 
     @property
     def variable(self) -> str:

@@ -316,13 +316,13 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
             else None
         )
 
-    integers = yield from integer_distances.at_every_integer(goal, prove_distance, start)
-    if integers.step is None:
-        return None, integers.failing
+    found = yield from integer_distances.at_every_integer(goal, prove_distance, start)
+    if not isinstance(found, ProofStep):
+        return None, found
     distances = goal.required.distances
     ceiling = goal.ceiling if distances.alpha_rate else None
     counted = _slacks_beyond(goal) if distances.alpha_rate and goal.convex.inputs.integral else ()
-    evidence = ProvedClass(integers.step, goal.required.dd, ceiling, unverified=_ONE_BY_ONE, counted=counted)
+    evidence = ProvedClass(found, goal.required.dd, ceiling, unverified=_ONE_BY_ONE, counted=counted)
     return Established(goal, evidence), None
 
 

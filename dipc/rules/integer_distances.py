@@ -291,26 +291,12 @@ Asking = Generator[Obligation | Bound, Decision, R]
 Proving = Callable[[Goal], Asking[ProofStep | None]]
 
 
-@frozen
-class ByIntegers:
-    """The result of a proof at each integer distance, or gamma: `step` proves the goal at the least one.
-
-    If the goal is not proved, `step` is None and `failing` the first distance without a proof, or None if the proof for
-    all large distances at once fails.
-    """
-
-    step: ProofStep | None
-    failing: Fraction | None = None
-
-
-_NOTHING = ByIntegers(None)
-
-
-def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByIntegers]:
+def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ProofStep | Fraction | None]:
     """Prove `goal`, which leaves a distance open and is about a class with int inputs, at each integer distance.
 
-    `proving` proves a goal at one distance. From some distance on, all remaining ones are proved at once. If all
-    distances are integers, only those from `start` on count.
+    Return the proof at the least distance, or the first distance without a proof; None if the proof for all large
+    distances at once fails. `proving` proves a goal at one distance. From some distance on, all remaining ones are
+    proved at once. If all distances are integers, only those from `start` on count.
     """
     if not goal.required.distances.alpha_rate:
         return (yield from _by_rounded_gammas(goal, proving))
@@ -319,7 +305,7 @@ def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByI
     return (yield from _at_every_distance(goal, proving, start))
 
 
-def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
+def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ProofStep | Fraction | None]:
     """Prove `goal` for all gammas by rounding them to integers k, at each of which `proving` is called.
 
     For k - 1 <= gamma < k the probability is at least that at gamma = k - 1. If beta never grows with gamma, it is at
@@ -327,7 +313,7 @@ def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
     """
     claim, distances = goal.setting.claim, goal.required.distances
     if not conditions.trend(claim.beta, "gamma", claim.names(), claim.intervals).falls:
-        return _NOTHING
+        return None
 
     def wanted(number: Fraction) -> Requirement:
         fixed = ClaimedDistances.fixed(distances.alpha_base, number - 1)
@@ -337,7 +323,7 @@ def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
     return (yield from _one_by_one(goal, wanted, _far_away(goal, rounded), None, proving))
 
 
-def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
+def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ProofStep | Fraction | None]:
     """Prove `goal` for all distances by rounding them up to integers k, at each of which `proving` is called.
 
     For an input u with k - 1 < dd(u) <= k, facets of ints are as far away as for dd(u) = k, and other facets as for
@@ -345,13 +331,13 @@ def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ByIntegers]:
     """
     claim, required = goal.setting.claim, goal.required
     if required.distances.gamma_rate or not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
-        return _NOTHING
+        return None
     near = goal.requiring(claim.at_number(_ZERO))
     if near.empty is not None or (yield from proving(near)) is None:
-        return _NOTHING
+        return None
     rounded = Goal(goal.setting, replace(goal.convex, facets=tuple(_rounded_facets(goal.convex))), required)
     if rounded.empty is not None:
-        return _NOTHING
+        return None
     return (yield from _at_every_distance(rounded, proving))
 
 
@@ -373,7 +359,7 @@ def at_distance(goal: Goal, distance: Fraction) -> Goal:
     return goal.requiring(goal.setting.claim.at_number(distance))
 
 
-def _at_every_distance(goal: Goal, proving: Proving, start: int = 1) -> Asking[ByIntegers]:
+def _at_every_distance(goal: Goal, proving: Proving, start: int = 1) -> Asking[ProofStep | Fraction | None]:
     far = _far_away(goal, goal.required.distances)
     return (yield from _one_by_one(goal, goal.setting.claim.at_number, far, goal.greatest, proving, start))
 
@@ -385,7 +371,7 @@ def _one_by_one(
     greatest: Fraction | None,
     proving: Proving,
     start: int = 1,
-) -> Asking[ByIntegers]:
+) -> Asking[ProofStep | Fraction | None]:
     """Prove `goal` with `wanted(d)` for each integer d from `start` to `greatest`, and by `far` for all large d.
 
     `proving` proves a goal at one distance. A `greatest` of None means that there is no greatest distance.
@@ -398,7 +384,7 @@ def _one_by_one(
         if distance == start + _FIRST and (greatest is None or greatest > MOST_SINGLE):
             last = far.start()
             if last is None:
-                return _NOTHING
+                return None
         if last is not None and distance >= last:
             break
         each = goal.requiring(wanted(Fraction(distance)))
@@ -406,14 +392,14 @@ def _one_by_one(
             break
         proved = yield from proving(each)
         if proved is None:
-            return ByIntegers(None, Fraction(distance))
+            return Fraction(distance)
         step = step or proved
     if step is None:
         least = wanted(_ONE)
         assert least.beta is not None, "beta is known at a number"
         obligation = Obligation(Bound(()), least.beta, goal.setting.claim.intervals)
         step = ProofStep(obligation, least.variable, Farkas(Derivation.WAYS, goal.convex.facets, least.distances, ()))
-    return ByIntegers(step)
+    return step
 
 
 def _far_away(goal: Goal, distances: ClaimedDistances) -> FarAway:

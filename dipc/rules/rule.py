@@ -220,8 +220,10 @@ class ProvedClass:
 
 
 @frozen
-class EachInput:
-    """The evidence for a class of finitely many inputs: the claim was decided at each of them."""
+class Unverified:
+    """The evidence for a class that was proved in a way that the checker does not follow; `reason` says in which."""
+
+    reason: str
 
 
 def _no_exits() -> None:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from itertools import product
 
 from dipc.decide.obligation import Bound, Share
-from dipc.frozen import frozen
 from dipc.measure.event import Event
 from dipc.rules.centered_exits import CenteredExit, Level, NoiseComponent, is_whole, opposite
 from dipc.rules.least_slacks import is_constant, joint_evidence, slack_bound
@@ -22,11 +21,9 @@ from dipc.rules.rule import Bounds, Instance, Rule
 _MOST_COMPARISONS = 5
 
 
-@frozen
-class Certain:
-    """An end of the range of a comparison's probability that needs no slack: 1 if `one`, else 0."""
-
-    one: bool
+#: An end of the range of a comparison's probability: the level of the slack there, or whether it is certain, where it
+#: is 1 or 0 and needs no slack.
+End = Level | bool
 
 
 def vertices(instance: Instance) -> Bounds | None:
@@ -100,7 +97,7 @@ def _complement(component: NoiseComponent) -> NoiseComponent | None:
     return None if other is None else NoiseComponent(component.noises, (other,))
 
 
-def _ends(component: NoiseComponent, instance: Instance) -> list[Level | Certain]:
+def _ends(component: NoiseComponent, instance: Instance) -> list[End]:
     """Return the least and the greatest probability of the comparison `component` over the class of `instance`.
 
     Each is given by the level of the slack at which the comparison has this probability, or as certain.
@@ -108,21 +105,19 @@ def _ends(component: NoiseComponent, instance: Instance) -> list[Level | Certain
     (half,) = component.halfspaces
     distances = instance.distances
     if distances.is_open and not component.scales:
-        return [Certain(one=False), Certain(one=True)]
-    result: list[Level | Certain] = []
+        return [False, True]
+    result: list[End] = []
     for sign, form in ((1, half.slack), (-1, -half.slack)):
         slack = slack_bound(form, instance.facets, distances, instance.whole)
         if slack is None or (distances.is_open and slack.base < 0):
-            result.append(Certain(one=sign < 0))
+            result.append(sign < 0)
         else:
             base, slope = distances.level(slack)
             result.append((sign * base, sign * slope))
     return result
 
 
-def _events(
-    path: Path, comparisons: Sequence[NoiseComponent], vertex: Sequence[Level | Certain]
-) -> tuple[Event, ...] | None:
+def _events(path: Path, comparisons: Sequence[NoiseComponent], vertex: Sequence[End]) -> tuple[Event, ...] | None:
     """Return the events of the exit `path` at a vertex, or None if the exit is impossible there.
 
     `vertex` has one value for each of the `comparisons`.
@@ -130,8 +125,8 @@ def _events(
     events: list[Event] = []
     for index, holds in path:
         end, component = vertex[index], comparisons[index]
-        if isinstance(end, Certain):
-            if end.one != holds:
+        if isinstance(end, bool):
+            if end != holds:
                 return None
         elif holds:
             events.append(component.event([end]))

@@ -56,7 +56,7 @@ from dipc.questions.report import (
 from dipc.questions.source import Case, Settling, Source
 from dipc.rules.class_claim import ClassClaim, Requirement, products
 from dipc.rules.input_classes import require_product
-from dipc.rules.rule import EachInput, ProofStep
+from dipc.rules.rule import ProofStep, Unverified
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.ast import mentions
@@ -333,7 +333,8 @@ class AllNumbers(ClassSource):
                 rows.append(row)
             if rows:
                 result = self.row(f"{self.parameter} = {number}", Method.INPUTS, Verdict.ACCURATE)
-                result = replace(result, vacuous=all(row.vacuous for row in rows), evidence=EachInput())
+                evidence = Unverified("its inputs were decided one by one")
+                result = replace(result, vacuous=all(row.vacuous for row in rows), evidence=evidence)
                 return result, len(rows) <= MOST_IN_CLASSES
         return None
 
