@@ -34,7 +34,7 @@ from dipc.text.ast import (
     walk,
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
-from dipc.text.numbers import NoMonomial
+from dipc.text.numbers import FormError
 from dipc.text.printer import print_expression
 
 # --- Whether a claim expression falls as a distance grows: decided where it is one closed form, else put together -----
@@ -128,7 +128,7 @@ class _Analysis:
             case Binary(op=op, left=left, right=right) if op in _OPERATORS:
                 return _combined(_OPERATORS[op], [self.trend(left), self.trend(right)])
             case Binary(op=BinaryOp.POWER, left=left, right=right):
-                with suppress(NoMonomial):
+                with suppress(FormError):
                     return _power(self.trend(left), self.whole.rational(right, self.names))
             case Call(function="exp" | "erfc" as function, arguments=(inner,)):
                 trend = self.trend(inner) if function == "exp" else _negated(self.trend(inner))

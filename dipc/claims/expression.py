@@ -55,7 +55,7 @@ from dipc.text.ast import (
     walk,
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, did_you_mean, listing
-from dipc.text.numbers import NoMonomial, monomial, power_of
+from dipc.text.numbers import FormError, monomial, power_of
 from dipc.text.parser import FUNCTIONS, parse_expression
 from dipc.text.printer import print_expression
 from dipc.text.syntax_errors import MAX_POWER
@@ -168,7 +168,7 @@ def split_exponent(tree: Expr, constant: Callable[[Expr], Fraction]) -> tuple[Re
     """Return (c, rest) with `tree` = c + rest, where the real number c is the sum of the constant summands.
 
     The rest is None if it is 0. `constant` evaluates an expression in which no eps, distance or function occurs; a
-    summand for which it raises NoMonomial stays in the rest.
+    summand for which it raises FormError stays in the rest.
     """
     number, rest = ZERO, None
     for term in summands(tree):
@@ -176,7 +176,7 @@ def split_exponent(tree: Expr, constant: Callable[[Expr], Fraction]) -> tuple[Re
             if is_constant(term):
                 number = number + monomial(term, constant)[0]
                 continue
-        except NoMonomial:
+        except FormError:
             pass
         except NotReal:
             return ZERO, tree
@@ -288,7 +288,7 @@ class ClaimExpression:
             ) from None
 
     def rational(self, node: Expr, names: Mapping[str, Parametric]) -> Fraction:
-        """Return the rational number `node`, a part of this expression; raise NoMonomial if it is not one.
+        """Return the rational number `node`, a part of this expression; raise FormError if it is not one.
 
         `names` has the values of the names in it.
         """
@@ -296,7 +296,7 @@ class ClaimExpression:
             value = constant_of(replace(self, tree=node).value(names))
             if value is not None:
                 return value
-        raise NoMonomial(node.span, None)
+        raise FormError(node.span, None)
 
     def error(self, code: str, message: str, node: Expr, label: str = "", *notes: str) -> DiagnosticError:
         """Return the DiagnosticError with this `code` and `message`, which points to `node`, a part of this expression.
@@ -444,7 +444,7 @@ class _Evaluation:
     def _power(self, base: Selected, node: Binary) -> Selected:
         exponent, number = constant_of(self.value(node.right)), constant_of(base)
         if exponent is not None and number is not None:
-            with suppress(NoMonomial, NotReal):
+            with suppress(FormError, NotReal):
                 root = power_of(Real.from_rational(number), exponent, node.span).rational
                 if root is not None:
                     return Parametric.number(root)
@@ -464,7 +464,7 @@ class _Evaluation:
     def _rational(self, node: Expr) -> Fraction:
         value = constant_of(self.value(node)) if is_constant(node) else None
         if value is None:
-            raise NoMonomial(node.span, None)
+            raise FormError(node.span, None)
         return value
 
     def _call(self, node: Call) -> Selected:
@@ -618,7 +618,7 @@ class NormalParts:
         try:
             scale, power = monomial(argument, constant)
             yield from normals.normal_function(call.function, scale, power)
-        except NoMonomial as error:
+        except FormError as error:
             raise self.expression.error(
                 "E0617", "the argument of erfc must be a number or a number times eps", argument, error.reason or ""
             ) from None
@@ -708,7 +708,7 @@ def scales(parts: NormalParts, names: Mapping[str, Parametric]) -> bool:
         try:
             factor, power = monomial(argument, lambda node: parts.expression.rational(node, at_one))
             other, _ = monomial(argument, lambda node: parts.expression.rational(node, at_four))
-        except NoMonomial:
+        except FormError:
             return False
         if factor.sign and (
             (2 * power).denominator > 1 or other != factor * Real.from_rational(2).power(int(2 * power))

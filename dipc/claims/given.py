@@ -85,17 +85,8 @@ def number_of(cell: Cell | None) -> Fraction:
     return cell.value
 
 
-@frozen
-class BadCell:
-    """A mistake in a cell that cannot be read: the code, message and notes of a diagnostic without a place."""
-
-    code: str
-    message: str
-    notes: tuple[str, ...]
-
-
-#: The result of reading a cell: None for an empty one.
-Read = Cell | BadCell | None
+#: The result of reading a cell: None for an empty one, and a diagnostic without a place for one that cannot be read.
+Read = Cell | Diagnostic | None
 
 
 class CellPool:
@@ -121,7 +112,7 @@ class CellPool:
 
 
 class Column(dict[str, Read]):
-    """A cache for one column: the text of each distinct cell, with the Cell or BadCell that was read from it."""
+    """A cache for one column: the text of each distinct cell, with the Cell that was read from it, or a Diagnostic."""
 
     def __init__(self, read: Callable[[str], Read]) -> None:
         super().__init__()
@@ -137,9 +128,9 @@ INFINITY = Cell(None, "inf")
 
 
 def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callable[[str], Read]:  # noqa: A002 - the word of the language
-    """Return a function that reads the text of a cell in the column `name`: a Cell from `pool`, a BadCell, or None.
+    """Return a function that reads the text of a cell in the column `name`: a Cell from `pool`, a Diagnostic, or None.
 
-    The value must be of this `type`. An empty text gives a BadCell if a value is `required`, else None.
+    The value must be of this `type`. An empty text gives a Diagnostic if a value is `required`, else None.
     """
     members = frozenset(type.values) if isinstance(type, DomType) else frozenset()
 
@@ -147,18 +138,20 @@ def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callab
         text = raw.strip()
         if not text:
             note = "only cells of outputs may be left empty"
-            return BadCell("E0512", f"the input `{name}` is left empty", (note,)) if required else None
+            return Diagnostic("E0512", f"the input `{name}` is left empty", notes=(note,)) if required else None
         match type:
             case BoolType():
                 if text.lower() in {"true", "false"}:
                     return pool.cell(text.lower() == "true")
-                return BadCell("E0511", f"{_quote(text)} is not a value of `{name}`", ("write `true` or `false`",))
+                return Diagnostic(
+                    "E0511", f"{_quote(text)} is not a value of `{name}`", notes=("write `true` or `false`",)
+                )
             case DomType(values=values):
                 return _member(name, text, values, members, pool)
             case IntType():
                 cell = _number(text, pool)
                 if isinstance(cell, Cell) and isinstance(cell.value, Fraction) and cell.value.denominator != 1:
-                    return BadCell("E0511", f"{_quote(text)} is not an integer", ("write an integer",))
+                    return Diagnostic("E0511", f"{_quote(text)} is not an integer", notes=("write an integer",))
                 return cell
             case RealType():
                 return _number(text, pool)
@@ -171,7 +164,7 @@ def claim_reader(name: str, pool: CellPool) -> Callable[[str], Read]:
     """Return a function that reads the text of a cell in the column `name`, which is alpha, gamma or dd.
 
     The text is a rational >= 0, in dd also `inf`, in alpha also `dd`. The function returns a Cell from `pool`, a
-    BadCell, or None for an empty text.
+    Diagnostic, or None for an empty text.
     """
 
     def read(raw: str) -> Read:
@@ -184,7 +177,9 @@ def claim_reader(name: str, pool: CellPool) -> Callable[[str], Read]:
             return pool.cell("dd")
         cell = _number(text, pool)
         if isinstance(cell, Cell) and isinstance(cell.value, Fraction) and cell.value < 0:
-            return BadCell("E0513", f"{name} is negative", ("a distance must be a rational number of at least 0",))
+            return Diagnostic(
+                "E0513", f"{name} is negative", notes=("a distance must be a rational number of at least 0",)
+            )
         return cell
 
     return read
@@ -217,12 +212,12 @@ def describe_domain(values: tuple[Value, ...]) -> str:
 
 def _member(
     name: str, text: str, values: tuple[Value, ...], members: frozenset[Value], pool: CellPool
-) -> Cell | BadCell:
+) -> Cell | Diagnostic:
     if isinstance(values[0], Fraction):
         cell = _number(text, pool)
-        if isinstance(cell, BadCell):
+        if isinstance(cell, Diagnostic):
             domain = describe_domain(values)
-            return BadCell(cell.code, cell.message, (*cell.notes, f"the domain of `{name}` is {domain}"))
+            return Diagnostic(cell.code, cell.message, notes=(*cell.notes, f"the domain of `{name}` is {domain}"))
         value = cell.value
     else:
         value, cell = text, pool.cell(text)
@@ -231,14 +226,14 @@ def _member(
     notes = [f"the domain of `{name}` is {describe_domain(values)}"]
     if isinstance(value, str):
         notes += did_you_mean(text, [str(candidate) for candidate in values])
-    return BadCell("E0511", f"{_quote(text)} is not in the domain of `{name}`", tuple(notes))
+    return Diagnostic("E0511", f"{_quote(text)} is not in the domain of `{name}`", notes=tuple(notes))
 
 
-def _number(text: str, pool: CellPool) -> Cell | BadCell:
+def _number(text: str, pool: CellPool) -> Cell | Diagnostic:
     try:
         return pool.cell(parse_rational(text))
     except NotExact as error:
-        return BadCell("E0510", f"{_quote(text)} {error.reason}", (_number_note(text, error.reason),))
+        return Diagnostic("E0510", f"{_quote(text)} {error.reason}", notes=(_number_note(text, error.reason),))
 
 
 def _number_note(text: str, reason: str) -> str:
@@ -425,7 +420,7 @@ def _allowed_values(slot: Slot, texts: Sequence[str], span: Span, which: str = "
     read = slot_reader(slot.name, slot.type, True, CellPool())
     for text in texts:
         cell = read(text)
-        if isinstance(cell, BadCell):
+        if isinstance(cell, Diagnostic):
             raise BadValue(span, cell.message + (f" ({which})" if which else ""), *cell.notes)
         assert cell is not None
         assert cell.value is not None

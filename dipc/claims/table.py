@@ -14,7 +14,6 @@ from typing import IO, Any, Protocol, cast, overload
 
 from dipc.algebra.numbers import exact_rational
 from dipc.claims.given import (
-    BadCell,
     Cell,
     CellPool,
     Column,
@@ -556,7 +555,7 @@ def _cells(slots: Sequence[Slot], role: str, values: Mapping[str, object], pool:
         if slot.name in given:
             text = cell_text(given[slot.name], f"{role} {slot.name}")
             read = slot_reader(slot.name, slot.type, False, pool)(text)
-            if isinstance(read, BadCell):
+            if isinstance(read, Diagnostic):
                 mistakes.append(Diagnostic(read.code, f"{role} `{slot.name}`: {read.message}", notes=read.notes))
             else:
                 cell = read
@@ -707,9 +706,9 @@ class _Reader:
                 self._ragged(number, record, width)
                 continue
             cells = [column[text] for column, text in zip(columns, record, strict=True)]
-            if BadCell in map(type, cells):
+            if Diagnostic in map(type, cells):
                 for index, cell in enumerate(cells):
-                    if isinstance(cell, BadCell):
+                    if isinstance(cell, Diagnostic):
                         label = f"column `{names[index]}`"
                         self._note(cell.code, cell.message, number, index, names[index], label, cell.notes)
                 continue

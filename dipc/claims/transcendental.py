@@ -53,7 +53,7 @@ from dipc.text.ast import (
     walk,
 )
 from dipc.text.diagnostic import DiagnosticError, SourceText, bad_input
-from dipc.text.numbers import NoMonomial, is_irrational, monomial
+from dipc.text.numbers import FormError, is_irrational, monomial
 from dipc.text.parser import parse_interval
 from dipc.text.printer import print_expression, print_interval
 from dipc.text.program import CoreProgram
@@ -561,14 +561,14 @@ class _Enclosure:
             if power and self.eps is not None:
                 factor = factor * Real.from_rational(self.eps).power(int(2 * power)).sqrt()
             return factor
-        except (NoMonomial, NotReal):
+        except (FormError, NotReal):
             self._check_logarithms_and_roots(node)
             return None
 
     def rational(self, node: Expr) -> Fraction:
         try:
             return self.expression.rational(node, self.names)
-        except NoMonomial:
+        except FormError:
             known = monomial(node, self.rational)[0].rational if is_irrational(node) else None
             if known is None:
                 raise

@@ -11,8 +11,8 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
 import dipc
-from dipc.editors.symbols import Mistake, Symbols, Worker, WorkStopped, completions, mistakes, probabilities
-from dipc.text.diagnostic import DiagnosticError, SourceText, Span
+from dipc.editors.symbols import Symbols, Worker, WorkStopped, completions, mistakes, probabilities
+from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 from dipc.text.printer import formatted
 
 #: The pause in typing, in seconds, after which the program is checked, and the time that a hover waits.
@@ -43,12 +43,18 @@ class Server(LanguageServer):
             diagnostics = [self._diagnostic(document, each) for each in known]
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(document.uri, diagnostics, version))
 
-    def _diagnostic(self, document: TextDocument, mistake: Mistake) -> types.Diagnostic:
-        place = types.Range(types.Position(mistake.line, mistake.start), types.Position(mistake.line, mistake.end))
+    def _diagnostic(self, document: TextDocument, mistake: Diagnostic) -> types.Diagnostic:
+        line = start = end = 0
+        if (place := mistake.excerpt) is not None:
+            line, start = place.line - 1, min(place.column - 1, len(place.text))
+            end = min(start + place.length, len(place.text))
+        marked = types.Range(types.Position(line, start), types.Position(line, end))
+        # The text beneath the caret is often a part of the message.
+        beneath = "" if mistake.label in mistake.message else f": {mistake.label}"
         severity = types.DiagnosticSeverity.Warning if mistake.is_warning else types.DiagnosticSeverity.Error
         return types.Diagnostic(
-            range=document.position_codec.range_to_client_units(document.lines, place),
-            message=mistake.message,
+            range=document.position_codec.range_to_client_units(document.lines, marked),
+            message="\n".join([mistake.message + beneath, *mistake.notes]),
             severity=severity,
             code=mistake.code,
             source="dipc",

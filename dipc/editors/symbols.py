@@ -257,40 +257,13 @@ _NAME = "program"
 _MOST_ANSWERS = 8
 
 
-@frozen
-class Mistake:
-    """A mistake with its place, counted from 0 in characters, and a message that says how to correct it."""
-
-    line: int
-    start: int
-    end: int
-    code: str
-    message: str
-    is_warning: bool
-
-
-def mistakes(text: str) -> Sequence[Mistake]:
-    """Return the mistakes of the program `text`, as `dipc check` reports them."""
+def mistakes(text: str) -> Sequence[Diagnostic]:
+    """Return the diagnostics of the program `text`, as `dipc check` reports them."""
     try:
         load_source(SourceText(_NAME, text), {}, None)
     except DiagnosticError as error:
-        return [_mistake(diagnostic) for diagnostic in error.diagnostics]
+        return error.diagnostics
     return []
-
-
-def _mistake(diagnostic: Diagnostic) -> Mistake:
-    message = "\n".join([_sentence(diagnostic), *diagnostic.notes])
-    place = diagnostic.excerpt
-    if place is None:
-        return Mistake(0, 0, 0, diagnostic.code, message, diagnostic.is_warning)
-    start = min(place.column - 1, len(place.text))
-    end = min(start + place.length, len(place.text))
-    return Mistake(place.line - 1, start, end, diagnostic.code, message, diagnostic.is_warning)
-
-
-def _sentence(diagnostic: Diagnostic) -> str:
-    # The text beneath the caret is often a part of the message.
-    return diagnostic.message if diagnostic.label in diagnostic.message else f"{diagnostic.message}: {diagnostic.label}"
 
 
 def probabilities(text: str) -> str | None:

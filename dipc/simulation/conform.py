@@ -19,7 +19,7 @@ from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_confidence, exact_eps, exact_grid, to_fmpq
 from dipc.algebra.record import Record
-from dipc.claims.given import BadCell, Cell, CellPool, Column, slot_reader
+from dipc.claims.given import Cell, CellPool, Column, slot_reader
 from dipc.claims.table import cell_text, input_cells
 from dipc.frozen import frozen
 from dipc.measure.measure import Probability
@@ -288,7 +288,7 @@ def _read(
             cell = column[texts[index]]
             if isinstance(cell, Cell) and cell.value is not None:
                 values.append(cell.value)
-            elif isinstance(cell, BadCell):
+            elif isinstance(cell, Diagnostic):
                 mistakes.append(Diagnostic("E1602", cell.message, excerpt, notes=cell.notes))
         text = texts[header.index(COUNT)].strip() if counted else "1"
         if not (text.isascii() and text.isdigit() and len(text) <= 18):

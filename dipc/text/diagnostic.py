@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -217,7 +217,10 @@ def render(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
     The text ends in a newline, unless there is no diagnostic at all. Without `color` it consists of printable
     characters and newlines only, whatever the sources contain; with it, only ANSI colors are added.
     """
-    paint = _Paint(color)
+
+    def paint(style: str, text: str) -> str:
+        return f"{style}{text}{PLAIN}" if color and text else text
+
     all_of = list(diagnostics)
     blocks = ["\n".join(_diagnostic(diagnostic, paint)) for diagnostic in all_of]
     errors = sum(not diagnostic.is_warning for diagnostic in all_of)
@@ -226,27 +229,15 @@ def render(diagnostics: Iterable[Diagnostic], *, color: bool = False) -> str:
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
-@frozen
-class _Paint:
-    color: bool
-
-    def __call__(self, style: str, text: str) -> str:
-        return f"{style}{text}{PLAIN}" if self.color and text else text
-
-
-@frozen
-class _Place:
-    excerpt: Excerpt
-    label: str
-    primary: bool
+#: A function of a style and a text, which returns the text in that style.
+_Paint = Callable[[str, str], str]
 
 
 def _diagnostic(diagnostic: Diagnostic, paint: _Paint) -> Iterator[str]:
     kind = paint(YELLOW, f"warning[{diagnostic.code}]") if diagnostic.is_warning else ""
     yield (kind or paint(RED, f"error[{diagnostic.code}]")) + paint(BOLD, f": {printable(diagnostic.message)}")
-    places = [_Place(label.excerpt, label.text, False) for label in diagnostic.secondary]
-    if diagnostic.excerpt is not None:
-        places.insert(0, _Place(diagnostic.excerpt, diagnostic.label, True))
+    primary = None if diagnostic.excerpt is None else Label(diagnostic.excerpt, diagnostic.label)
+    places = [*([] if primary is None else [primary]), *diagnostic.secondary]
     margin = " " * max((len(str(place.excerpt.line)) for place in places), default=1)
     files = dict.fromkeys(place.excerpt.file for place in places)
     for number, file in enumerate(files):
@@ -255,25 +246,25 @@ def _diagnostic(diagnostic: Diagnostic, paint: _Paint) -> Iterator[str]:
         arrow = ":::" if number else "-->"
         yield f"{margin}{paint(BLUE, arrow)} {printable(file)}:{first.line}:{first.column}"
         yield f"{margin} {paint(BLUE, '|')}"
-        yield from _places(here, margin, paint)
+        yield from _places(here, primary, margin, paint)
     for note in diagnostic.notes:
         head, *rest = note.split("\n")
         yield f"{margin} {paint(BLUE, '=')} {paint(CYAN, 'help')}: {printable(head)}"
         yield from (f"{margin}         {printable(line)}".rstrip() for line in rest)
 
 
-def _places(places: list[_Place], margin: str, paint: _Paint) -> Iterator[str]:
+def _places(places: list[Label], primary: Label | None, margin: str, paint: _Paint) -> Iterator[str]:
     bar = paint(BLUE, "|")
     above = 0
-    for place in sorted(places, key=lambda place: (place.excerpt.line, not place.primary)):
+    for place in sorted(places, key=lambda place: (place.excerpt.line, place is not primary)):
         line, before, marks = _marked(place.excerpt)
         if place.excerpt.line != above:
             if above and place.excerpt.line > above + 1:
                 yield paint(BLUE, CUT)
             above = place.excerpt.line
             yield f"{paint(BLUE, str(above).rjust(len(margin)))} {bar} {line}".rstrip()
-        style, mark = (RED, "^") if place.primary else (BLUE, "-")
-        marked = mark * marks + (f" {printable(place.label)}" if place.label else "")
+        style, mark = (RED, "^") if place is primary else (BLUE, "-")
+        marked = mark * marks + (f" {printable(place.text)}" if place.text else "")
         yield f"{margin} {bar} {' ' * before}{paint(style, marked)}"
 
 

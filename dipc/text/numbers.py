@@ -11,8 +11,8 @@ from dipc.text.ast import BinaryOp, UnaryOp, walk
 from dipc.text.diagnostic import Span
 
 
-class NoMonomial(Exception):
-    """Raised if an expression is not a constant times a power of eps.
+class FormError(Exception):
+    """Raised if an expression is neither a constant times a power of eps nor, for a rate, constant + slope*eps.
 
     The error has the place, and the `reason`, or None if the mistake has been reported.
     """
@@ -35,12 +35,12 @@ def is_irrational(tree: object) -> bool:
 def monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[Real, Fraction]:
     """Return (c, k) if `expr` is c·eps^k.
 
-    `constant` evaluates an expression without eps and without `sqrt`, `log`, `exp` and `erfc`. Raises NoMonomial.
+    `constant` evaluates an expression without eps and without `sqrt`, `log`, `exp` and `erfc`. Raises FormError.
     """
     try:
         return _monomial(expr, constant)
     except NotReal as reason:
-        raise NoMonomial(expr.span, str(reason)) from None
+        raise FormError(expr.span, str(reason)) from None
 
 
 def _monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple[Real, Fraction]:
@@ -60,12 +60,12 @@ def _monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple
         case ast.Binary(BinaryOp.DIVIDE, left, right):
             (a, j), (b, k) = _monomial(left, constant), _monomial(right, constant)
             if not b.sign:
-                raise NoMonomial(right.span, "this divides by zero")
+                raise FormError(right.span, "this divides by zero")
             return _few_digits(a / b, expr.span), j - k
         case ast.Binary(BinaryOp.ADD | BinaryOp.SUBTRACT as op, left, right):
             (a, j), (b, k) = _monomial(left, constant), _monomial(right, constant)
             if j != k and a.sign and b.sign:
-                raise NoMonomial(expr.span, "this adds different powers of eps")
+                raise FormError(expr.span, "this adds different powers of eps")
             total = a + (b if op is BinaryOp.ADD else -b)
             return _few_digits(total, expr.span), j if a.sign else k
         case ast.Binary(BinaryOp.POWER, base, exponent):
@@ -78,7 +78,7 @@ def _monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple
         case ast.Call(function, (inner,)) if function in _FUNCTIONS:
             factor, power = _monomial(inner, constant)
             if power and factor.sign:
-                raise NoMonomial(
+                raise FormError(
                     expr.span, f"`{function}` can be applied only to constants here, but this has eps in it"
                 )
             return _few_digits(_FUNCTIONS[function](factor if factor.sign else ZERO), expr.span), Fraction(0)
@@ -88,13 +88,13 @@ def _monomial(expr: ast.Expr, constant: Callable[[ast.Expr], Fraction]) -> tuple
         case ast.Call("min" | "max" as function, arguments):
             numbers = [_monomial(argument, constant) for argument in arguments]
             if len({power for factor, power in numbers if factor.sign}) > 1:
-                raise NoMonomial(expr.span, "this compares different powers of eps")
+                raise FormError(expr.span, "this compares different powers of eps")
             chosen = numbers[0]
             for number in numbers[1:]:
                 if (number[0] - chosen[0]).sign == (1 if function == "max" else -1):
                     chosen = number
             return chosen
-    raise NoMonomial(expr.span, "this is not a product of constants and powers of eps")
+    raise FormError(expr.span, "this is not a product of constants and powers of eps")
 
 
 #: The greatest exponent, and the most bits of a number.
@@ -104,16 +104,16 @@ _MOST_POWER, _MOST_BITS = 1000, 8000
 def power_of(base: Real, exponent: Fraction, span: Span) -> Real:
     """Return `base`^`exponent`, an expression at `span`.
 
-    Raises NoMonomial, and NotReal for a root of a negative number.
+    Raises FormError, and NotReal for a root of a negative number.
     """
     if abs(exponent) > _MOST_POWER:
-        raise NoMonomial(span, f"an exponent must be at most {_MOST_POWER}")
+        raise FormError(span, f"an exponent must be at most {_MOST_POWER}")
     size = max(base.base.numerator.bit_length(), base.base.denominator.bit_length())
     if (size - 1) * abs(exponent) > _MOST_BITS:
-        raise NoMonomial(span, "this number has too many digits")
+        raise FormError(span, "this number has too many digits")
     if not base.sign and exponent <= 0:
         if exponent:
-            raise NoMonomial(span, "this divides by zero")
+            raise FormError(span, "this divides by zero")
         return Real.from_rational(1)
     if exponent.denominator == 1:
         return base.power(int(exponent))
@@ -122,5 +122,5 @@ def power_of(base: Real, exponent: Fraction, span: Span) -> Real:
 
 def _few_digits(value: Real, span: Span) -> Real:
     if max(value.base.numerator.bit_length(), value.base.denominator.bit_length()) > _MOST_BITS:
-        raise NoMonomial(span, "this number has too many digits")
+        raise FormError(span, "this number has too many digits")
     return value

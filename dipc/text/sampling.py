@@ -45,7 +45,7 @@ from dipc.text.core import (
 from dipc.text.declarations import STATEMENTS_A_WEIGHT, StatementBudget, compute_constants, register, resolve_domain
 from dipc.text.diagnostic import SourceText, Span
 from dipc.text.expressions import FIX_EPS, Elaborator, Fitting
-from dipc.text.numbers import NoMonomial, monomial
+from dipc.text.numbers import FormError, monomial
 from dipc.text.parser import parse_interval
 from dipc.text.scope import Findings, Scope
 from dipc.text.syntax_errors import MAX_POWER
@@ -73,7 +73,7 @@ def asked_ranges(
 
     def ends_around(expression: ast.Expr) -> tuple[Fraction, Fraction] | tuple[None, None]:
         if any(isinstance(node, ast.Call) and node.function in ("log", "sqrt", "exp") for node in walk(expression)):
-            with suppress(NoMonomial, NotReal):
+            with suppress(FormError, NotReal):
                 factor, power = monomial(expression, lambda part: _constant(part, elaborator, "the end of an interval"))
                 if not power:
                     return factor.enclosure(_BITS_OF_ENDS)
@@ -103,10 +103,6 @@ _InEps = tuple[Fraction, Fraction]
 _ZERO = Fraction(0)
 
 
-class _NotLinear(NoMonomial):
-    """Raised if an expression is not constant + slope·eps."""
-
-
 def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.NoiseExpr | None = None) -> Fraction | None:
     """Return the positive a of the rate a*eps, or None after `elaborator` has reported that `expr` is not such a rate.
 
@@ -114,7 +110,7 @@ def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.NoiseExpr | None = N
     """
     try:
         constant, slope = _linear(expr, elaborator)
-    except _NotLinear as error:
+    except FormError as error:
         if error.reason is None:
             return None
         if elaborator.scope.eps.value is not None:
@@ -145,7 +141,7 @@ def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fr
     """
     try:
         factor, power = monomial(expr, lambda part: _constant(part, elaborator, "a factor of a standard deviation"))
-    except NoMonomial as error:
+    except FormError as error:
         if error.reason is not None:
             _bad_deviation(error.span, error.reason, elaborator)
         return None
@@ -253,7 +249,7 @@ def _inverted(expr: ast.Expr, wrong: Span, elaborator: Elaborator, noise: ast.No
 
 
 def _linear(expr: ast.Expr, elaborator: Elaborator) -> _InEps:
-    """Return (constant, slope) if `expr` is constant + slope * eps; raise _NotLinear otherwise.
+    """Return (constant, slope) if `expr` is constant + slope * eps; raise FormError otherwise.
 
     `elaborator` evaluates constants.
     """
@@ -268,11 +264,11 @@ def _linear(expr: ast.Expr, elaborator: Elaborator) -> _InEps:
             try:
                 return _combined(expr, left, right)
             except ZeroDivisionError:
-                raise _NotLinear(expr.right.span, "this divides by zero") from None
+                raise FormError(expr.right.span, "this divides by zero") from None
             except ValueTooLarge:
-                raise _NotLinear(expr.span, "this number has too many digits") from None
+                raise FormError(expr.span, "this number has too many digits") from None
         case ast.Binary(BinaryOp.POWER, ast.Eps()):
-            raise _NotLinear(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not linear in eps")
+            raise FormError(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not linear in eps")
         case _:
             return _constant(expr, elaborator), _ZERO
 
@@ -286,11 +282,11 @@ def _combined(expr: ast.Binary, left: _InEps, right: _InEps) -> _InEps:
             return bounded(a - c), bounded(b - d)
         case BinaryOp.MULTIPLY:
             if b != 0 and d != 0:
-                raise _NotLinear(expr.span, "this multiplies eps by eps")
+                raise FormError(expr.span, "this multiplies eps by eps")
             return bounded(a * c), bounded(a * d + b * c)
         case _:
             if d != 0:
-                raise _NotLinear(expr.span, "this divides by eps")
+                raise FormError(expr.span, "this divides by eps")
             return bounded(a / c), bounded(b / c)
 
 
@@ -300,10 +296,10 @@ def _mentions_eps(expr: ast.Expr) -> bool:
 
 def _constant(expr: ast.Expr, elaborator: Elaborator, what: str = "what multiplies eps") -> Fraction:
     if _mentions_eps(expr):
-        raise _NotLinear(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not linear in eps")
+        raise FormError(expr.span, f"`{elaborator.findings.snippet(expr.span)}` is not linear in eps")
     value = elaborator.constant(expr, what, or_chosen=True)
     if value is None:
-        raise _NotLinear(expr.span, None)
+        raise FormError(expr.span, None)
     return value
 
 
@@ -351,7 +347,7 @@ def _exponential(expr: ast.Call, argument: ast.Expr, elaborator: Elaborator) -> 
         constant, slope = _linear(argument, elaborator)
         reason = f"this adds {constant}" if constant != 0 else None
         span = argument.span
-    except _NotLinear as error:
+    except FormError as error:
         if error.reason is None:
             return None
         slope, reason, span = _ZERO, error.reason, error.span

@@ -42,16 +42,6 @@ SHOWN = 50
 _SNIPPET = 40
 
 
-@frozen
-class _Finding:
-    code: ProgramCode
-    span: Span | None
-    message: str
-    label: str
-    notes: tuple[str, ...]
-    secondary: tuple[tuple[Span, str], ...]
-
-
 class Findings:
     """The mistakes found so far in one source, each code once at a place.
 
@@ -60,7 +50,7 @@ class Findings:
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
-        self._found: dict[object, _Finding] = {}
+        self._found: dict[object, Diagnostic] = {}
 
     def __len__(self) -> int:
         return len(self._found)
@@ -83,7 +73,11 @@ class Findings:
         that is given.
         """
         key = (code, span if span is not None else message) if once is None else (code, once)
-        self._found.setdefault(key, _Finding(code, span, message, label, tuple(notes), tuple(secondary)))
+        if key not in self._found:
+            excerpt = self.source.excerpt
+            place = None if span is None else excerpt(span)
+            others = tuple(Label(excerpt(other), text) for other, text in secondary)
+            self._found[key] = Diagnostic(code.value, message, place, label, tuple(notes), others)
 
     def snippet(self, span: Span) -> str:
         """Return the text at `span` on one line, shortened if it is long."""
@@ -94,26 +88,18 @@ class Findings:
         """Raise DiagnosticError with all reported mistakes, in the order of the text."""
         if not self._found:
             return
-        ordered = sorted(
-            self._found.values(), key=lambda finding: (finding.span.start if finding.span else -1, finding.code)
-        )
-        diagnostics = [self._resolved(finding) for finding in ordered[:SHOWN]]
+        ordered = sorted(self._found.values(), key=_position)
+        diagnostics = ordered[:SHOWN]
         if len(ordered) > SHOWN:
             rest = len(ordered) - SHOWN
             message = f"{rest} more {'error is' if rest == 1 else 'errors are'} not shown"
             diagnostics.append(Diagnostic(ProgramCode.MORE_ERRORS, message, notes=("correct the ones above first",)))
         raise DiagnosticError(*diagnostics)
 
-    def _resolved(self, finding: _Finding) -> Diagnostic:
-        excerpt = self.source.excerpt
-        return Diagnostic(
-            finding.code.value,
-            finding.message,
-            None if finding.span is None else excerpt(finding.span),
-            finding.label,
-            finding.notes,
-            tuple(Label(excerpt(span), text) for span, text in finding.secondary),
-        )
+
+def _position(found: Diagnostic) -> tuple[int, int, str]:
+    place = found.excerpt
+    return (0, 0, found.code) if place is None else (place.line, place.column, found.code)
 
 
 # --- The names of one program and the meaning of each -----------------------------------------------------------------

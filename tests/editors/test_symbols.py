@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dipc.editors.symbols import Mistake, Symbol, Symbols, completions, mistakes, probabilities
+from dipc.editors.symbols import Symbol, Symbols, completions, mistakes, probabilities
 
 ROOT = Path(__file__).resolve().parents[2]
 SPARSE = (ROOT / "benchmarks/sparse.dip").read_text(encoding="utf-8")
@@ -71,9 +71,9 @@ def test_completion_knows_the_names_and_the_words() -> None:
 def test_mistakes_have_exact_places() -> None:
     assert mistakes(SPARSE) == []
     (found,) = mistakes("program p;\noutput o : bool;\no <- x or true;\n")
-    assert (found.line, found.start, found.end) == (2, 5, 6)
+    assert found.excerpt is not None
+    assert (found.excerpt.line, found.excerpt.column, found.excerpt.length) == (3, 6, 1)
     assert "x" in found.message
-    assert isinstance(found, Mistake)
     assert not found.is_warning
 
 
