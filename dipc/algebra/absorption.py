@@ -207,7 +207,7 @@ def absorption_weights(
 
 
 @dataclass(slots=True)
-class _Row(Generic[S]):
+class _Equation(Generic[S]):
     """The equation `pivot`·x = Σ `out`[t]·x[t] for the weight x of all paths from one state to an exit.
 
     The row belongs to that state, or to the source (None) that leads to the entries of the component. The sum runs
@@ -223,17 +223,14 @@ class _Row(Generic[S]):
     blocks: set[S]
 
     @classmethod
-    def over_common_denominator(cls, stay: Closed, leaving: Iterable[tuple[S | None, Closed]]) -> _Row[S]:
+    def over_common_denominator(cls, stay: Closed, leaving: Iterable[tuple[S | None, Closed]]) -> _Equation[S]:
         """The row of a state with the coefficient `stay` and the weights `leaving`, times their common denominator.
 
         `stay` is 1 minus the weight with which the state leads to itself. `leaving` has each other successor with its
         weight.
         """
-        common, out = ExpPoly.ONE, dict(leaving)
-        for value in (stay, *out.values()):
-            _, below = fraction_of(value)
-            shared = positive_divisor(below, common)
-            common = common * (below if shared is None else below.exact_quotient(shared))
+        out = dict(leaving)
+        common = _common_denominator([stay, *out.values()])
         return cls(
             _numerator_over(stay, common), {t: _numerator_over(weight, common) for t, weight in out.items()}, set()
         )
@@ -243,7 +240,7 @@ class _Row(Generic[S]):
 class _Blocks(Generic[S]):
     """The eliminated states in disjoint blocks, each with the determinant of I - P over it.
 
-    P is the matrix of the weights of single steps, as in `_Row`. `determinants` has the determinant by the block's
+    P is the matrix of the weights of single steps, as in `_Equation`. `determinants` has the determinant by the block's
     name. `arithmetic` multiplies and divides within the limits.
 
     Lemma: the determinant over a union of blocks is the product of their determinants. Before a state was eliminated,
@@ -260,7 +257,7 @@ class _Blocks(Generic[S]):
     parents: dict[S, S]
     """The name of a larger block by the name of each block that is part of one."""
 
-    def align(self, row: _Row[S]) -> None:
+    def align(self, row: _Equation[S]) -> None:
         """Multiply `row` by determinants until its `blocks` are whole blocks: those that contain them now.
 
         The entries of `row` are minors afterwards, by the lemma of `_Blocks`.
@@ -273,7 +270,7 @@ class _Blocks(Generic[S]):
             row.out = {t: self.arithmetic.rescale(weight, more, less) for t, weight in row.out.items()}
             row.blocks = now
 
-    def add(self, s: S, row: _Row[S]) -> None:
+    def add(self, s: S, row: _Equation[S]) -> None:
         """Record that state `s` was eliminated with `row`: `s` and the blocks of `row` become one block, named `s`."""
         self.determinants[s] = row.pivot
         self.parents.update(dict.fromkeys(row.blocks, s))
@@ -284,6 +281,15 @@ class _Blocks(Generic[S]):
             self.parents[name] = self.parents.get(onward, onward)  # paths are halved, as for disjoint sets
             name = onward
         return name
+
+
+def _common_denominator(values: Iterable[Closed]) -> ExpPoly:
+    common = ExpPoly.ONE
+    for value in values:
+        _, below = fraction_of(value)
+        shared = positive_divisor(below, common)
+        common = common * (below if shared is None else below.exact_quotient(shared))
+    return common
 
 
 def _numerator_over(value: Closed, common: ExpPoly) -> ExpPoly:
@@ -307,12 +313,12 @@ def _eliminate(
     if all(t in component for s in component for t in graph[s]):
         raise Trapped(component)
     #: None is one state more: the source, which leads to the entries.
-    rows: dict[S | None, _Row[S]] = {None: _Row.over_common_denominator(ExpPoly.ONE, entries.items())}
+    rows: dict[S | None, _Equation[S]] = {None: _Equation.over_common_denominator(ExpPoly.ONE, entries.items())}
     into: dict[S, set[S | None]] = {s: {None} if s in entries else set() for s in component}
     for s in component:
         leaving = {t: weight for t, weight in graph[s].items() if t not in ignored}
         stay = ExpPoly.ONE - leaving.pop(s, ExpPoly.ZERO)
-        rows[s] = _Row.over_common_denominator(stay, leaving.items())
+        rows[s] = _Equation.over_common_denominator(stay, leaving.items())
         for t in graph[s]:
             if t in component and t != s:
                 into[t].add(s)
@@ -485,16 +491,8 @@ def _tree(values: _Values) -> _Tree:
 
 def _over_common(factor: Factor) -> tuple[ExpPoly, _Values]:
     """Return the positive least common denominator of the weights in `factor`, and the numerators over it by value."""
-    common = ExpPoly.ONE
-    for _, weight in factor:
-        _, below = fraction_of(weight)
-        shared = positive_divisor(below, common)
-        common = common * (below if shared is None else below.exact_quotient(shared))
-    values: _Values = {}
-    for value, weight in factor:
-        above, below = fraction_of(weight)
-        values[value] = above * common.exact_quotient(below)
-    return common, values
+    common = _common_denominator([weight for _, weight in factor])
+    return common, {value: _numerator_over(weight, common) for value, weight in factor}
 
 
 def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:

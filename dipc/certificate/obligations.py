@@ -31,7 +31,7 @@ from dipc.sign.chart import Decision as SignDecision
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm, proved_quotient
 from dipc.sign.polynomial import normal_form
-from dipc.sign.roots import CoverPiece, FactorSign, Root, RootPiece, refine
+from dipc.sign.roots import CoverPiece, FactorSign, Root, refine
 from dipc.verifier import claims
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import arguments_of
@@ -410,34 +410,31 @@ def _evidence(
         pieces.append({"method": "zero", "sign": sign.zero.sign, "to": rational(end), "order": sign.zero.order})
     known = iter(roots)
     for piece in sign.pieces:
-        pieces += _pieces(piece, scale, next(known, None) if isinstance(piece, RootPiece) else None)
+        pieces += _pieces(piece, scale, next(known, None) if piece.crosses else None)
     if sign.infinity is not None:
         pieces.append({"method": "infinity", "sign": sign.infinity.sign})
     return pieces
 
 
-def _pieces(piece: CoverPiece | RootPiece, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
+def _pieces(piece: CoverPiece, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
     """Yield the JSON data of `piece`, which is cut in three if `root` encloses its root more narrowly.
 
     The ends of `piece`, divided by `scale`, are values of eps. The cut is right because the function is monotone on
     it.
     """
     bits = {"bits": max(0, piece.bits)}
-    match piece:
-        case CoverPiece(slope=0):
-            yield {"method": "value", "sign": piece.sign, "to": rational(piece.upper / scale), **bits}
-        case CoverPiece():
-            slope = {"slope": piece.slope, **bits}
-            yield {"method": "slope", "sign": piece.sign, "to": rational(piece.upper / scale), **slope}
-        case RootPiece():
-            lower, upper = piece.lower / scale, piece.upper / scale
-            ends = (lower, upper) if root is None else (root.lower, root.upper)
-            slope = {"slope": piece.slope, **bits}
-            if lower < ends[0]:
-                yield {"method": "slope", "sign": -piece.slope, "to": rational(ends[0]), **slope}
-            yield {"method": "crossing", "sign": -piece.slope, "to": rational(ends[1]), **bits}
-            if ends[1] < upper:
-                yield {"method": "slope", "sign": piece.slope, "to": rational(upper), **slope}
+    slope = {"slope": piece.slope, **bits}
+    lower, upper = piece.lower / scale, piece.upper / scale
+    if not piece.crosses:
+        method, rest = ("slope", slope) if piece.slope else ("value", bits)
+        yield {"method": method, "sign": piece.sign, "to": rational(upper), **rest}
+        return
+    ends = (lower, upper) if root is None else (root.lower, root.upper)
+    if lower < ends[0]:
+        yield {"method": "slope", "sign": piece.sign, "to": rational(ends[0]), **slope}
+    yield {"method": "crossing", "sign": piece.sign, "to": rational(ends[1]), **bits}
+    if ends[1] < upper:
+        yield {"method": "slope", "sign": -piece.sign, "to": rational(upper), **slope}
 
 
 def chart_data(interval: Interval, decision: SignDecision | None) -> list[dict[str, Any]] | None:

@@ -210,16 +210,8 @@ class Stretch:
     sample: Fraction
 
 
-@frozen
-class Failure:
-    """A maximal failing interval, as the adjacent stretches that it consists of."""
-
-    stretches: tuple[Stretch, ...]
-
-    @property
-    def region(self) -> FailureRegion:
-        """The failing interval with its ends and punctures, without its stretches."""
-        return FailureRegion(self.stretches[0].lower, self.stretches[-1].upper, ())
+#: A maximal failing interval, as the adjacent stretches that it consists of.
+Failure = tuple[Stretch, ...]
 
 
 def failures(
@@ -241,10 +233,10 @@ def failures(
         joined = (
             failures
             and left is not None
-            and failures[-1].stretches[-1].upper.value == left
+            and failures[-1][-1].upper.value == left
             and not arrangement.vanishes(functions.index(numerator), gap - 1)
         )
-        failures.append(_extended(failures.pop(), stretch) if joined else Failure((stretch,)))
+        failures.append(_extended(failures.pop(), stretch) if joined else (stretch,))
     return failures
 
 
@@ -263,11 +255,11 @@ def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Li
 
 def _extended(failure: Failure, stretch: Stretch) -> Failure:
     """Return `failure` extended by the adjacent `stretch` and by the point between both, where the claim fails."""
-    *before, last = failure.stretches
+    *before, last = failure
     if (last.numerator, last.denominator) == (stretch.numerator, stretch.denominator):
-        return Failure((*before, replace(last, upper=stretch.upper)))
+        return (*before, replace(last, upper=stretch.upper))
     met = RegionEnd(last.upper.value, closed=True)
-    return Failure((*before, replace(last, upper=met), replace(stretch, lower=met)))
+    return (*before, replace(last, upper=met), replace(stretch, lower=met))
 
 
 def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[FailureInterval]:
@@ -374,7 +366,10 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
     if not any(fails):
         return HoldsInCells(cells)
     witness = _simplest_witness(probability, beta, arrangement, fails, limits)
-    regions = [failure.region for failure in failures(probability, beta, arrangement, functions, limits)]
+    regions = [
+        FailureRegion(failure[0].lower, failure[-1].upper, ())
+        for failure in failures(probability, beta, arrangement, functions, limits)
+    ]
     return FailsInCells(interval, witness, tuple(regions), cells, arrangement)
 
 
@@ -493,8 +488,8 @@ def failing_intervals(
     """
     return tuple(
         FailureInterval(
-            _end_point(failure.region.lower, digits, limits),
-            _end_point(failure.region.upper, digits, limits),
+            _end_point(failure[0].lower, digits, limits),
+            _end_point(failure[-1].upper, digits, limits),
             _worst(failure, digits, limits),
         )
         for decision in result
@@ -512,7 +507,7 @@ def _failures(bound: ClosedForm, beta: BetaForm, cells: FailsInCells, limits: Li
 def _worst(failure: Failure, digits: int, limits: Limits) -> Worst:
     samples: dict[int, Fraction] = {}
     candidates: list[optimum.Peak] = []
-    for stretch in failure.stretches:
+    for stretch in failure:
         ratio = optimum.ReducedQuotient.from_fraction(-stretch.numerator, stretch.denominator)
         for peak in optimum.peaks(ratio, stretch.lower, stretch.upper, limits):
             samples[id(peak)] = stretch.sample

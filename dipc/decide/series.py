@@ -524,7 +524,7 @@ class SeriesDecision:
         radius = (right - left) / 2
         if self.cells > MOST_CELLS:
             raise SignNotFound(center)
-        doubtful: list[_Part] = []
+        doubtful: list[_CellPart] = []
         for remainder in _REMAINDERS:
             doubtful = self._doubtful(center, radius, beta, remainder)
             if not doubtful:
@@ -542,7 +542,7 @@ class SeriesDecision:
         self._cell(left, center, beta, halvings - 1)
         self._cell(center, right, beta, halvings - 1)
 
-    def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell, remainder: int) -> list[_Part]:
+    def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell, remainder: int) -> list[_CellPart]:
         """The parts of a cell of eps on which a Taylor polynomial does not show that the slack is positive.
 
         The cell is [`center` - `radius`, `center` + `radius`], beta is the quotient of `beta` on it, and places of
@@ -563,7 +563,7 @@ class SeriesDecision:
                     # Balls grow with each change of the argument, so their radii are added once.
                     rest = (left_out(majorant, share, length) + blurred).upper()
                     middles = flint.arb_poly([c.mid() for c in scaled])
-                    return list(_not_positive(middles, rest, _Part(_ZERO, Fraction(1)), MOST_PARTS))
+                    return list(_not_positive(middles, rest, _CellPart(_ZERO, Fraction(1)), MOST_PARTS))
             bits *= 2
         raise SignNotFound(center)
 
@@ -628,7 +628,7 @@ def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
 
 
 @frozen
-class _Part:
+class _CellPart:
     """The part of a cell of eps from `place` - `reach` to `place` + `reach`, where the whole cell is -1 to 1.
 
     The part is `negative` if Pr - 1 + beta is proved to be negative at `place`.
@@ -639,7 +639,7 @@ class _Part:
     negative: bool = False
 
 
-def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, halvings: int) -> Iterator[_Part]:
+def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _CellPart, halvings: int) -> Iterator[_CellPart]:
     """Yield the parts of `piece` on which `polynomial` was not shown to exceed `rest`.
 
     The polynomial is a function of the position in the piece, from -1 to 1. Parts are halved at most `halvings`
@@ -655,7 +655,7 @@ def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _Part, hal
     reach = piece.reach / 2
     for side in (-1, 1):
         half = polynomial(flint.arb_poly([flint.arb(side) / 2, flint.arb(1) / 2]))
-        yield from _not_positive(half, rest, _Part(piece.place + side * reach, reach), halvings - 1)
+        yield from _not_positive(half, rest, _CellPart(piece.place + side * reach, reach), halvings - 1)
 
 
 def _slack_at_means(event: Event, item: Halfspace) -> Fraction:

@@ -286,7 +286,7 @@ def slopes_of(tree: CanonicalTree) -> int:
 
 
 @frozen
-class _Step:
+class _TreeStep:
     """A `noise` of a rooted tree, with the bounds on it and on its difference from its parent.
 
     `rate` is an integer multiple of the tree's unit of rates. `parent` is the position of the parent's step, -1 for
@@ -311,7 +311,7 @@ class _Rooting:
     """
 
     sign: int
-    steps: tuple[_Step, ...]
+    steps: tuple[_TreeStep, ...]
 
 
 @frozen
@@ -378,7 +378,7 @@ def _centers(members: Sequence[int], adjacent: Sequence[Sequence[int]]) -> list[
 def _rooting(
     root: int, sign: int, rates: dict[int, int], adjacent: Sequence[Sequence[int]], related: frozenset[_Pair]
 ) -> _Rooting:
-    steps: list[_Step] = []
+    steps: list[_TreeStep] = []
     order = [(root, ORIGIN, -1)]
     for noise, above, parent in order:
         position = len(steps)
@@ -388,7 +388,7 @@ def _rooting(
         ties = [(noise, above), (above, noise)][::sign] if above != ORIGIN else []
         present = [pair if pair in related else None for pair in (*sides, *ties)]
         present += [None] * (4 - len(present))
-        steps.append(_Step(noise, rates[noise], parent, *present))
+        steps.append(_TreeStep(noise, rates[noise], parent, *present))
     return _Rooting(sign, tuple(steps))
 
 

@@ -569,11 +569,11 @@ class _Rule:
     scaled: bool
     error: flint.arb
     #: Given if the nodes and the arguments of all leaves are multiples of one number.
-    grid: _Grid | None = None
+    grid: _NodeGrid | None = None
 
 
 @frozen
-class _Grid:
+class _NodeGrid:
     """The nodes `step`·k, with |k| <= `reach`, of a trapezoid rule at one eps, and the values of bounds there.
 
     A bound a·t + d·eps is a·(t + s) with s = d·eps/a. Bounds with one law and one a, whose s differ by multiples of
@@ -588,7 +588,7 @@ class _Grid:
     longer: Mapping[_Column, int]
 
     @staticmethod
-    def choose(piece: NormalPiece, step: Fraction, reach: int, eps: Fraction) -> _Grid | None:
+    def choose(piece: NormalPiece, step: Fraction, reach: int, eps: Fraction) -> _NodeGrid | None:
         """Return a grid for `piece` at `eps` with a step of at most `step`, or None if a grid would not save time.
 
         `reach` is the number of nodes on each side of 0.
@@ -606,7 +606,7 @@ class _Grid:
         unit = unit / ceil(unit / step) if unit else step
         in_units = int(step / unit)
         more = ceil(reach * step / (in_units * unit))
-        grid = _Grid(in_units * unit, more, {}, {})
+        grid = _NodeGrid(in_units * unit, more, {}, {})
         places, longer = {}, {}
         for (spread, a), each in alike.items():
             starts: dict[int, Fraction] = {}
@@ -674,7 +674,7 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
         by_steps = sizes.center, sizes.curvature, sizes.radius * sizes.drift, sizes.radius**2 * sizes.spread / 2
         step, nodes = _trapezoid(*by_steps, wanted) if whole else (_ONE, MOST_STEPS)
         if whole and not sizes.wide and sizes.least == sizes.eps and nodes <= MOST_STEPS // 2:
-            grid = _Grid.choose(sizes.piece, step, nodes, sizes.eps)
+            grid = _NodeGrid.choose(sizes.piece, step, nodes, sizes.eps)
             if grid is not None:
                 return replace(_trapezoid_rule(*by_steps, sizes.twice, grid.step, grid.reach), grid=grid)
         if whole and nodes <= MOST_NODES:

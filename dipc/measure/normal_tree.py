@@ -289,7 +289,7 @@ class _Growth:
 
 
 @frozen
-class _Rule:
+class _CenterRule:
     """The quadrature rule of one center: the distance `step` of its nodes, and the greatest |node|, `reach`.
 
     `half` bounds the error of an integral over a half-line, `whole` the error over the whole line.
@@ -306,7 +306,7 @@ class _Rules:
     """The quadrature rules of all centers, and the `ends` at which their integrals are cut, for eps/unit near `eps`."""
 
     ends: Sequence[_Ends]
-    rules: Sequence[_Rule]
+    rules: Sequence[_CenterRule]
     eps: Fraction
 
     @staticmethod
@@ -333,7 +333,7 @@ class _Rules:
                 if parent is not None and ends[place].moving:
                     steps[parent] = steps[place] = min(steps[parent], steps[place])
         reaches: dict[int, Fraction] = {}
-        rules: list[_Rule] = []
+        rules: list[_CenterRule] = []
         for place in reversed(range(len(centers))):
             center, growth = centers[place], growths[place]
             farther = _ZERO if center.parent is None else abs(center.slope) * reaches[center.parent]
@@ -368,7 +368,9 @@ def _short(x: float) -> Fraction:
     return floor(Fraction(x) / unit) * unit
 
 
-def _rule(center: Center, growth: _Growth, away: Fraction, step: Fraction, far: Fraction, farther: Fraction) -> _Rule:
+def _rule(
+    center: Center, growth: _Growth, away: Fraction, step: Fraction, far: Fraction, farther: Fraction
+) -> _CenterRule:
     h, v, moved = (flint.arb(to_fmpq(each)) for each in (step, growth.curvature, away * growth.drift))
     larger = flint.arb(to_fmpq(away**2 * growth.spread / 2)).exp() * growth.count
     left = larger * normal.Normal(center.variance).two_sided_tail(flint.arb(to_fmpq(far))) * 11 / 10
@@ -380,7 +382,7 @@ def _rule(center: Center, growth: _Growth, away: Fraction, step: Fraction, far: 
         errors.append((larger * (moved * y + y * y * v / 2 - turn * y).exp(), y, (-2 * flint.arb.pi() * y / h).exp()))
     (half, y, folded), (whole, _, once) = errors
     half = half * (flint.arb(13) / 5 / (1 - folded) + h / (flint.arb.pi() ** 2 * y))
-    return _Rule(step, far + farther, (half + left).upper(), (2 * whole / (1 - once) + left).upper())
+    return _CenterRule(step, far + farther, (half + left).upper(), (2 * whole / (1 - once) + left).upper())
 
 
 def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[Fraction, Fraction]]]:
@@ -413,49 +415,40 @@ def _growths(
     handed: list[list[_Growth]] = [[] for _ in centers]
     growths = []
     for place, (center, each) in enumerate(zip(centers, ends, strict=True)):
-        grown = _Grown(center, moves[place], handed[place])
-        growths.append(grown.growth(1, 0))
+        growths.append(_growth(center, moves[place], handed[place], 1, 0))
         if center.parent is not None:
-            message = grown.growth(0, 1)
+            message = _growth(center, moves[place], handed[place], 0, 1)
             if each.moving:
-                message = message.most(grown.growth(1, 1))
+                message = message.most(_growth(center, moves[place], handed[place], 1, 1))
             integrals = max(1, 2 * (len(each.still) + len(each.moving)))
             handed[center.parent].append(replace(message, count=message.count * integrals))
     return growths
 
 
-@frozen
-class _Grown:
-    """A center with the data for the constants of its error bound.
+def _growth(
+    center: Center, moves: set[tuple[Fraction, Fraction]], handed: Sequence[_Growth], mine: int, parents: int
+) -> _Growth:
+    """Return the constants if `center` leaves the real line by `mine`·y, and its parent by `parents`·y.
 
     `moves` has pairs (w, w'): nodes k·h + w·eps of the center belong to nodes k'·h' + w'·eps of its parent. `handed`
-    has the constants of the messages passed to the center.
+    the constants of the messages passed to the center.
     """
-
-    center: Center
-    moves: set[tuple[Fraction, Fraction]]
-    handed: Sequence[_Growth]
-
-    def growth(self, mine: int, parents: int) -> _Growth:
-        """Return the constants if the center leaves the real line by `mine`·y, and its parent by `parents`·y."""
-        handed = self.handed if mine else [replace(each, curvature=_ZERO, drift=_ZERO) for each in self.handed]
-        curvature = sum((each.curvature for each in handed), _ZERO)
-        drift = sum((each.drift for each in handed), _ZERO)
-        spread = sum((each.spread for each in handed), _ZERO)
-        count = prod(each.count for each in handed)
-        own: list[tuple[Sequence[Form], Fraction]] = [(((_ONE, -self.center.slope, _ZERO),), 1 / self.center.variance)]
-        for leaf, times in self.center.leaves:
-            own.append((leaf.forms, times / leaf.variance))
-            count *= 2**times if leaf.upper else 1
-        for forms, weight in own:
-            turn = max(abs(mine * a + parents * b) for a, b, _ in forms)
-            off = max(abs(d + a * w + b * x) for a, b, d in forms for w, x in self.moves)
-            curvature, drift, spread = (
-                curvature + weight * turn**2,
-                drift + weight * turn * off,
-                spread + weight * off**2,
-            )
-        return _Growth(curvature, drift, spread, count)
+    handed = handed if mine else [replace(each, curvature=_ZERO, drift=_ZERO) for each in handed]
+    curvature = sum((each.curvature for each in handed), _ZERO)
+    drift = sum((each.drift for each in handed), _ZERO)
+    spread = sum((each.spread for each in handed), _ZERO)
+    count = prod(each.count for each in handed)
+    own: list[tuple[Sequence[Form], Fraction]] = [(((_ONE, -center.slope, _ZERO),), 1 / center.variance)]
+    for leaf, times in center.leaves:
+        own.append((leaf.forms, times / leaf.variance))
+        count *= 2**times if leaf.upper else 1
+    for forms, weight in own:
+        turn = max(abs(mine * a + parents * b) for a, b, _ in forms)
+        off = max(abs(d + a * w + b * x) for a, b, d in forms for w, x in moves)
+        curvature += weight * turn**2
+        drift += weight * turn * off
+        spread += weight * off**2
+    return _Growth(curvature, drift, spread, count)
 
 
 # --- Messages ---------------------------------------------------------------------------------------------------------
@@ -643,10 +636,12 @@ class _Messages:
 
     def _factor(
         self, place: int, moves: tuple[Fraction, Fraction], variance: Fraction, forms: Forms, count: int
-    ) -> _Factor:
+    ) -> _IntegrandFactor:
         parent = self._centers[place].parent
         steps = self._rules.rules[place].step, _ONE if parent is None else self._rules.rules[parent].step
-        return _Factor(normal.Normal(variance), count, [_Argument(form, steps, moves, self._eps) for form in forms])
+        return _IntegrandFactor(
+            normal.Normal(variance), count, [_Argument(form, steps, moves, self._eps) for form in forms]
+        )
 
     def _places(self, center: int | None, move: Fraction) -> range:
         """Return the integers k of the nodes of `center` with the offset `move`.
@@ -696,7 +691,7 @@ class _Argument:
         return [known[number] for number in numbers] * (1 if step else len(mine))
 
 
-class _Factor:
+class _IntegrandFactor:
     """A factor of an integrand: a density if `count` is 0, else the probability of a leaf to the power `count`.
 
     `is_number` says whether the factor has the same values for every eps, at the nodes k and j.
@@ -878,7 +873,7 @@ def _fraction(x: flint.fmpq) -> Fraction:
 
 
 @frozen
-class _Bounded:
+class _BoundedValue:
     """Bounds of a normal value L: L + form >= 0 for each of the `lower` forms, and L <= form for each of `upper`.
 
     L has mean 0 and this `variance`. If `variance` is None, there is no L, and the half-spaces form >= 0 for `lower`
@@ -896,12 +891,12 @@ class _Bounded:
 
 def _bounded(
     coordinates: _Coordinates, rows: _Rows, leaves: frozenset[int], variances: Sequence[Fraction]
-) -> Iterator[_Bounded]:
+) -> Iterator[_BoundedValue]:
     sides: dict[int, tuple[list[tuple[_Row, Fraction]], ...]] = {}
     for row, d in rows:
         form, mine = coordinates.of_form(row), leaves.intersection(row)
         if not mine:
-            yield _Bounded(None, ((form, d),), ())
+            yield _BoundedValue(None, ((form, d),), ())
         for place in mine:
             # The half-space is row[place]·L + form + d·eps >= 0.
             size = abs(row[place])
@@ -910,10 +905,10 @@ def _bounded(
     for place, (lower, upper) in sorted(sides.items()):
         # The law of L is symmetric, so that -L may replace L.
         lower, upper = (lower, upper) if lower else (upper, lower)
-        yield _Bounded(variances[place], tuple(lower), tuple(upper))
+        yield _BoundedValue(variances[place], tuple(lower), tuple(upper))
 
 
-def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Center, ...]:
+def _rooted(coordinates: _Coordinates, bounded: Sequence[_BoundedValue]) -> tuple[Center, ...]:
     """Return `coordinates` as the centers of a tree, children first, with the bounds `bounded`.
 
     Raises OutsideFragment if `bounded` does not form a tree, or if bounds meet on lines of several directions.
@@ -930,7 +925,7 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Cen
     inverses = [row[i] for i, row in enumerate(precision)]
     for i in reversed(order[1:]):
         inverses[parents[i]] -= precision[i][parents[i]] ** 2 / inverses[i]
-    by_center: dict[int, list[_Bounded]] = {i: [] for i in order}
+    by_center: dict[int, list[_BoundedValue]] = {i: [] for i in order}
     for support, each in zip(supports, bounded, strict=True):
         by_center[max(support, key=order.index, default=order[0])].append(each)
     scales: dict[int, Fraction] = {}
@@ -951,7 +946,9 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_Bounded]) -> tuple[Cen
     return tuple(reversed(ordered))
 
 
-def _center(bounded: Sequence[_Bounded], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]) -> Center:
+def _center(
+    bounded: Sequence[_BoundedValue], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]
+) -> Center:
     """Return a center with the bounds `bounded`, where center and parent, the `pair`, are scaled by `scales`.
 
     Parent, slope and variance in the result are placeholders.

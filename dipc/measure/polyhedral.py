@@ -210,7 +210,7 @@ _Function = TypeVar("_Function", Piecewise, "lattice.LatticePiecewise")
 
 
 @dataclass(slots=True)
-class _Range:
+class _Span:
     low: Fraction | None = None
     high: Fraction | None = None
 
@@ -300,8 +300,8 @@ class _Forest(ABC, Generic[_Function]):
             self.adjacent[i].append(j)
             self.adjacent[j].append(i)
         self._scales: list[Fraction] = self._find_scales(len(pairs | kernels))
-        self._bounds: list[_Range] = [_Range() for _ in range(self.count)]
-        self._edges: dict[tuple[int, int], _Range] = {}
+        self._bounds: list[_Span] = [_Span() for _ in range(self.count)]
+        self._edges: dict[tuple[int, int], _Span] = {}
         for coefficients, constant in system.rows:
             (i, c), *rest = sorted(coefficients.items())
             slope = c / self._scales[i]
@@ -309,7 +309,7 @@ class _Forest(ABC, Generic[_Function]):
                 ((j, d),) = rest
                 if d / self._scales[j] != -slope:
                     raise OutsideFragment("two values are compared in two different proportions")
-                self._edges.setdefault((i, j), _Range()).meet(slope, constant)
+                self._edges.setdefault((i, j), _Span()).meet(slope, constant)
             else:
                 self._bounds[i].meet(slope, constant)
         self._kernels = [

@@ -24,14 +24,10 @@ import flint
 _AT_ONCE = 64
 
 
-class _Hashed:
-    """A source of random bytes that depend on a seed alone."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed, self._blocks = seed, counted()
-
-    def bytes(self, size: int) -> bytes:
-        return shake_256(f"{self._seed}/{next(self._blocks)}".encode()).digest(size)
+def _hashed(seed: int) -> Callable[[int], bytes]:
+    """A source of random bytes that depend on `seed` alone: a function of their number."""
+    blocks = counted()
+    return lambda size: shake_256(f"{seed}/{next(blocks)}".encode()).digest(size)
 
 
 class RandomBits:
@@ -41,7 +37,7 @@ class RandomBits:
     """
 
     def __init__(self, seed: int | None = None) -> None:
-        self._bytes: Callable[[int], bytes] = os.urandom if seed is None else _Hashed(seed).bytes
+        self._bytes: Callable[[int], bytes] = os.urandom if seed is None else _hashed(seed)
         self._pool = 0
         self._left = 0
         self.drawn = 0

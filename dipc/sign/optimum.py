@@ -436,10 +436,10 @@ def peaks(ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Li
     If a peak is infinite, so is the supremum. The result is empty only if the quotient has no value anywhere, or is
     minus infinity at the only point. Raises LimitReached if the work exceeds `limits`.
     """
-    return _Search(ratio, lower, upper, limits or Limits()).peaks()
+    return _PeakSearch(ratio, lower, upper, limits or Limits()).peaks()
 
 
-class _Search:
+class _PeakSearch:
     def __init__(self, ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Limits) -> None:
         self.ratio = ratio
         self.lower = _plain(lower)

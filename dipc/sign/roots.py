@@ -250,10 +250,12 @@ _SUSPICIOUS_BITS = 80
 
 @frozen
 class CoverPiece:
-    """An interval [`lower`, `upper`] of t on which a factor F has the strict sign `sign`.
+    """An interval [`lower`, `upper`] of t on which a factor F has one strict sign, or exactly one root.
 
-    The proof is a Taylor model with unit 2^-`bits`. If `slope` is not 0, the model proves that F' has the strict sign
-    `slope` on the interval, and F has the sign `sign` at both ends.
+    `sign` is the sign of F at the lower end. If `crosses`, F has one root, simple and inside, and the opposite sign at
+    the upper end; otherwise F has the sign `sign` on the whole interval. If `slope` is not 0, F' has the strict sign
+    `slope` on the interval. The proof is a Taylor model with unit 2^-`bits`; it proves the sign of F' if `slope` is not
+    0, and otherwise that of F.
     """
 
     lower: Fraction
@@ -261,48 +263,30 @@ class CoverPiece:
     sign: int
     slope: int
     bits: int
+    crosses: bool = False
 
     @property
     def end_signs(self) -> tuple[int, int]:
         """The signs of F at the lower and the upper end."""
-        return self.sign, self.sign
-
-
-@frozen
-class RootPiece:
-    """An interval [`lower`, `upper`] of t in which a factor F has exactly one root, simple and inside.
-
-    F' has the strict sign `slope` on the interval, and F has the signs -`slope` and `slope` at its ends. The proof is
-    a Taylor model with unit 2^-`bits`.
-    """
-
-    lower: Fraction
-    upper: Fraction
-    slope: int
-    bits: int
-
-    @property
-    def end_signs(self) -> tuple[int, int]:
-        """The signs of F at the lower and the upper end."""
-        return -self.slope, self.slope
+        return self.sign, -self.sign if self.crosses else self.sign
 
 
 def cover(
     layout: Layout, lower: Fraction, upper: Fraction, budget: DecisionBudget, on_suspicion: Callable[[], None]
-) -> list[CoverPiece | RootPiece]:
+) -> list[CoverPiece]:
     """Pieces that cover the interval from `lower` to `upper`, each with one sign or one root of a factor F.
 
     F is the factor of `layout`. Each piece begins where the one before ends. Needs 0 < lower < upper and an F that is
     0 at no rational point. The search ends if F has simple roots only. When a multiple root is suspected,
     `on_suspicion` is called once; an exception from it ends the search. The work is spent from `budget`.
     """
-    worker = _Worker(layout, budget, on_suspicion)
+    worker = _CoverSearch(layout, budget, on_suspicion)
     worker.solve(lower, upper, _FIRST_BITS)
     _check_joined(worker.result, lower, upper)
     return worker.result
 
 
-def _check_joined(pieces: list[CoverPiece | RootPiece], lower: Fraction, upper: Fraction) -> None:
+def _check_joined(pieces: list[CoverPiece], lower: Fraction, upper: Fraction) -> None:
     """Assert that `pieces` cover the interval from `lower` to `upper`, and agree in sign wherever they meet."""
     position, sign = lower, 0
     for piece in pieces:
@@ -313,12 +297,12 @@ def _check_joined(pieces: list[CoverPiece | RootPiece], lower: Fraction, upper: 
     assert position == upper
 
 
-class _Worker:
+class _CoverSearch:
     def __init__(self, layout: Layout, budget: DecisionBudget, on_suspicion: Callable[[], None]) -> None:
         self.layout = layout
         self.budget = budget
         self.on_suspicion: Callable[[], None] | None = on_suspicion
-        self.result: list[CoverPiece | RootPiece] = []
+        self.result: list[CoverPiece] = []
 
     def solve(self, lower: Fraction, upper: Fraction, precision: int) -> None:
         magnitude = magnitude_at(self.layout, lower, self.budget)
@@ -371,16 +355,15 @@ class _Worker:
         if unknown:
             self._sharpen(*unknown, precision)
 
-    def _piece(self, model: TaylorModel, cell: Subinterval, lower: Fraction, upper: Fraction) -> CoverPiece | RootPiece:
+    def _piece(self, model: TaylorModel, cell: Subinterval, lower: Fraction, upper: Fraction) -> CoverPiece:
         if cell.shape is Shape.SIGNED:
             return CoverPiece(lower, upper, cell.sign, 0, model.bits)
         left = cell.left or sign_at_point(self.layout, lower, self.budget)
         right = cell.right or sign_at_point(self.layout, upper, self.budget)
-        if left == right:
-            return CoverPiece(lower, upper, left, cell.sign, model.bits)
-        assert left == -cell.sign
-        assert right == cell.sign
-        return RootPiece(lower, upper, cell.sign, model.bits)
+        if left != right:
+            assert left == -cell.sign
+            assert right == cell.sign
+        return CoverPiece(lower, upper, left, cell.sign, model.bits, crosses=left != right)
 
     def _sharpen(self, lower: Fraction, upper: Fraction, precision: int) -> None:
         """Append the cover from `lower` to `upper`, where a model with `precision` bits was too coarse.
@@ -539,14 +522,14 @@ class FactorSign:
     multiplicity: int
     zero: NearZero | None
     infinity: AtInfinity | None
-    pieces: tuple[CoverPiece | RootPiece, ...]
+    pieces: tuple[CoverPiece, ...]
     rational_root: Fraction | None
     first_sign: int
 
     @property
-    def crossings(self) -> tuple[RootPiece, ...]:
+    def crossings(self) -> tuple[CoverPiece, ...]:
         """The pieces with an isolated root."""
-        return tuple(piece for piece in self.pieces if isinstance(piece, RootPiece))
+        return tuple(piece for piece in self.pieces if piece.crosses)
 
 
 def factor_sign(
@@ -582,7 +565,7 @@ def factor_sign(
             high = infinity.bound
         else:
             infinity = None
-    pieces: list[CoverPiece | RootPiece] = []
+    pieces: list[CoverPiece] = []
     assert high is not None
     if low < high:
         pieces = cover(layout, low, high, budget, on_suspicion)
@@ -590,9 +573,7 @@ def factor_sign(
     return FactorSign(polynomial, multiplicity, zero, infinity, tuple(pieces), None, signs[0])
 
 
-def _signs_at_joints(
-    zero: NearZero | None, pieces: list[CoverPiece | RootPiece], infinity: AtInfinity | None
-) -> list[int]:
+def _signs_at_joints(zero: NearZero | None, pieces: list[CoverPiece], infinity: AtInfinity | None) -> list[int]:
     ends = [sign for piece in pieces[:1] + pieces[-1:] for sign in piece.end_signs]
     if zero and infinity and not ends:
         assert zero.sign == infinity.sign

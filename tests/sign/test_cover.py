@@ -9,7 +9,7 @@ from hypothesis import given
 
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.sign.polynomial import Layout, Polynomial
-from dipc.sign.roots import CoverPiece, RootPiece, _Worker, cover
+from dipc.sign.roots import CoverPiece, _CoverSearch, cover
 from dipc.sign.taylor import Shape, Subinterval, TaylorModel
 from tests.sign.oracle import polynomial_terms, terms_value
 from tests.sign.strategies import polynomials
@@ -35,25 +35,25 @@ def test_every_piece_and_crossing(polynomial: Polynomial) -> None:
     for piece in found:
         width = piece.upper - piece.lower
         values = [value(polynomial, piece.lower + width * Fraction(i, 4)) for i in range(5)]
-        match piece:
-            case CoverPiece():
-                assert all(v * piece.sign > 0 for v in values)
-            case RootPiece():
-                assert values[0] * piece.slope < 0 < values[-1] * piece.slope
-        if isinstance(piece, RootPiece) or piece.slope:
+        if piece.crosses:
+            assert values[0] * piece.slope < 0 < values[-1] * piece.slope
+            assert piece.sign == -piece.slope
+        else:
+            assert all(v * piece.sign > 0 for v in values)
+        if piece.slope:
             assert all((b - a) * piece.slope > 0 for a, b in pairwise(values))
 
 
 def test_a_monotone_part_with_unknown_ends_is_judged_by_exact_signs() -> None:
     """1 - 2·e^{-t} rises and is 0 at log 2 = 0.69314718..."""
     layout = Layout(Polynomial.from_terms([(0, 0, 1), (1, 0, -2)]))
-    worker = _Worker(layout, DecisionBudget(Limits()), nothing)
+    worker = _CoverSearch(layout, DecisionBudget(Limits()), nothing)
     before, after, end = Fraction(69314718, 10**8), Fraction(69314719, 10**8), Fraction(1)
     for lower, upper, expected in (
-        (before, end, RootPiece(before, end, 1, 9)),
+        (before, end, CoverPiece(before, end, -1, 1, 9, crosses=True)),
         (after, end, CoverPiece(after, end, 1, 1, 9)),
         (Fraction(1, 2), before, CoverPiece(Fraction(1, 2), before, -1, 1, 9)),
-        (before, after, RootPiece(before, after, 1, 9)),
+        (before, after, CoverPiece(before, after, -1, 1, 9, crosses=True)),
     ):
         model = TaylorModel(lower, upper, 9, 5, [], 0, 0)
         assert worker._piece(model, Subinterval(0, 0, Shape.MONOTONE, 1, 0, 0), lower, upper) == expected
