@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -79,6 +80,21 @@ class Neighborhood:
             return self.radius if all(move <= self.radius for move in moves) else None
         left = self.radius - sum(moves, Fraction(0))
         return left if left >= 0 else None
+
+    def vertices(self, inputs: Sequence[int], radius: Fraction | None = None) -> Iterator[dict[int, Fraction]]:
+        """Yield the extreme moves of real `inputs` in a ball of `radius`, by default the radius of the adjacency.
+
+        For LINF all inputs move by the radius, up or down; otherwise a single one does.
+        """
+        far = self.radius if radius is None else radius
+        if not inputs or not far:
+            yield {}
+        elif self.distance is Distance.LINF:
+            for values in product((far, -far), repeat=len(inputs)):
+                yield dict(zip(inputs, values, strict=True))
+        else:
+            for each, end in product(inputs, (far, -far)):
+                yield {each: end}
 
     def _move(self, one: Value, two: Value) -> Fraction:
         if self.distance is Distance.HAMMING:

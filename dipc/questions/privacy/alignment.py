@@ -363,25 +363,10 @@ def adjacent_moves(within: Neighborhood, program: Program, places: Sequence[int]
         if not box and apart > within.radius:
             continue
         whole = dict(zip(integers, map(Fraction, values), strict=True))
-        for rest in _vertices(within.radius if box else within.radius - apart, reals, box=box):
+        for rest in within.vertices(reals, within.radius if box else within.radius - apart):
             move = {place: {**whole, **rest}.get(place, _ZERO) for place in places}
             if any(move.values()):
                 yield move
-
-
-def _vertices(radius: Fraction, keys: Sequence[int], *, box: bool) -> Iterator[Point]:
-    """Yield the vertices of the set of moves of the inputs `keys`.
-
-    The set is a box of half-width `radius` if `box` is True, else an L1 ball of this radius.
-    """
-    if not keys or not radius:
-        yield {}
-    elif box:
-        for values in product((radius, -radius), repeat=len(keys)):
-            yield dict(zip(keys, values, strict=True))
-    else:
-        for key, end in product(keys, (radius, -radius)):
-            yield {key: end}
 
 
 def integer_cost(aligned: AlignedExit, move: Point, limits: Limits, onto: AlignedExit | None = None) -> Fraction | None:

@@ -710,15 +710,12 @@ def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple
 
     `spent` says whether the move spends the whole distance.
     """
-    ends = (within.radius, -within.radius)
     if within.distance is Distance.LINF:
-        for values in product(ends, repeat=len(inputs)):
-            yield dict(zip(inputs, values, strict=True)), False
+        yield from ((move, False) for move in within.vertices(inputs))
         return
     yield {}, False
-    for slot in inputs:
-        for end in ends:
-            yield {slot: end}, True
+    if inputs:
+        yield from ((move, True) for move in within.vertices(inputs))
 
 
 def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[Move, bool]]:
@@ -727,23 +724,20 @@ def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[
     With L1 a single input of the whole run moves: `spent` says whether one has moved, before this iteration and after
     the move. Raises NotUniform if changes are unbounded or differ at the boundary of two cells, and NotConfirmed.
     """
-    ends = (within.radius, -within.radius)
     if within.distance is Distance.LINF:
         inputs = _corners(path, within) if path.cells is not None else None
         if inputs is not None:
             for move in inputs:
                 yield move, spent
             return
-        for values in product(ends, repeat=len(path.own)):
-            yield Move({}, dict(zip(path.own, values, strict=True))), spent
+        yield from ((Move({}, move), spent) for move in within.vertices(path.own))
         return
     if path.cells is not None and path.cells[0] != path.cells[1]:
         _require_continuous(path, path.cells)
         return
     yield Move({}, {}), spent
-    for slot in path.own if not spent else ():
-        for end in ends:
-            yield Move({}, {slot: end}), True
+    if path.own and not spent:
+        yield from ((Move({}, move), True) for move in within.vertices(path.own))
 
 
 def _pairs(own: Sequence[int], cells: tuple[Cell, Cell], within: Neighborhood | None) -> list[Halfspace]:

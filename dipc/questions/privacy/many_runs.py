@@ -58,21 +58,14 @@ _MOST_RATIO = 64
 _MOST_BUDGET, _DIGITS = 2**30, 12
 
 
-@frozen
-class _Part:
-    """One program with its number of `runs`, and its probabilities at a pair.
-
-    `couples` has (p, p') for each two probabilities that some outputs have at the first and at the second input; each
-    is multiplied by the number of these outputs.
-    """
-
-    runs: int
-    couples: tuple[tuple[Closed, Closed], ...]
+#: A program's number of runs, with (p, p') for each two probabilities that some outputs have at the first and at the
+#: second input of a pair, each multiplied by the number of these outputs.
+_Part = tuple[int, Sequence[tuple[Closed, Closed]]]
 
 
 def _part(table: LawTable, runs: int, pair: tuple[int, int]) -> _Part:
     counts = Counter(couple for couple in table.at_pair(pair) if couple[0] != IMPOSSIBLE)
-    return _Part(runs, tuple([(table.closed(p) * count, table.closed(q) * count) for (p, q), count in counts.items()]))
+    return runs, [(table.closed(p) * count, table.closed(q) * count) for (p, q), count in counts.items()]
 
 
 @frozen
@@ -107,44 +100,36 @@ class _Run:
         return max(losses, default=0.0) - min(losses, default=0.0)
 
 
-@frozen
-class _Gridded:
-    """The distribution of the loss of one of `runs` equal runs.
-
-    `masses`[j] is the probability of the loss `start` + j steps of the grid.
-    """
-
-    runs: int
-    start: flint.arb
-    masses: list[flint.arb]
+#: The distribution of the loss of one run on a grid: the least loss, and the mass at each point from there on.
+_Gridded = tuple[flint.arb, list[flint.arb]]
 
 
 @frozen
 class _Grid:
-    """The distributions `runs` of the losses on a grid of step `step`.
+    """The distributions of the losses on a grid of step `step`: `laws` has that of one run of each program.
 
     `width` and `mean` are the w and m of the lemma at the top of this module; both are 0 if no loss was divided.
     """
 
     step: flint.arb
-    runs: list[_Gridded]
+    laws: list[_Gridded]
     width: Fraction = _ZERO
     mean: Fraction = _ZERO
 
 
 def _sum(parts: Sequence[_Part], eps: Fraction, digits: int, limits: Limits) -> _Sum:
-    count = sum(part.runs for part in parts)
+    count = sum(number for number, _ in parts)
     with flint.ctx.workprec(128 + 8 * digits + 4 * count.bit_length()):
         runs = _runs(parts, eps, limits)
         finite = prod([run.finite**run.runs for run in runs], start=flint.arb(1))
         grid = _on_lattice(runs, digits) or _between_points(runs, digits)
         least = 1 / (count * 10.0 ** (digits + 6))
         start, offset, masses = flint.arb(0), 0, flint.arb_poly([flint.arb(1)])
-        for each in grid.runs:
-            more, power = _power(flint.arb_poly(each.masses), each.runs, least)
+        for run, (first_loss, own) in zip(runs, grid.laws, strict=True):
+            more, power = _power(flint.arb_poly(own), run.runs, least)
             less, masses = _cut(masses * power, least)
             offset += more + less
-            start += each.runs * each.start
+            start += run.runs * first_loss
         kept = masses.coeffs() or [flint.arb(0)]  # no output that is possible at the second input
         rest = finite - sum(kept, flint.arb(0))
         # Budgets are not negative, so losses below 0 have no part in delta.
@@ -164,18 +149,18 @@ def _sum(parts: Sequence[_Part], eps: Fraction, digits: int, limits: Limits) -> 
 
 def _runs(parts: Sequence[_Part], eps: Fraction, limits: Limits) -> list[_Run]:
     digits = int(flint.ctx.prec) // 3
-    possible = [[(p, q) for p, q in part.couples if not vanishes(p, eps)] for part in parts]
+    possible = [[(p, q) for p, q in couples if not vanishes(p, eps)] for _, couples in parts]
     finite = [[(p, q) for p, q in couples if not vanishes(q, eps)] for couples in possible]
     base = FactorBase((value for couples in finite for couple in couples for value in couple), limits)
     result = []
-    for part, every, couples in zip(parts, possible, finite, strict=True):
+    for (number, _), every, couples in zip(parts, possible, finite, strict=True):
         atoms = []
         for p, q in couples:
             ours, theirs = (_ball(value, eps, digits) for value in (p, q))
             ratio = _quotient(base.factored(p), base.factored(q))
             atoms.append(_Atom(ours, theirs, (ours / theirs).log(), ratio))
         infinite = [_ball(p, eps, digits) for p, q in every if vanishes(q, eps)]
-        result.append(_Run(part.runs, atoms, 1 - sum(infinite, flint.arb(0))))
+        result.append(_Run(number, atoms, 1 - sum(infinite, flint.arb(0))))
     return result
 
 
@@ -236,13 +221,13 @@ def _on_lattice(runs: Sequence[_Run], digits: int) -> _Grid | None:
 
 
 def _on_points(run: _Run, points: Sequence[int]) -> _Gridded:
-    """Return `run` with the losses of its outputs at the grid points with the indices `points`."""
+    """Return the distribution of the loss of `run`, with its outputs at the grid points with the indices `points`."""
     least = min(points, default=0)
     masses = [flint.arb(0)] * (max(points, default=0) - least + 1)
     for atom, point in zip(run.atoms, points, strict=True):
         masses[point - least] += atom.p
     start = next((atom.loss for atom, point in zip(run.atoms, points, strict=True) if point == least), flint.arb(0))
-    return _Gridded(run.runs, start, masses)
+    return start, masses
 
 
 def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
@@ -252,7 +237,7 @@ def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
     """
     step = Fraction(2) ** floor(log2(_reach(runs, digits) / _POINTS or 1.0))
     width = mean = _ZERO
-    gridded = []
+    laws: list[_Gridded] = []
     for run in runs:
         masses: dict[int, flint.arb] = {}
         for atom in run.atoms:
@@ -268,8 +253,8 @@ def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
             width, mean = max(width, (high - low) * step), max(mean, dyadic(more.upper()))
         least = min(masses, default=0)
         every = [masses.get(place, flint.arb(0)) for place in range(least, max(masses, default=0) + 1)]
-        gridded.append(_Gridded(run.runs, flint.arb(to_fmpq(least * step)), every))
-    return _Grid(flint.arb(to_fmpq(step)), gridded, width, mean)
+        laws.append((flint.arb(to_fmpq(least * step)), every))
+    return _Grid(flint.arb(to_fmpq(step)), laws, width, mean)
 
 
 def _reach(runs: Sequence[_Run], digits: int) -> float:
