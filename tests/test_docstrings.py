@@ -48,9 +48,10 @@ def test_a_class_name_occurs_once_outside_the_checker() -> None:
         ('def bound(x):\n    """Returns the least upper bound of `x`."""', "docstring starts with Returns"),
         ("class Posed:\n    pass", "`Posed` is no name"),
         ("class Bound:\n    def _of(self): ...", "`_of` is no name"),
-        ('def bound(x):\n    """The least upper bound of `y`."""', "`y` is no parameter"),
+        ('def bound():\n    """The least upper bound of `y`."""', "`y` is no parameter"),
         ('class Bound:\n    """A bound of `y`."""\n    x: int', "`y` is no parameter"),
-        (f'def bound(x):\n    """The bound{" of the bound" * 12}."""', "sentence of 38 words"),
+        ('def bound(x, y):\n    """The least upper bound of `x`."""', "leaves out the parameters y"),
+        (f'def bound():\n    """The bound{" of the bound" * 12}."""', "sentence of 38 words"),
         (f'def bound(x):\n    raise ValueError(f"the bound{" of the bound {x}" * 12}")', "sentence of 38 words"),
     ],
 )

@@ -121,6 +121,8 @@ def _in_source(tree: ast.Module, *, messages: bool) -> Iterator[tuple[int, str]]
         for word in dict.fromkeys(re.findall(r"(?<!`)`([A-Za-z_]\w*)`(?!`)", docstring)):
             if word not in known:
                 yield place.lineno, f"`{word}` is no parameter, field, name of the module or word of the language"
+        if messages and not isinstance(node, ast.ClassDef) and (omitted := _omitted(node, docstring)):
+            yield place.lineno, f"docstring leaves out the parameters {', '.join(omitted)}: name each in backticks"
     if docstring := ast.get_docstring(tree):
         docstrings.add(tree.body[0].value)  # type: ignore[attr-defined]
         yield from ((1 + line, text) for line, text in _long_sentences(docstring))
@@ -128,6 +130,22 @@ def _in_source(tree: ast.Module, *, messages: bool) -> Iterator[tuple[int, str]]
         for line, message in _strings(tree, docstrings):
             for paragraph in message.split("\n"):
                 yield from ((line, text) for _, text in _long_sentences(paragraph))
+
+
+def _omitted(node: ast.FunctionDef | ast.AsyncFunctionDef, docstring: str) -> list[str]:
+    """The parameters of `node` that its `docstring` does not name in backticks.
+
+    Special methods are excepted, as Python defines their parameters, and commands, whose docstring is their help.
+    """
+    if node.name.startswith("__") and node.name != "__init__":
+        return []
+    if any(re.search(r"\b(command|group|overload)\b", ast.unparse(decorator)) for decorator in node.decorator_list):
+        return []
+    arguments = node.args
+    places = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    names = [place.arg for place in places if place is not None]
+    named = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", docstring))))
+    return [name for name in names if name not in ("self", "cls") and not name.startswith("_") and name not in named]
 
 
 def _definitions(tree: ast.Module) -> Iterator[tuple[_Definition, frozenset[str]]]:

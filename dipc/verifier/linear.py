@@ -131,7 +131,7 @@ def implied(guards: Sequence[Guard], form: Linear, constant: Fraction, budget: B
 
 
 def least(objective: Linear, guards: Sequence[Guard], whole: frozenset[int], budget: Budget) -> Fraction | None:
-    """Return the least value of `objective` where all guards hold and the variables in `whole` are integers.
+    """Return the least value of `objective` where all `guards` hold and the variables in `whole` are integers.
 
     Charges its work to `budget`. Return None if no point satisfies the guards. No guard may be strict. Raises
     NotDerived if the certificate does not answer the question.

@@ -243,7 +243,7 @@ def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
 
 
 def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> None:
-    """Raise NotDerived unless `variable` is only an index of the arrays, and the arrays have no other index in `tree`.
+    """Raise NotDerived unless `variable` is only an index of `arrays`, and these have no other index in `tree`.
 
     No local name hides one of these names.
     """

@@ -354,11 +354,11 @@ def _exponential_series(
     precision: tuple[int, int],
     budget: Budget,
 ) -> list[Pair]:
-    """Return bounds of numbers a_n with Σ c·e^{-j·(lower + radius + radius·u)} = Σ a_n·u^n for each -1 <= u <= 1.
+    """Return bounds of numbers a_n with Σ c·e^{-j·(`lower` + `radius`·(1 + u))} = Σ a_n·u^n for each -1 <= u <= 1.
 
     The sum is over the pairs (j, c) of `row`, with increasing j. The bounds count units of 2^-bits, where `precision`
-    is (bits, cut): a series ends when its rest is at most 2^cut units. `starts` encloses e^{-j·(lower + radius)} for
-    the first numbers j. Terms with other j are only bounded. Charges its work to `budget`.
+    is (bits, cut): a series ends when its rest is at most 2^cut units. `starts` encloses e^{-j·(`lower` + `radius`)}
+    for the first numbers j. Terms with other j are only bounded. Charges its work to `budget`.
     """
     bits, cut = precision
     near = sum(j in starts for j, _ in row)

@@ -229,8 +229,8 @@ class Tree:
 def tail_rates(d: Fraction, variances: Mapping[Number, Fraction], rates: Sequence[Fraction]) -> list[Number | Fraction]:
     """Return the rates r and q of bounds of the probability that a half-space fails (lemma N4).
 
-    It fails only if a normal value, with a variance in multiples of a number of `variances`, or a Laplace noise,
-    with one of these rates, exceeds its share of `d`.
+    It fails only if a normal value, with a variance in multiples of a number of `variances`, or a Laplace noise
+    with one of `rates` exceeds its share of `d`.
     """
     reach = d / max(1, len(variances) + len(rates))
     numbers = [Number(reach**2 / (2 * variance)) * square.inverse for square, variance in variances.items()]
