@@ -145,40 +145,18 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
         if not above:
             return answer(Status.NONE, f"from alpha = {alpha} on every row is vacuous", before)
         try:
-            failing, reason = _first_failing(question.with_claim(alpha=alpha), above, progress)
+            known, rows, reason = all_hold(claims_of(question.with_claim(alpha=alpha), progress, among=above))
         except KeyboardInterrupt:
             if not alpha:
                 raise
             remark = f"{INTERRUPTED}: no alpha below {alpha} is enough"
             return answer(Status.UNDECIDED, remark, before, interrupted=True)
-        if reason is not None:
-            return answer(Status.UNDECIDED, reason, () if failing is None else (failing,))
-        if failing is None:
+        if known is Verdict.UNDECIDED:
+            return answer(Status.UNDECIDED, reason, rows[:1])
+        if known is Verdict.ACCURATE:
             return answer(Status.SOLVED, "", before, alpha, len(above))
-        before = (failing,)
+        before = rows[:1]
     return answer(Status.NONE, "a row with dd = inf is never vacuous", before)
-
-
-def _first_failing(question: Question, above: set[int], progress: Progress | None) -> tuple[int | None, str | None]:
-    """Return (a failing row among `above`, None), or (a row not known to hold, the reason), or (None, None).
-
-    The rows are those of the table of `question`; `progress` is called with (rows done, rows in all).
-    """
-    claims = claims_of(question, progress, among=above)
-    undecided = next(((unknown.rows[0], unknown.reason) for unknown in claims.unknown), None)
-    failing: list[int] = []
-    for claimed in claims.distinct:
-        try:
-            holds = claimed.holds(question.engine)
-        except Undecided as error:
-            undecided = undecided or (claimed.rows[0], error.reason)
-            continue
-        if not holds:
-            failing.append(claimed.rows[0])
-    touching = claims.question.touching if undecided is not None and not failing else None
-    if touching is not None:
-        return _first_failing(touching, above, progress)
-    return (min(failing), None) if failing else undecided or (None, None)
 
 
 def _require_distances(table: Table) -> None:

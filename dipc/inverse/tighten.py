@@ -542,7 +542,18 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
             break
         else:
             known.append(claimed)
-    upper: _Greatest | None = None
+    nothing = Tightest(
+        claims=claims,
+        eps=claims.question.written_eps or intervals_text(claims.intervals),
+        digits=digits,
+        factor=(Fraction(0), Fraction(0)),
+        kappa=None,
+        places=(),
+        proved=True,
+        unknown=(),
+    )
+    most = nothing
+    upper: Tightest | None = None
     at_most: Cell | None = None
     try:
         of_integers, unknown = _integer_inequalities(claims, unknown, known, peaks, digits)
@@ -550,33 +561,27 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
         unknown = _without_lesser(claims, unknown, known, peaks, digits)
         known = _improved(claims, known, peaks, digits)
         candidates = peaks.candidates(known)
-        most = _greatest(candidates, digits, limits)
+        most = _with_greatest(nothing, candidates, limits)
         if not any(spot.claimed.exact for spot in most.places) and most.places:
-            upper, most = most, _greatest([each for each in candidates if each[1].exact], digits, limits)
+            upper, most = most, _with_greatest(nothing, [each for each in candidates if each[1].exact], limits)
         at_most, unknown, upper = _by_check(claims, unknown, known, most, upper)
     except Undecided as undecided:
         # Each factor is known, but they could not be compared, or not be written with this many digits.
         rows = {number for claimed in known for number in claimed.rows}
         unknown.append(UnknownCases(undecided.reason, tuple(sorted(rows))))
-        most = _NOTHING
+        most = nothing
     except KeyboardInterrupt:
         unknown.append(interrupted_before(known))
-        most = _NOTHING
+        most = nothing
     forbidding = any(peaks.forbidding(claimed) is not None for claimed in known)
-    return _with_approached_factor(
-        Tightest(
-            claims=claims,
-            eps=claims.question.written_eps or intervals_text(claims.intervals),
-            digits=digits,
-            factor=most.factor,
-            kappa=None if unknown or upper is not None or at_most is not None else 0 if forbidding else most.kappa,
-            places=most.places,
-            proved=most.proved,
-            unknown=tuple(unknown),
-            upper=at_most if upper is None else upper.factor,
-            upper_places=() if upper is None else upper.places,
-        )
-    )
+    if unknown or upper is not None or at_most is not None:
+        kappa = None
+    else:
+        kappa = 0 if forbidding else most.kappa
+    answer = replace(most, kappa=kappa, unknown=tuple(unknown), upper=at_most)
+    if upper is not None:
+        answer = replace(answer, upper=upper.factor, upper_places=upper.places)
+    return _with_approached_factor(answer)
 
 
 def _without_lesser(
@@ -609,9 +614,9 @@ def _by_check(
     claims: Claims,
     unknown: list[UnknownCases],
     known: Sequence[Inequality],
-    most: _Greatest,
-    upper: _Greatest | None,
-) -> tuple[Cell | None, list[UnknownCases], _Greatest | None]:
+    most: Tightest,
+    upper: Tightest | None,
+) -> tuple[Cell | None, list[UnknownCases], Tightest | None]:
     """Return (upper bound of the factor or None, cases still unknown, bounds that still count) after two checks.
 
     If a check proves the claim of the open cases of `claims` with the factor of `most`, none of them needs a greater
@@ -783,32 +788,29 @@ def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits
             break
         case = left.pop(number)
         assert isinstance(case, ClassCase)
-        better[number] = _least_needing(case, better[number], claims.question.engine, peaks, enough)
-        fixed += _at_inputs(case, better[number], claims.question.engine, peaks)
+        better[number] = _least_needing(case, better[number], peaks, enough)
+        fixed += _at_inputs(case, better[number], peaks)
     return list(known) if len(left) == len(cases) else [*fixed, *_merge_cases(better)]
 
 
-def _least_needing(
-    case: ClassCase, first: list[Inequality], engine: Engine, peaks: _Peaks, enough: Fraction
-) -> list[Inequality]:
+def _least_needing(case: ClassCase, first: list[Inequality], peaks: _Peaks, enough: Fraction) -> list[Inequality]:
     """The inequalities of the rule that needs the least factor for `case`; `first` are those of its first rule.
 
-    `engine` measures the bounds and `peaks` finds their factors. The search ends at a factor of at most `enough`.
+    `peaks` finds the factors. The search ends at a factor of at most `enough`.
     """
     choice = case.least_needing(partial(peaks.needed, case.number), enough)
     if choice.needed is None:
         return first
     inequalities, unknown = measure_inequalities(
-        [(case.number, one) for each in choice.proofs for one in each.steps], engine
+        [(case.number, one) for each in choice.proofs for one in each.steps], peaks.engine
     )
     return first if unknown else list(inequalities)
 
 
-def _at_inputs(case: ClassCase, needing: Sequence[Inequality], engine: Engine, peaks: _Peaks) -> list[Inequality]:
+def _at_inputs(case: ClassCase, needing: Sequence[Inequality], peaks: _Peaks) -> list[Inequality]:
     """The inequality at an input of `case` that needs the greatest factor, among some inputs that are tried.
 
-    The inputs are chosen for the eps at which the inequalities `needing` are hardest. `engine` measures the bounds
-    and `peaks` finds their factors.
+    The inputs are chosen for the eps at which the inequalities `needing` are hardest. `peaks` finds the factors.
     """
     best = highest(peak for claimed in needing for peak in peaks.peaks_of(claimed))
     peak_at = (
@@ -821,25 +823,12 @@ def _at_inputs(case: ClassCase, needing: Sequence[Inequality], engine: Engine, p
         points = all(interval.is_point for claimed in needing for interval in claimed.intervals)
         nearest = Fraction(1, 2 ** (4 * peaks.digits)) if points else None
         for posed in case.posed_at_inputs(product or None, _MOST_INPUTS, nearest):
-            for claimed in measure_inequalities([(case.number, posed)], engine)[0]:
+            for claimed in measure_inequalities([(case.number, posed)], peaks.engine)[0]:
                 with suppress(Undecided):
                     result.append((peaks.greatest([claimed], DIGITS), claimed))
     if not result:
         return []
     return [max(result, key=lambda each: (each[0] is None, each[0] or 0))[1]]
-
-
-@frozen(eq=False)
-class _AtDistances:
-    """The inequalities of a case about every integer distance.
-
-    `small` has those at each of the first distances, or is None if one of them could not be measured. `exact` has
-    those that give lower bounds of the factor: the inequalities in `small`, and limits for large distances.
-    """
-
-    case: ClassCase
-    small: tuple[Inequality, ...] | None
-    exact: tuple[Inequality, ...]
 
 
 def _integer_inequalities(
@@ -851,27 +840,25 @@ def _integer_inequalities(
     with which an inequality holds. A case stops being unknown if it is proved to need no greater factor than some
     exact inequality, of `known` or of a case. `digits` is the precision of enclosed factors.
     """
-    engine = claims.question.engine
-    every = {
-        number: _at_distances(case, engine, peaks)
-        for cases in unknown
-        for number in cases.rows
+    every = [
+        (case, *_at_distances(case, peaks))
+        for number in dict.fromkeys(number for cases in unknown for number in cases.rows)
         if isinstance(case := claims.every[number - 1], ClassCase) and has_integer_distances(case)
-    }
-    inequalities = [claimed for each in every.values() for claimed in each.exact]
+    ]
+    inequalities = [claimed for _, _, lower in every for claimed in lower]
     exact = [*(claimed for claimed in known if claimed.exact), *inequalities]
     best = highest(peak for claimed in exact for peak in peaks.peaks_of(claimed))
     proved = set()
     if best is None or not best.is_infinite:
         low, high = (Fraction(0), Fraction(0)) if best is None else best.enclosure(digits)
-        for number, each in every.items():
+        for case, small, _ in every:
             if (
-                each.small is not None
-                and peaks.suffices_for_all(each.small, digits, high)
-                and _suffices_far_away(each.case, engine, low)
+                small is not None
+                and peaks.suffices_for_all(small, digits, high)
+                and _suffices_far_away(case, peaks.engine, low)
             ):
-                inequalities += [claimed for claimed in each.small if not claimed.exact]
-                proved.add(number)
+                inequalities += [claimed for claimed in small if not claimed.exact]
+                proved.add(case.number)
     left = [UnknownCases(cases.reason, tuple(n for n in cases.rows if n not in proved)) for cases in unknown]
     return inequalities, [cases for cases in left if cases.rows]
 
@@ -894,10 +881,11 @@ def _suffices_far_away(case: ClassCase, engine: Engine, factor: Fraction) -> boo
         return False
 
 
-def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistances:
-    """The inequalities of `case` at integer distances from its least one on, and in the limit of large distances.
+def _at_distances(case: ClassCase, peaks: _Peaks) -> tuple[list[Inequality] | None, list[Inequality]]:
+    """Return (the inequalities of `case` at each of the first integer distances, those that bound the factor below).
 
-    `engine` measures the bounds. `peaks` has the factors that inequalities are known to need.
+    The former is None if one of these inequalities could not be measured. The latter are the exact ones among them, and
+    the limits for large distances. `peaks` has the factors that inequalities are known to need.
     """
     small: list[Inequality] | None = []
     exact: list[Inequality] = []
@@ -908,7 +896,7 @@ def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistance
             certain, choice = case.least_at_distance(distance, partial(peaks.needed, case.number))
             steps = [*certain, *(one for proof in choice.proofs for one in proof.steps)]
             needs_nothing = not steps and choice.needed is not None  # no input of the class is at this distance
-        found = _measured_inequalities(case, steps, engine, peaks)
+        found = _measured_inequalities(case, steps, peaks)
         if not found and not needs_nothing:
             small = None
             continue
@@ -916,18 +904,16 @@ def _at_distances(case: ClassCase, engine: Engine, peaks: _Peaks) -> _AtDistance
         if small is not None:
             small += found
     with suppress(Undecided):
-        exact += _measured_inequalities(case, list(case.steps_far_away()), engine, peaks)
-    return _AtDistances(case, None if small is None else tuple(small), tuple(exact))
+        exact += _measured_inequalities(case, list(case.steps_far_away()), peaks)
+    return small, exact
 
 
-def _measured_inequalities(
-    case: ClassCase, steps: Sequence[ProofStep], engine: Engine, peaks: _Peaks
-) -> list[Inequality]:
+def _measured_inequalities(case: ClassCase, steps: Sequence[ProofStep], peaks: _Peaks) -> list[Inequality]:
     """The inequalities of `case` in the proof `steps`; empty if the factor that one of them needs is not known.
 
-    `engine` measures the bounds and `peaks` finds their factors.
+    `peaks` finds the factors.
     """
-    found, unknown = measure_inequalities([(case.number, one) for one in steps], engine)
+    found, unknown = measure_inequalities([(case.number, one) for one in steps], peaks.engine)
     try:
         for claimed in found:
             peaks.peaks_of(claimed)
@@ -947,30 +933,23 @@ def _merge_cases(every: Mapping[int, Sequence[Inequality]]) -> list[Inequality]:
     return list(result.values())
 
 
-@frozen(eq=False)
-class _Greatest:
-    """The greatest factor that any case needs; the fields are described in `Tightest`."""
+def _with_greatest(answer: Tightest, candidates: Sequence[tuple[Peak, Inequality]], limits: Limits) -> Tightest:
+    """Return `answer` with the greatest factor of `candidates`, or the factor 0 without candidates.
 
-    factor: Cell | None
-    kappa: int | None
-    places: tuple[TightSpot, ...]
-    proved: bool
-
-
-_NOTHING = _Greatest((Fraction(0), Fraction(0)), None, (), proved=True)
-
-
-def _greatest(candidates: Sequence[tuple[Peak, Inequality]], digits: int, limits: Limits) -> _Greatest:
+    `candidates` are peaks with their inequalities, and are compared within `limits`.
+    """
+    digits = answer.digits
     best = highest((peak for peak, _ in candidates), digits)
     if best is None:
-        return _NOTHING
+        return replace(answer, factor=(Fraction(0), Fraction(0)), kappa=None, places=(), proved=True)
     owners = {id(peak): claimed for peak, claimed in candidates}
     for number in best.numbers:
         number.recognize()
     # Exact inequalities come first, and among them attained peaks; the sort is stable.
     ordered = sorted(best.peaks, key=lambda peak: (not owners[id(peak)].exact, not peak.attained))
     places = tuple(_tight_spot(peak, owners[id(peak)], digits, limits) for peak in ordered)
-    return _Greatest(None if best.is_infinite else _cell(best, digits), _kappa(best), places, best.proved)
+    factor = None if best.is_infinite else _cell(best, digits)
+    return replace(answer, factor=factor, kappa=_kappa(best), places=places, proved=best.proved)
 
 
 def _cell(best: Highest, digits: int) -> Cell:

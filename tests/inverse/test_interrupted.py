@@ -88,7 +88,7 @@ def test_eps_at_most_where_what_was_decided_holds(monkeypatch: pytest.MonkeyPatc
 
 
 def test_alphas_that_were_refuted_stay_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solve_alpha, "_first_failing", after(1, solve_alpha._first_failing))
+    monkeypatch.setattr(solve_alpha, "all_hold", after(1, question.all_hold))
     rows = [{"q": 0, "out": 0, "dd": 1}, {"q": 1, "out": 1, "dd": 2}]
     assert solved("alpha", LAPLACE, rows, beta="1/10").remark == "interrupted: no alpha below 1 is enough"
 
