@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Protocol
 
 from dipc.chain.flow import Flow
+from dipc.chain.step import is_never
 from dipc.program import deterministic
 from dipc.program.deterministic import DeterministicRun
-from dipc.text.ast import Number
 from dipc.text.core import (
     Instruction,
     SampleChoice,
@@ -68,7 +68,7 @@ class ScriptedRun(DeterministicRun):
                 center = deterministic.summed_form(mean)
                 return self._assignment(target, lambda values: center(values) + self._chosen.noise(instruction), follow)
             case SampleChoice(target=target, arms=arms):
-                kept = [value for value, weight in arms if not (isinstance(weight, Number) and not weight.value)]
+                kept = [value for value, weight in arms if not is_never(weight)]
                 options = [deterministic.evaluated(value) for value in kept]
 
                 def choose(values: Values) -> Value:

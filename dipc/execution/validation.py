@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from ast import FunctionDef
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, islice, product
@@ -23,6 +23,7 @@ from dipc.above import VERSION
 from dipc.algebra.limits import Undecided
 from dipc.chain.flow import Flow, analyze
 from dipc.chain.state import ExpressionWeight
+from dipc.chain.step import is_never
 from dipc.execution.scripted import ProgramFault, ScriptedRun
 from dipc.frozen import frozen
 from dipc.mechanisms.alone import Accepted, AloneFunction
@@ -32,8 +33,6 @@ from dipc.mechanisms.numbers import Gradient, Inconclusive, RealBall, Trace, Tra
 from dipc.noise.law import Law
 from dipc.noise.laws import law_of
 from dipc.program.program import Program
-from dipc.program.weights import Weights
-from dipc.text.ast import Number
 from dipc.text.core import (
     BoolType,
     DomType,
@@ -193,22 +192,25 @@ class Mismatch(Exception):
     """Raised for a draw that Python and the program make differently; the message describes both."""
 
 
-class _PythonDraws:
-    """The draws of a run in CPython, taken from one script and recorded in `drawn`."""
+class _PythonRun:
+    """The source of draws of a run in CPython, which takes them from one `script` and records them in `drawn`.
 
-    def __init__(self, script: Script, trace: Trace) -> None:
-        self._script = script
-        self._trace = trace
+    `trace` has the comparisons that Python and the program made.
+    """
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.trace: Trace = []
         self.drawn: list[DrawEvent] = []
 
     def noise(self, law: str, width: object, ends: tuple[object, object] | None = None) -> Fraction:
         number = len(self.drawn)
-        given = self._script.draw(number)
+        given = self.script.draw(number)
         known = law_of(law)
         if ends is not None:
             low, high = (_constant_end(end) for end in ends)
             known = known.with_ends(low, high) if low < high else known
-        value = self._script.default_noise(number) if given is None else Fraction(given)
+        value = self.script.default_noise(number) if given is None else Fraction(given)
         if known.whole:
             value = Fraction(round(value))
         if known.least is not None and known.greatest is not None:
@@ -217,7 +219,7 @@ class _PythonDraws:
         elif known.least is not None and value < known.least:
             value = known.least - value
         self.drawn.append(NoiseDrawn(known, width, value))
-        return Traced(value, {("draw", number): Fraction(1)}, self._trace, whole=known.whole)
+        return Traced(value, {("draw", number): Fraction(1)}, self.trace, whole=known.whole)
 
     def choice(self, weights: Sequence[object]) -> int:
         places = [place for place, weight in enumerate(weights) if not _is_zero(weight)]
@@ -235,33 +237,12 @@ class _PythonDraws:
         return place
 
     def _place(self, count: int) -> int:
-        given = self._script.draw(len(self.drawn))
-        return (int(given) if given is not None else self._script.default_place(len(self.drawn))) % count
+        given = self.script.draw(len(self.drawn))
+        return (int(given) if given is not None else self.script.default_place(len(self.drawn))) % count
 
 
 def _is_zero(weight: object) -> bool:
     return isinstance(weight, int | Fraction) and weight == 0
-
-
-class _Enclosures:
-    """The weights of choices at values of eps, computed once for each."""
-
-    def __init__(self, weights: Weights) -> None:
-        self._weights = weights
-        self._known: dict[tuple[int, Fraction], tuple[SampleChoice, list[Any]]] = {}
-
-    def weights(self, draw: SampleChoice, eps: Fraction) -> list[Any]:
-        """Return the weights at `eps` of the arms of `draw` that are not the number 0, as numbers or enclosures."""
-        known = self._known.get((id(draw), eps))
-        if known is None:
-            result: list[Any] = []
-            for _, weight in draw.arms:
-                if not (isinstance(weight, Number) and not weight.value):
-                    low, high = self._weights.closed(ExpressionWeight(weight, weight.span)).enclosure(eps)
-                    result.append(low if low == high else RealBall.hull(low, high))
-            # The draw is kept, so that no other one gets its id.
-            known = self._known[id(draw), eps] = draw, result
-        return known[1]
 
 
 class _ProgramDraws:
@@ -270,11 +251,17 @@ class _ProgramDraws:
     Draws whose number is in `left_out` are made by the program alone.
     """
 
-    def __init__(self, run: _Run, eps: Fraction, enclosures: _Enclosures, left_out: frozenset[int]) -> None:
+    def __init__(
+        self,
+        run: _PythonRun,
+        eps: Fraction,
+        weights: Callable[[SampleChoice, Fraction], list[Any]],
+        left_out: frozenset[int],
+    ) -> None:
         self._drawn = run.drawn
         self._trace = run.trace
         self._eps = eps
-        self._enclosures = enclosures
+        self._weights = weights
         self._left_out = left_out
         self._next = 0
         self.count = 0
@@ -306,7 +293,7 @@ class _ProgramDraws:
         return low / unit if low == high else RealBall.hull(low / unit, high / unit)
 
     def choice(self, draw: SampleChoice) -> int:
-        weights = self._enclosures.weights(draw, self._eps)
+        weights = self._weights(draw, self._eps)
         kept = [place for place, weight in enumerate(weights) if not _is_zero(weight)]
         place = self._chosen("weights", [weights[place] for place in kept])
         return 0 if place is None else kept[place]
@@ -363,16 +350,6 @@ def _described(event: DrawEvent) -> str:
 
 
 @dataclass
-class _Run:
-    """The run of one script in Python: its draws, and the comparisons that Python and the program made."""
-
-    script: Script
-    drawn: list[DrawEvent]
-    trace: Trace
-    arguments: tuple[Value, ...]
-
-
-@dataclass
 class Validation:
     """A Python function and the program that was read from it, to be compared on scripts."""
 
@@ -394,7 +371,7 @@ class Validation:
             self._points = (core.only_in[0].inner_point,)
         else:
             self._points = _POINTS
-        self._enclosures = _Enclosures(self.program.choices.weights)
+        self._known: dict[tuple[int, Fraction], tuple[SampleChoice, list[Any]]] = {}
 
     def compare(self, most: int = MOST_SCRIPTS) -> None:
         """Compare Python and the program on at most `most` scripts, besides those of small finite inputs.
@@ -490,23 +467,35 @@ class Validation:
 
     # --- one script -------------------------------------------------------------------------------
 
-    def _compared(self, script: Script, eps: Fraction) -> _Run | None:
+    def _weights(self, draw: SampleChoice, eps: Fraction) -> list[Any]:
+        """Return the weights at `eps` of the arms of `draw` that are not the number 0, as numbers or enclosures."""
+        known = self._known.get((id(draw), eps))
+        if known is None:
+            result: list[Any] = []
+            for _, weight in draw.arms:
+                if not is_never(weight):
+                    closed = self.program.choices.weights.closed(ExpressionWeight(weight, weight.span))
+                    low, high = closed.enclosure(eps)
+                    result.append(low if low == high else RealBall.hull(low, high))
+            # The draw is kept, so that no other one gets its id.
+            known = self._known[id(draw), eps] = draw, result
+        return known[1]
+
+    def _compared(self, script: Script, eps: Fraction) -> _PythonRun | None:
         """Return the run of `script` at `eps`, or None if Python reaches no answer.
 
         Raises DefectError if Python and the program differ.
         """
-        trace: Trace = []
-        draws = _PythonDraws(script, trace)
+        run = _PythonRun(script)
         expected: object
         try:
-            answer = self.function.run(self._arguments(self._program_inputs(script, trace)), eps, draws)
+            answer = self.function.run(self._arguments(self._program_inputs(script, run.trace)), eps, run)
         except Inconclusive:
             return None
         except Exception as error:
             expected = error
         else:
             expected = _normal(answer)
-        run = _Run(script, draws.drawn, trace, script.inputs)
         count, difference = self._difference(run, eps, expected, frozenset())
         if difference is None:
             return run
@@ -516,7 +505,7 @@ class Validation:
                 return run
         raise self._defect(run, eps, difference)
 
-    def _agrees_without(self, run: _Run, eps: Fraction, expected: object, count: int, extra: int) -> bool:
+    def _agrees_without(self, run: _PythonRun, eps: Fraction, expected: object, count: int, extra: int) -> bool:
         """True if Python and the program agree after some `extra` of the program's `count` draws are left out.
 
         Python skips the draws that are left out. `run` at `eps` is the run of Python, and `expected` its answer.
@@ -528,14 +517,14 @@ class Validation:
         )
 
     def _difference(
-        self, run: _Run, eps: Fraction, expected: object, left_out: frozenset[int]
+        self, run: _PythonRun, eps: Fraction, expected: object, left_out: frozenset[int]
     ) -> tuple[int, str | None]:
         """Return (number of draws of the program, difference from Python as text, or None if they agree).
 
         `run` at `eps` is the run of Python, and `expected` its answer, or the exception it raised. The draws with the
         numbers in `left_out` are not taken from the run of Python.
         """
-        draws = _ProgramDraws(run, eps, self._enclosures, left_out)
+        draws = _ProgramDraws(run, eps, self._weights, left_out)
         try:
             outputs = self._scripted.run(self._program_inputs(run.script, run.trace), draws)
         except (ProgramFault, Undecided):
@@ -552,7 +541,7 @@ class Validation:
             return draws.count, f"Python gives {_text(expected)}, the program gives {_text(found)}"
         return draws.count, None
 
-    def _defect(self, run: _Run, eps: Fraction, difference: str) -> DefectError:
+    def _defect(self, run: _PythonRun, eps: Fraction, difference: str) -> DefectError:
         inputs = zip(self._slots, run.script.inputs, strict=True)
         where = [*(f"{slot.name} = {show_value(value)}" for slot, value in inputs), f"eps = {eps}"]
         if run.drawn:
@@ -568,7 +557,7 @@ class Validation:
 
     # --- further scripts --------------------------------------------------------------------------
 
-    def _further(self, run: _Run, met: set[object]) -> Iterator[tuple[Script, bool]]:
+    def _further(self, run: _PythonRun, met: set[object]) -> Iterator[tuple[Script, bool]]:
         """Yield scripts after `run` that take other options of choices, or move a comparison.
 
         A comparison is brought to equality and to the other side. Each script comes with True if it may reach
@@ -614,7 +603,7 @@ class Validation:
         return sorted(gradient, key=lambda variable: (variable[0] != "draw", -variable[1]))
 
     def _moved_script(
-        self, run: _Run, taken: Sequence[Fraction | int], variable: Variable, by: Fraction
+        self, run: _PythonRun, taken: Sequence[Fraction | int], variable: Variable, by: Fraction
     ) -> Script | None:
         kind, place = variable
         inputs, draws = list(run.script.inputs), list(taken)

@@ -125,22 +125,12 @@ def with_selection(program: Program, given: InputSpec | None) -> tuple[Program, 
 
 
 @frozen
-class ListedInputs:
-    """The rows of a table of inputs, which can also have the columns alpha, beta, gamma and dd."""
-
-    table: Table
-
-    @property
-    def count(self) -> int:
-        return len(self.table.rows)
-
-
-@frozen
 class AllInputs:
     """Every input that the program's types allow."""
 
 
-Inputs = FiniteInputs | ListedInputs | AllInputs
+#: Listed inputs are rows of a table, which can also have the columns alpha, beta, gamma and dd.
+Inputs = FiniteInputs | Table | AllInputs
 
 
 #: The forms in which callers give inputs: one specification, or several that hold together; or one or more inputs as
@@ -170,14 +160,14 @@ def parse_inputs(given: InputSpec, program: Program) -> Inputs:
     texts = specifications(given)
     if texts is None:
         values = [given] if isinstance(given, Mapping) else cast("TableGiven", given)
-        return ListedInputs(read_table(values, inputs_only, "<inputs>"))
+        return read_table(values, inputs_only, "<inputs>")
     if any(text.strip() == "all" for text in texts):
         _alone(texts, "all")
         return AllInputs()
     paths = [text for text in texts if text.strip().endswith(".csv") or _is_file(text)]
     if paths:
         _alone(texts, paths[0])
-        return ListedInputs(read_table(paths[0].strip(), inputs_only))
+        return read_table(paths[0].strip(), inputs_only)
     return _product(texts, program.core)
 
 
@@ -254,25 +244,26 @@ def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Tab
     """Return the table of det of `program` at `inputs`, with dd(u) in the column dd, or that of the inputs' own file.
 
     `progress` is called with the rows done. Raises DiagnosticError for a program without an ideal, for inputs where
-    det is undefined and for more inputs than the limit `rows`; Undecided past a limit of the ideal.
+    det is undefined and for more inputs than the limit of rows; Undecided past a limit of the ideal.
     """
     ideal = ideals.Ideal(program)
     if isinstance(inputs, AllInputs):
         raise DiagnosticError(_infinite())
-    if inputs.count > program.limits.rows:
-        raise DiagnosticError(_too_many(inputs.count, program.limits.rows))
+    count = inputs.count if isinstance(inputs, FiniteInputs) else len(inputs.rows)
+    if count > program.limits.rows:
+        raise DiagnosticError(_too_many(count, program.limits.rows))
     rows = PackedRows(len(program.core.inputs), len(program.core.outputs))
     for number, cells in enumerate(_rows(inputs, ideal)):
         if progress is not None and number % _PROGRESS_ROWS == 0:
-            progress(number, inputs.count)
+            progress(number, count)
         rows.append(cells)
     match inputs:
         case FiniteInputs(name=name):
             selection = program.core.selection
             which = "" if selection is None else f" with {selection.text}"
             return Table(name + which, rows, _DD, {}, computed=_DD)
-        case ListedInputs(table=listed):
-            return Table(listed.name, rows, listed.columns | _DD, listed.beta_places, _DD - listed.columns)
+        case Table():
+            return Table(inputs.name, rows, inputs.columns | _DD, inputs.beta_places, _DD - inputs.columns)
 
 
 def completed(program: Program, table: Table, progress: Progress | None = None) -> Table:
@@ -307,7 +298,7 @@ def completed(program: Program, table: Table, progress: Progress | None = None) 
     return Table(table.name, rows, table.columns | _DD, table.beta_places, _DD - table.columns)
 
 
-def _rows(inputs: FiniteInputs | ListedInputs, ideal: ideals.Ideal) -> Iterator[tuple[Cell | None, ...]]:
+def _rows(inputs: FiniteInputs | Table, ideal: ideals.Ideal) -> Iterator[tuple[Cell | None, ...]]:
     distances = ideals.Distances(ideal)
     match inputs:
         case FiniteInputs():
@@ -317,8 +308,8 @@ def _rows(inputs: FiniteInputs | ListedInputs, ideal: ideals.Ideal) -> Iterator[
                 answer = ideal.values(values)
                 dd = _distance_cell(ideal.pool, distances.dd(values, answer))
                 yield (*map(ideal.pool.cell, (*values, *answer)), None, None, None, dd)
-        case ListedInputs(table=listed):
-            for row in listed.rows:
+        case Table():
+            for row in inputs.rows:
                 values = tuple(map(value_of, row.inputs))
                 answer = ideal.values(values)
                 dd = row.dd or _distance_cell(ideal.pool, distances.dd(values, answer))

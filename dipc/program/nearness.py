@@ -291,7 +291,7 @@ class Nearness:
         """
         return tuple(
             tuple(map(self._pool.cell, output))
-            for output, distance in self._distances(inputs, answer)
+            for output, distance in self.all_distances(inputs, answer)
             if distance is not None and distance <= gamma
         )
 
@@ -300,17 +300,8 @@ class Nearness:
 
         Raises DiagnosticError if the program has real or int outputs, LimitReached for too many answers.
         """
-        result = {distance for _, distance in self._distances(inputs, answer)}
+        result = {distance for _, distance in self.all_distances(inputs, answer)}
         return tuple(sorted(distance for distance in result if distance is not None))
-
-    def all_distances(
-        self, inputs: Sequence[Cell], answer: Sequence[Cell | None]
-    ) -> Iterator[tuple[tuple[Value, ...], Fraction | None]]:
-        """Yield each answer with its distance from `answer` by the program's metric at `inputs`, None for infinity.
-
-        Raises DiagnosticError if the program has real or int outputs, LimitReached for too many answers.
-        """
-        yield from self._distances(inputs, answer)
 
     def distance(
         self, inputs: Mapping[int, Value], output: Sequence[Value], answer: Sequence[Value]
@@ -324,9 +315,13 @@ class Nearness:
             return self._gap(kind, inputs, output, answer)
         return distance_of_values(kind, output, answer)
 
-    def _distances(
+    def all_distances(
         self, inputs: Sequence[Cell], answer: Sequence[Cell | None]
     ) -> Iterator[tuple[tuple[Value, ...], Fraction | None]]:
+        """Yield each answer with its distance from `answer` by the program's metric at `inputs`, None for infinity.
+
+        Raises DiagnosticError if the program has real or int outputs, LimitReached for too many answers.
+        """
         exact = self._complete(answer)
         point = {slot: value_of(cell) for slot, cell in zip(self._program.inputs, inputs, strict=True)}
         choices = [finite_values(slot) for slot in self._slots]

@@ -147,11 +147,12 @@ class Probabilities:
             computed = Bound(self._shares(inputs, outputs, gamma))
             bound = self._interned.setdefault(computed, computed)
             if len(self._interned) > _REMEMBERED:
-                self._forget()
+                self.forget_rows()
             plan.bounds[key] = bound
         return bound
 
-    def _forget(self) -> None:
+    def forget_rows(self) -> None:
+        """Drop what is known of single rows. Plans stay."""
         self._interned.clear()
         for plan in self._plans.values():
             if isinstance(plan, _Plan):
@@ -213,10 +214,6 @@ class Probabilities:
         """
         plan = self._plan(inputs, outputs)
         return plan.exits if plan.graph is None else None
-
-    def forget_rows(self) -> None:
-        """Drop what is known of single rows. Plans stay."""
-        self._forget()
 
     def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
         """Return a key for what has to be explored for `inputs` and `outputs`.

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dipc
-from dipc.program.inputs import AllInputs, FiniteInputs, ListedInputs, default_inputs, parse_inputs
+from dipc.claims.table import Table
+from dipc.program.inputs import AllInputs, FiniteInputs, default_inputs, parse_inputs
 from dipc.program.program import Program
 from dipc.text.diagnostic import DiagnosticError, render
 from tests.patience import at_most
@@ -95,8 +96,8 @@ def test_a_file_of_inputs(tmp_path: Path) -> None:
     path = tmp_path / "inputs.csv"
     path.write_text("y,x,dd\n1,2,\n1/2,-1,3\n")
     found = parse_inputs([str(path)], program)
-    assert isinstance(found, ListedInputs)
-    assert [(row.inputs[0].text, row.inputs[1].text) for row in found.table.rows] == [("2", "1"), ("-1", "1/2")]
+    assert isinstance(found, Table)
+    assert [(row.inputs[0].text, row.inputs[1].text) for row in found.rows] == [("2", "1"), ("-1", "1/2")]
     table = dipc.table(program, str(path))
     assert [(row.outputs[0].text, row.dd.text) for row in table.rows] == [("true", "1/2"), ("false", "3")]
 

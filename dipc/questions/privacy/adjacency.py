@@ -16,9 +16,9 @@ from dipc.algebra.limits import LimitReached, Limits
 from dipc.algebra.numbers import NotExact, parse_rational
 from dipc.chain.state import finite_values, same_value
 from dipc.claims.given import Cell
-from dipc.claims.table import CsvSource, read_table
+from dipc.claims.table import CsvSource, Table, read_table
 from dipc.frozen import LazyModule, frozen
-from dipc.program.inputs import AllInputs, FiniteInputs, InputSpec, ListedInputs, default_inputs, parse_inputs
+from dipc.program.inputs import AllInputs, FiniteInputs, InputSpec, default_inputs, parse_inputs
 from dipc.program.program import Program
 from dipc.text.core import BoolType, DomType, IntType, Slot, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText, Span, bad_input, listing
@@ -375,9 +375,7 @@ def _pairs_counted(choices: Sequence[Sequence[Value]], adjacency: Neighborhood) 
     return sum(spent.values()) - same
 
 
-def _pairs_among(
-    given: FiniteInputs | ListedInputs, adjacency: Neighborhood, program: Program, limits: Limits
-) -> Pairs:
+def _pairs_among(given: FiniteInputs | Table, adjacency: Neighborhood, program: Program, limits: Limits) -> Pairs:
     """Return the pairs among the inputs `given` that are adjacent by `adjacency`.
 
     Both inputs of a pair satisfy the `requires` of `program`. Raises DiagnosticError if there is no pair, and
@@ -393,14 +391,14 @@ def _pairs_among(
             if program.allowed is not None:
                 places = {place for place, point in enumerate(points) if program.allowed.allows(point)}
                 ordered = [(one, two) for one, two in ordered if one in places and two in places]
-        case ListedInputs():
-            points = tuple(dict.fromkeys(_values(row.inputs) for row in given.table.rows))
+        case Table():
+            points = tuple(dict.fromkeys(_values(row.inputs) for row in given.rows))
             if len(points) ** 2 > limits.rows:
                 raise LimitReached("rows", f"{len(points)} inputs have {len(points) ** 2} pairs to look at")
             ordered = [
                 (i, j) for i, one in enumerate(points) for j, two in enumerate(points) if adjacency.relates(one, two)
             ]
-            about = given.table.name
+            about = given.name
         case _:
             assert_never(given)
     if not ordered:
