@@ -79,7 +79,7 @@ class Accepted:
     files that were compared, and `compared` what was not compared.
     """
 
-    verdict: str
+    statement: Statement
     counts: dict[str, int]
     claim: str
     obligations: int = 0
@@ -96,12 +96,16 @@ class Accepted:
     what: str = "row"
     #: The constants that have several values in the claim.
     varying: frozenset[str] = frozenset()
-    #: The theorem; the expected claim, and whether it follows, if a claim is expected.
-    statement: Statement | None = None
+    #: The expected claim, and whether it follows, if a claim is expected.
     expected: Expected | None = None
     answer: Answer | None = None
     #: Why the claim of the program's claim block does not follow, if it was compared and does not.
     differs: str | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the theorem."""
+        return self.statement.verdict
 
     def resting_on(self, decided: Sequence[Decided]) -> Accepted:
         """Return this result with the counts of the obligations in `decided`."""
@@ -114,7 +118,6 @@ class Accepted:
 
         Charges its work to `budget`. Raises UnusableArgument if a part of the claim is unreadable.
         """
-        assert self.statement is not None, "the statement was checked"
         expected.require_expressions(budget)
         try:
             answer = self.statement.follows(expected, budget)
@@ -160,7 +163,6 @@ class Accepted:
 
     def _lines(self) -> Iterator[str]:
         rows = self.counts["rows"]
-        assert self.statement is not None, "the statement was checked"
         theorem = f"{self.statement.kind}: {self.statement.sentence}"
         if self.complete:
             yield theorem
@@ -727,7 +729,6 @@ def _check_rows(
         statement=OfRows(
             data["verdict"], about, claim, budget, rows.checked, theorem, whole, theorem.is_compared_with_ideal
         ),
-        verdict=data["verdict"],
         counts=counts,
         claim=f"{_claim_text(data['claim'], rows.own, counts['rows'])}{meant}",
         open_rows=tuple(rows.tally.open),
@@ -763,7 +764,6 @@ def _check_inputs(document: Document, tree: Program, about: Subject, budget: Bud
             checked.witnesses,
             varying,
         ),
-        verdict=data["verdict"],
         counts=checked.tally.counts,
         claim=f"{_claim_text(data['claim'], {}, 1)}; every {_kinds(tree)} input{every}",
         open_rows=tuple(checked.tally.open),
@@ -825,7 +825,6 @@ def _check_privacy(
             found.refuted,
             found.pairs.groups,
         ),
-        verdict=data["verdict"],
         counts=counts,
         claim=claim_text(data["claim"], pairs_text(data)),
         open_rows=missing,
@@ -914,7 +913,6 @@ def _check_aligned(
             numbers,
             None if numbers is None else constants[numbers[0]],
         ),
-        verdict="private",
         counts={"rows": exits, "private": exits if proved else 0, "undecided": 0, "vacuous": 0},
         obligations=exits,
         derived_obligations=exits if proved else 0,
@@ -940,7 +938,6 @@ def _check_least(document: Document, budget: Budget, facts: Mapping[str, str]) -
     return replace(
         accepted[0],
         statement=Both(verdict, *ends),
-        verdict=verdict,
         obligations=sum(one.obligations for one in accepted),
         derived_obligations=sum(one.derived_obligations for one in accepted),
         charted=sum(one.charted for one in accepted),

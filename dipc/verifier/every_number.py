@@ -151,7 +151,7 @@ class Agreement:
             for slot in own.numbered("output")
         ]
         #: The slots of the outputs in program and ideal: array elements, and the others.
-        self._indexed = [pair for pair in outputs if own.slots[pair[0]].name in self.shape.elements]
+        self._indexed = [pair for pair in outputs if own.slots[pair[0]].name in self.shape.own.elements]
         self._final = [pair for pair in outputs if pair not in self._indexed]
 
     def _entry(self, finite: tuple[Value, ...]) -> _Entry:
@@ -160,8 +160,7 @@ class Agreement:
         inputs = open_inputs(ideal, finite)
         named = {ideal.slots[slot].name: value for slot, value in inputs.items()}
         own, exact = (
-            LoopRuns(side, self.shape.elements, named, self._first_noise, self.budget)
-            for side in (self.shape.own, self.shape.ideal)
+            LoopRuns(side, named, self._first_noise, self.budget) for side in (self.shape.own, self.shape.ideal)
         )
         return _Entry(inputs, own, exact)
 
@@ -251,7 +250,7 @@ class Agreement:
         for state in every:
             if state.at != own.head and self._compared(state, found[0], (), self._final):
                 raise NotDerived("an output is not finite")
-        low = self.shape.low
+        low = self.shape.own.low
         for end in self._agreeing(entry.own, entry.own.entered(program), self._claimed_guards(entry, passed[0])):
             if end.at != own.head:
                 raise NotDerived("the program and its `ideal` do not end in the same iteration")
@@ -343,7 +342,7 @@ class Agreement:
         `way` the path of the ideal in the region.
         """
         slots = self._distances.machine.slots
-        if any(slots[i].name not in self.shape.elements for i, _ in guard.form):
+        if any(slots[i].name not in self.shape.own.elements for i, _ in guard.form):
             return False
         # The other elements may have the values of any entry.
         for each in self._entries:
@@ -779,7 +778,7 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
             bounds: Iterable[Total] = list(selection_totals(tree, parameter, theorem.machine, wanted, terms))
         except NotDerived:
             shape = Iterations.from_program(tree, parameter, constants, budget)
-            if bound.start < shape.low:
+            if bound.start < shape.own.low:
                 return "for some numbers the loop has no iteration"
             bounds = (
                 total
@@ -798,7 +797,7 @@ def _totals_of(agreement: Agreement, budget: Budget) -> Iterable[Total]:
     Charges its work to `budget`. Raises NotDerived.
     """
     try:
-        return list(totals(agreement.walks(), agreement.shape.low, budget))
+        return list(totals(agreement.walks(), agreement.shape.own.low, budget))
     except NotDerived as other:
         try:
             return list(agreement.flag_totals())

@@ -101,11 +101,12 @@ def guard_of(side: NoiseHalfspace) -> Guard:
     return Guard(form, Fraction(constant), strict=False)
 
 
-def region(guards: Iterable[Guard]) -> Constraints:
-    """Return the conjunction of `guards`, none of which is about a constant."""
+def region(guards: Iterable[Guard], whole: Set[int]) -> Constraints:
+    """Return the conjunction of those `guards` that are not about a constant; the inputs in `whole` are integers."""
     constraints = Constraints({})
     for guard in guards:
-        constraints = constraints & side_of(guard)
+        if guard.form:
+            constraints &= side_of(guard, whole=all(i in whole for i, _ in guard.form))
     return constraints
 
 
@@ -349,24 +350,16 @@ class Ideal:
         values: list[Held] = [None] * (1 + max(distance.other, default=len(self.machine.slots)))
         for slot, there in zip(self.machine.numbered("input"), distance.other, strict=True):
             values[slot], values[there] = one[slot], other[slot]
-        run = _Symbolic(self.machine, Wanted({}, every=True), self.budget)
-        waiting = [] if is_empty(known, self.budget) else [list(known)]
-        count = 0
-        while waiting:
-            guards = waiting.pop()
-            count += 1
-            if count > MOST_PATHS:
-                raise NotDerived("its `metric` block has too many conditions on inputs")
-            try:
-                known_there = region(guard for guard in guards if guard.form)
-                apart = any(run.value(code, values, known_there) is True for code in distance.apart)
-            except Split as split:
-                for guard in map(guard_of, (split.row, split.row.opposite())):
-                    group = next(each for each in grouped((*guards, guard)) if guard in each)
-                    if not is_empty(group, self.budget):
-                        waiting.append([*guards, guard])
-                continue
-            yield guards, apart
+
+        def are_apart(run: _Symbolic, there: Constraints) -> bool:
+            return any(run.value(code, values, there) is True for code in distance.apart)
+
+        def is_left(_run: _Symbolic, _there: Constraints, guards: Sequence[Guard], side: NoiseHalfspace) -> bool:
+            guard = guard_of(side)
+            return not is_empty(next(each for each in grouped((*guards, guard)) if guard in each), self.budget)
+
+        if not is_empty(known, self.budget):
+            yield from self._divided(known, are_apart, is_left, "metric")
 
     def allowed(self, inputs: Mapping[int, Held], known: Sequence[Guard]) -> Iterator[tuple[list[Guard], bool]]:
         """Divide the part where all guards of `known` hold into nonempty sets.
@@ -375,26 +368,43 @@ class Ideal:
         slot, may be forms of the variables of the guards.
         """
         values: list[Held] = [inputs.get(slot) for slot in range(len(self.machine.slots))]
+
+        def holds(run: _Symbolic, there: Constraints) -> bool:
+            return all(run.value(code, values, there) is True for code in self.machine.requires)
+
+        def is_left(run: _Symbolic, there: Constraints, _guards: Sequence[Guard], side: NoiseHalfspace) -> bool:
+            return not run.is_contradicted(there, side)
+
+        return self._divided(known, holds, is_left, "requires")
+
+    def _divided(
+        self,
+        known: Sequence[Guard],
+        holds: Callable[[_Symbolic, Constraints], bool],
+        is_left: Callable[[_Symbolic, Constraints, Sequence[Guard], NoiseHalfspace], bool],
+        block: str,
+    ) -> Iterator[tuple[list[Guard], bool]]:
+        """Yield parts of the set where all guards of `known` hold, each with the value of `holds` on it.
+
+        A part in which a comparison is open is cut into those sides of it for which `is_left` is true. `block` names
+        the part of the program that is evaluated. Raises NotDerived if there are too many parts.
+        """
         run = _Symbolic(self.machine, Wanted({}, every=True), self.budget)
-        waiting, whole = [list(known)], self.integer_inputs
+        waiting = [list(known)]
         count = 0
         while waiting:
             guards = waiting.pop()
             count += 1
             if count > MOST_PATHS:
-                raise NotDerived("its `requires` has too many conditions on inputs")
-            # A guard of ints alone gets an integer constant, as a run writes it.
-            known_there = Constraints({})
-            for guard in guards:
-                if guard.form:
-                    known_there &= side_of(guard, whole=all(i in whole for i, _ in guard.form))
+                raise NotDerived(f"its `{block}` has too many conditions on inputs")
+            there = region(guards, self.integer_inputs)
             try:
-                holds = all(run.value(code, values, known_there) is True for code in self.machine.requires)
+                result = holds(run, there)
             except Split as split:
                 sides = split.row, split.row.opposite()
-                waiting += [[*guards, guard_of(side)] for side in sides if not run.is_contradicted(known_there, side)]
+                waiting += [[*guards, guard_of(side)] for side in sides if is_left(run, there, guards, side)]
                 continue
-            yield guards, holds
+            yield guards, result
 
     # --- paths ------------------------------------------------------------------------------------
 

@@ -52,30 +52,27 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True)
 class Side:
-    """The program, or its ideal, with its loop made endless.
+    """The program, or its ideal, with its loop made endless, whose index begins at `low`.
 
     A run begins at instruction 0, an iteration after `head`, and the part behind the loop at `end`. `carried` are the
-    slots that an iteration may read from earlier ones.
+    slots that an iteration may read from earlier ones. `elements` are the names of the scalars that replace elements of
+    arrays.
     """
 
     machine: Machine
     head: int
     end: int
     carried: tuple[int, ...]
+    low: int
+    elements: frozenset[str]
 
 
 @dataclass(frozen=True)
 class Iterations:
-    """A program and its ideal with endless loops, whose index begins at `low`.
-
-    `elements` are the names of the scalars that replace elements of arrays; `norm` is the norm of the distance of
-    inputs.
-    """
+    """A program and its ideal with endless loops; `norm` is the norm of the distance of inputs."""
 
     own: Side
     ideal: Side
-    low: int
-    elements: frozenset[str]
     norm: str
 
     @staticmethod
@@ -104,8 +101,8 @@ class Iterations:
         variables = (*tree.visible, *tree.ideal.variables)
         body = _open_end(tree.ideal.body, other, arrays)
         ideal = replace(tree, variables=variables, body=body, metric=metric)
-        sides = [_side(side, arrays, constants, budget) for side in (own, ideal)]
-        return Iterations(sides[0], sides[1], low, frozenset(arrays), norm)
+        sides = [_side(side, arrays, low, constants, budget) for side in (own, ideal)]
+        return Iterations(sides[0], sides[1], norm)
 
     def distances(self, budget: Budget) -> Ideal:
         """Return the ideal for distances of inputs alone; its paths are not those of the program.
@@ -123,25 +120,23 @@ class Iterations:
         finite = [slots[slot] for slot in self.ideal.machine.numbered("input") if slots[slot].type != "real"]
         groups: dict[object, list[tuple[Value, ...]]] = {}
         for values in self.distances(budget).combinations():
-            shared = (value for slot, value in zip(finite, values, strict=True) if slot.name not in self.elements)
+            shared = (value for slot, value in zip(finite, values, strict=True) if slot.name not in self.own.elements)
             groups.setdefault(typed(shared), []).append(values)
         return groups.values()
 
 
-def alone(
-    tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget
-) -> tuple[Side, int, frozenset[str]]:
-    """Return the program `tree` without its ideal, the first index of its loop, and the names of its elements.
+def alone(tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget) -> Side:
+    """Return the program `tree` without its ideal.
 
     The loop ends at the constant `parameter` of `constants`. Charges its work to `budget`. Raises NotDerived if the
     program does not have the form that the module describes, or if an input is not real.
     """
     bare = ending_at(with_arrays(replace(tree, ideal=None, metric=(), claim=()), parameter), parameter)
     arrays, loop, low = _only_loop(bare, bare.body, parameter)
-    side = _side(replace(bare, body=_open_end(bare.body, loop, arrays)), arrays, constants, budget)
+    side = _side(replace(bare, body=_open_end(bare.body, loop, arrays)), arrays, low, constants, budget)
     if any(slot.role == "input" and slot.type != "real" for slot in side.machine.slots):
         raise NotDerived("an input is not real")
-    return side, low, frozenset(arrays)
+    return side
 
 
 def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str, int], For, int]:
@@ -158,7 +153,9 @@ def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str,
     return arrays, loop, low
 
 
-def _side(program: Program, arrays: Mapping[str, int], constants: Mapping[str, Fraction], budget: Budget) -> Side:
+def _side(
+    program: Program, arrays: Mapping[str, int], low: int, constants: Mapping[str, Fraction], budget: Budget
+) -> Side:
     machine = Machine.compile(_scalars(program, arrays), constants, budget)
     if any(slot.type == "int" for slot in machine.slots):
         raise NotDerived("it has variables of type int")
@@ -170,7 +167,7 @@ def _side(program: Program, arrays: Mapping[str, int], constants: Mapping[str, F
         for number, slot in enumerate(machine.slots)
         if live >> number & 1 and slot.role != "input" and slot.name not in arrays
     )
-    return Side(machine, head, end, carried)
+    return Side(machine, head, end, carried, low, frozenset(arrays))
 
 
 # --- the text -----------------------------------------------------------------------------------------
@@ -373,24 +370,17 @@ Outcomes = Callable[[State, Guard], Sequence[State]]
 class LoopRuns(Execution):
     """The paths of a program, or its ideal, through an iteration, or through the parts before and after the loop.
 
-    `elements` are the scalars of the iteration. `inputs` has the value of each input by name, which may be open. Noises
-    have indices from `first_noise` on, in the order in which they are drawn.
+    `inputs` has the value of each input by name, which may be open. Noises have indices from `first_noise` on, in the
+    order in which they are drawn.
     """
 
-    def __init__(
-        self,
-        side: Side,
-        elements: frozenset[str],
-        inputs: Mapping[str, Affine | Value],
-        first_noise: int,
-        budget: Budget,
-    ) -> None:
+    def __init__(self, side: Side, inputs: Mapping[str, Affine | Value], first_noise: int, budget: Budget) -> None:
         super().__init__(side.machine, Wanted({}), budget)
-        self.side, self.elements, self.inputs, self.first_noise = side, elements, inputs, first_noise
+        self.side, self.inputs, self.first_noise = side, inputs, first_noise
         self._of_elements = {
             number
             for name, value in inputs.items()
-            if name in elements and isinstance(value, Affine)
+            if name in side.elements and isinstance(value, Affine)
             for number, _ in value.terms
         }
 
@@ -406,7 +396,7 @@ class LoopRuns(Execution):
         """Return the state at the beginning of an iteration after `head`, with fresh elements."""
         slots = self.machine.slots
         values = tuple(
-            self._fresh(slot) if slot.name in self.elements else value
+            self._fresh(slot) if slot.name in self.side.elements else value
             for slot, value in zip(slots, head.values, strict=True)
         )
         return replace(head, at=self.side.head + 1, values=values)

@@ -323,14 +323,14 @@ def require_private(
     given = {**constants, parameter: Fraction(least + _MANY)}
     box = boxed(tree, {name: value for name, value in constants.items() if name != parameter})
     tree = tree if box is None else box.tree
-    side, low, elements = alone(tree, parameter, given, budget)
-    if least < low:
+    side = alone(tree, parameter, given, budget)
+    if least < side.low:
         raise NotDerived("for some numbers the loop has no iteration")
     slots = side.machine.slots
     inputs = {slots[slot].name: value for slot, value in open_inputs(side.machine, ()).items()}
     reason: NotDerived | None = None
     for distance, radius in _moves_of_each(tree, box, *adjacent):
-        runs = LoopRuns(side, elements, inputs, len(slots), budget)
+        runs = LoopRuns(side, inputs, len(slots), budget)
         try:
             return _Exploration(runs, distance, radius, most, budget).check()
         except NotDerived as other:
@@ -378,9 +378,9 @@ class _Exploration:
 
         Raises NotDerived if a path has no shifts within the budget.
         """
-        elements = self.runs.elements
-        slots = self.runs.side.machine.slots
-        shared = [slot for slot in self.runs.side.machine.numbered("input") if slots[slot].name not in elements]
+        side = self.runs.side
+        slots = side.machine.slots
+        shared = [slot for slot in side.machine.numbered("input") if slots[slot].name not in side.elements]
         for fixed, spent in self._moves(shared, spent=False):
             seen: set[object] = set()
             waiting: list[tuple[int | None, bool, Costs]] = [(None, spent, {(): _ZERO})]
@@ -484,7 +484,7 @@ class _Exploration:
         outputs = [
             end.values[slot]
             for slot in side.machine.numbered("output")
-            if (elements if slots[slot].name in self.runs.elements else ended)
+            if (elements if slots[slot].name in side.elements else ended)
         ]
         goal, kept = (None, ()) if ended else self._head(end)
         return HeadPath(

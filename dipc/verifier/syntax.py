@@ -631,11 +631,7 @@ class _Reader:
             self._expect(":")
             loops = []
             while self._take("for"):
-                variable = self._name()
-                self._expect("in")
-                low = self.expression()
-                self._expect("..")
-                loops.append((variable, low, self.expression()))
+                loops.append(self._range())
                 self._expect(":")
             if name in {field.name for field in fields}:
                 raise NotDerived(f"the `metric` block has two fields `{name}`")
@@ -705,17 +701,13 @@ class _Reader:
             self._before = before
             return While(condition, (*body, *before))
         if self._take("for"):
-            variable = self._name()
-            self._expect("in")
-            low = self.expression()
-            self._expect("..")
-            high = self.expression()
+            loop = self._range()
             self._expect("do")
-            self._loops.append((variable, low, high))
+            self._loops.append(loop)
             body = self._block()
             self._loops.pop()
             self._expect("end")
-            return For(variable, low, high, body)
+            return For(*loop, body)
         target = self._variable()
         self._expect("<-")
         value = self.expression()
@@ -916,14 +908,17 @@ class _Reader:
             self._depth -= 1
         return Apply("neg", (value,)) if negative % 2 else value
 
-    def _ranged(self, function: _Token) -> Expr:
-        if function.text not in ("sum", "count", "min", "max"):
-            raise NotDerived(f"`{function.text[:40]}` takes no range, line {function.line}")
+    def _range(self) -> tuple[str, Expr, Expr]:
         variable = self._name()
         self._expect("in")
         low = self._undrawn()
         self._expect("..")
-        high = self._undrawn()
+        return variable, low, self._undrawn()
+
+    def _ranged(self, function: _Token) -> Expr:
+        if function.text not in ("sum", "count", "min", "max"):
+            raise NotDerived(f"`{function.text[:40]}` takes no range, line {function.line}")
+        variable, low, high = self._range()
         self._expect(":")
         body = self._undrawn()
         self._expect(")")
