@@ -309,33 +309,23 @@ class CellDecision:
 
 
 @frozen
-class HoldsInCells:
-    """A proof of Pr >= 1 - beta on the whole interval, by the decisions on beta's `cells`.
+class DecisionInCells:
+    """A decision of Pr >= 1 - beta on `interval`, by the decisions on beta's `cells`, with the proof.
 
-    Each cell's decision is Holds, unless its obligation is negative only outside the cell. In that case the
-    arrangement of the conditions of beta and of all obligations has no gap at whose sample Pr < 1 - beta.
-    """
+    If `witness` is None, the claim holds on the whole interval. Each cell's decision is Holds then, unless its
+    obligation is negative only outside the cell. In that case the arrangement of the conditions of beta and of all
+    obligations has no gap at whose sample Pr < 1 - beta.
 
-    cells: tuple[CellDecision, ...]
-
-
-@frozen
-class FailsInCells:
-    """A proof of Pr < 1 - beta on `interval`, at `witness`, and exactly on the union of `regions`.
-
-    The witness is the simplest rational that was found. `regions` is None past a limit. `cells` has the decisions on
-    beta's cells. `arrangement` has the roots of all functions of the decision in order. It is None past a limit, and
-    also if beta is one closed form: the decision in `cells` is then the whole proof.
+    Otherwise Pr < 1 - beta at `witness`, the simplest rational that was found, and exactly on the union of `regions`,
+    which is None past a limit. `arrangement` has the roots of all functions of the decision in order. It is None past a
+    limit, and also if beta is one closed form: the decision in `cells` is then the whole proof.
     """
 
     interval: Interval
-    witness: Fraction
-    regions: tuple[FailureRegion, ...] | None
     cells: tuple[CellDecision, ...]
-    arrangement: Arrangement | None
-
-
-DecisionInCells = HoldsInCells | FailsInCells
+    witness: Fraction | None
+    regions: tuple[FailureRegion, ...] | None = ()
+    arrangement: Arrangement | None = None
 
 
 def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> DecisionInCells:
@@ -350,9 +340,9 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
     """
     cells = tuple([_decided(probability, beta, cell, limits) for cell in beta.cells(interval, limits)])
     if all(isinstance(decision.decision, Holds) for decision in cells):
-        return HoldsInCells(cells)
+        return DecisionInCells(interval, cells, witness=None)
     if len(cells) == 1 and isinstance(only := cells[0].decision, Fails):
-        return FailsInCells(interval, only.witness, only.regions, cells, None)
+        return DecisionInCells(interval, cells, only.witness, only.regions)
     functions = list(beta.conditions())
     functions += [decision.obligation for decision in cells if not decision.obligation.is_zero()]
     try:
@@ -361,16 +351,16 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
         witness = _witness(probability, beta, cells, limits)
         if witness is None:
             raise
-        return FailsInCells(interval, witness, None, cells, None)
+        return DecisionInCells(interval, cells, witness, None)
     fails = [_fails_at(probability, beta, sample, limits) for sample in arrangement.samples]
     if not any(fails):
-        return HoldsInCells(cells)
+        return DecisionInCells(interval, cells, witness=None)
     witness = _simplest_witness(probability, beta, arrangement, fails, limits)
     regions = [
         FailureRegion(failure[0].lower, failure[-1].upper, ())
         for failure in failures(probability, beta, arrangement, functions, limits)
     ]
-    return FailsInCells(interval, witness, tuple(regions), cells, arrangement)
+    return DecisionInCells(interval, cells, witness, tuple(regions), arrangement)
 
 
 def failing_regions(
@@ -380,12 +370,10 @@ def failing_regions(
 
     Raises LimitReached if the work exceeds `limits`.
     """
-    decision = decide_cells(probability.value, beta, interval, limits)
-    if not isinstance(decision, FailsInCells):
-        return ()
-    if decision.regions is None:
+    regions = decide_cells(probability.value, beta, interval, limits).regions
+    if regions is None:
         raise LimitReached(None, "the functions whose roots have to be ordered are too large")
-    return decision.regions
+    return regions
 
 
 def holds_in_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> bool:
@@ -400,7 +388,7 @@ def holds_in_cells(probability: Closed, beta: PiecewiseForm, interval: Interval,
             if len(cells) == 1 or _fails_at(probability, beta, decision.witness, limits):
                 return False
             # The obligation may be negative just outside the cell only.
-            return isinstance(decide_cells(probability, beta, interval, limits), HoldsInCells)
+            return decide_cells(probability, beta, interval, limits).witness is None
     return True
 
 
@@ -493,12 +481,12 @@ def failing_intervals(
             _worst(failure, digits, limits),
         )
         for decision in result
-        if isinstance(decision, FailsInCells)
+        if decision.witness is not None
         for failure in _failures(bound, beta, decision, limits)
     )
 
 
-def _failures(bound: ClosedForm, beta: BetaForm, cells: FailsInCells, limits: Limits) -> list[Failure]:
+def _failures(bound: ClosedForm, beta: BetaForm, cells: DecisionInCells, limits: Limits) -> list[Failure]:
     functions = [*beta.conditions(), *[cell.obligation for cell in cells.cells if not cell.obligation.is_zero()]]
     arrangement = cells.arrangement or arrange(functions, cells.interval, limits)
     return failures(bound.value, beta, arrangement, functions, limits)
@@ -575,12 +563,11 @@ def decide(
             proof.append(None)
             continue
         proof.append(result)
-        if isinstance(result, FailsInCells):
-            if result.regions is None:
-                reasons.append("finding the eps where the claim fails goes past a limit")
-            else:
-                failing += failure_intervals(result.regions, limits)
-    witness = next((result.witness for result in proof if isinstance(result, FailsInCells)), None)
+        if result.regions is None:
+            reasons.append("finding the eps where the claim fails goes past a limit")
+        else:
+            failing += failure_intervals(result.regions, limits)
+    witness = next((result.witness for result in proof if result is not None and result.witness is not None), None)
     if witness is None:
         verdict = Verdict.UNDECIDED if reasons else Verdict.ACCURATE
         return Decision(verdict, bound, reason=reasons[0] if reasons else None, proof=tuple(proof))

@@ -13,7 +13,7 @@ alpha·eps: the least constant is a multiple of dd(u). So do tests against one t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -81,11 +81,9 @@ def _scaled_event(event: Event, scale: Fraction, least: bool) -> Event:
     return Event(noises, tuple(sorted(constraints, key=lambda item: (item.coefficients, item.strict, item.constant))))
 
 
-def constants_of(bound: Bound) -> Iterator[Fraction]:
-    """Yield the constants of all half-spaces of `bound`, in order; every event must be a conjunction."""
-    for share in bound.shares:
-        for event in share.conjunctions:
-            yield from [item.constant for item in event.constraints]
+def constants_of(bound: Bound) -> list[Fraction]:
+    """Return the constants of all half-spaces of `bound`, in order; every event must be a conjunction."""
+    return [item.constant for share in bound.shares for event in share.conjunctions for item in event.constraints]
 
 
 def with_least_constants(bounds: Sequence[Bound]) -> Bound | None:
@@ -93,13 +91,17 @@ def with_least_constants(bounds: Sequence[Bound]) -> Bound | None:
 
     None if the bounds differ in more than constants. Their weights must not be negative.
     """
-    shapes = {_with_constants(bound, [_ZERO] * len([*constants_of(bound)])) for bound in bounds}
+    shapes = {with_constants(bound, [_ZERO] * len(constants_of(bound))) for bound in bounds}
     if len(shapes) != 1:
         return None
-    return _with_constants(bounds[0], [min(column) for column in zip(*map(constants_of, bounds), strict=True)])
+    return with_constants(bounds[0], [min(column) for column in zip(*map(constants_of, bounds), strict=True)])
 
 
-def _with_constants(bound: Bound, constants: Sequence[Fraction]) -> Bound:
+def with_constants(bound: Bound, constants: Iterable[Fraction]) -> Bound:
+    """Return `bound` with `constants` in place of the constants of its half-spaces, in order.
+
+    Every event must be a conjunction.
+    """
     left = iter(constants)
     shares = []
     for share in bound.shares:

@@ -161,7 +161,7 @@ class Simplex:
             bound = self._bounds[index]
             assert bound is not None
             weight = c / abs(bound[1])
-            weights[index] = weights.get(index, Fraction(0)) + Fraction(int(weight.p), int(weight.q))
+            weights[index] = weights.get(index, Fraction(0)) + to_fraction(weight)
         return weights
 
     # --- optimization -----------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ class Simplex:
         result: tuple[dict[int, Fraction], dict[int, Fraction]] = ({}, {})
         for key, column in self._columns.items():
             for coordinates, value in zip(result, self._values[column], strict=True):
-                coordinates[key] = Fraction(int(value.p), int(value.q))
+                coordinates[key] = to_fraction(value)
         return result
 
 

@@ -80,7 +80,7 @@ from typing import Any, TypeAlias
 import flint
 
 from dipc.algebra.limits import LimitReached, OutsideFragment
-from dipc.algebra.numbers import to_fmpq
+from dipc.algebra.numbers import to_fmpq, to_fraction
 from dipc.algebra.reals import Real
 from dipc.frozen import frozen
 from dipc.measure import normal
@@ -861,15 +861,11 @@ class _Coordinates:
             size, size, [to_fmpq(1 / variances[i] if i == j else _ZERO) for i in centers for j in centers]
         )
         precision = (inverse.transpose() * weights * inverse).table()
-        return _Coordinates(centers, inverse, [[_fraction(each) for each in row] for row in precision])
+        return _Coordinates(centers, inverse, [[to_fraction(each) for each in row] for row in precision])
 
     def of_form(self, row: _Row) -> dict[int, Fraction]:
         coordinates = flint.fmpq_mat([[to_fmpq(row.get(place, _ZERO)) for place in self.places]]) * self.inverse
-        return {number: _fraction(c) for number, c in enumerate(coordinates.entries()) if c != 0}
-
-
-def _fraction(x: flint.fmpq) -> Fraction:
-    return Fraction(int(x.p), int(x.q))
+        return {number: to_fraction(c) for number, c in enumerate(coordinates.entries()) if c != 0}
 
 
 @frozen

@@ -14,10 +14,9 @@ from dipc.claims.given import CellPool
 from dipc.claims.table import Row, Table
 from dipc.decide.engine import Engine, Underway, results_in_order
 from dipc.decide.obligation import ClaimScope, Decision, Obligation, Verdict, claim_scope, join_scopes
-from dipc.decide.scaled import scaled_obligation
+from dipc.decide.scaled import constants_of, scaled_obligation, with_constants
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
-from dipc.measure.event import Event
 from dipc.measure.measure import Bound
 from dipc.program.program import Probabilities, Program, WorkDone
 from dipc.questions.report import DecidedRows, Evidence, Report, RowNames, RowOutcome, RowResult
@@ -265,13 +264,13 @@ class LeastBounds:
             self._add(self._kinds[kind], members)
 
     def _add(self, kind: _Kind, members: Sequence[Bound]) -> None:
-        constants = [[each.constant for each in _half_spaces(bound)] for bound in members]
+        constants = [constants_of(bound) for bound in members]
         kind.add(constants)
         # As long as every common bound has sufficed, one is tried even for a single row: later rows will share it.
         if kind.number >= _FEW or not self.failed:
-            candidates = [_with_constants(kind.one, [kind.least[side] for side in kind.sides])]
+            candidates = [with_constants(kind.one, [kind.least[side] for side in kind.sides])]
             if len(members) >= _FEW:
-                candidates.append(_with_constants(kind.one, [min(column) for column in zip(*constants, strict=True)]))
+                candidates.append(with_constants(kind.one, [min(column) for column in zip(*constants, strict=True)]))
             tried = [each for each in candidates if each not in self.failed]
             for bound in members:
                 self._below[id(kind.beta), id(bound)] = tried
@@ -286,7 +285,7 @@ class LeastBounds:
                 made_of += [each.strict for each in event.constraints]
         known = self._shapes.get(key := tuple(made_of))
         if known is None:
-            known = self._shapes[key] = bound, _with_constants(bound, [_ZERO] * len(_half_spaces(bound)))
+            known = self._shapes[key] = bound, with_constants(bound, [_ZERO] * len(constants_of(bound)))
         return known[1]
 
     def below(self, beta: BetaForm, bound: Bound) -> Sequence[Bound]:
@@ -299,18 +298,6 @@ _ZERO = Fraction(0)
 
 def _half_spaces(bound: Bound) -> list[Halfspace]:
     return [each for share in bound.shares for event in share.conjunctions for each in event.constraints]
-
-
-def _with_constants(bound: Bound, constants: Iterable[Fraction]) -> Bound:
-    left = iter(constants)
-    shares = []
-    for share in bound.shares:
-        events = [
-            Event(event.noises, tuple([replace(item, constant=next(left)) for item in event.constraints]))
-            for event in share.conjunctions
-        ]
-        shares.append(replace(share, events=tuple(events)))
-    return Bound(tuple(shares), bound.constant)
 
 
 #: The most outcomes that are remembered.
