@@ -104,17 +104,8 @@ class Neighborhood:
         return abs(one - two)
 
 
-@frozen
-class Listed:
-    """The adjacency of the pairs in a CSV file, in both orders."""
-
-    path: Path
-
-    def __str__(self) -> str:
-        return str(self.path)
-
-
-Adjacency = Neighborhood | Listed
+#: A distance, or a CSV file whose pairs are adjacent, in both orders.
+Adjacency = Neighborhood | Path
 
 
 def _plain(number: Fraction) -> Fraction | int:
@@ -129,7 +120,7 @@ def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
     if not isinstance(text, str):  # of a caller that no type checker has seen
         raise bad_input("E1405", f"an adjacency is a text, not {text!r:.40}", *_NOTES)
     if text.strip().endswith(".csv"):
-        return Listed(Path(text.strip()))
+        return Path(text.strip())
     match = _FORM.fullmatch(text)
     if match is None:
         raise _mistake(text, 0, len(text), "E1405", "this adjacency is not known", *_NOTES)
@@ -295,7 +286,7 @@ def read_pairs(
     Both inputs of a pair satisfy `requires`. Raises DiagnosticError if there is no pair, if infinitely many would
     have to be enumerated, and for a file that cannot be read; LimitReached if too many inputs are named.
     """
-    if isinstance(adjacency, Listed):
+    if isinstance(adjacency, Path):
         if inputs is not None:
             note = "leave --inputs out, or give a distance such as linf:1"
             raise bad_input(
@@ -451,28 +442,28 @@ def _related(
     return ordered
 
 
-def _listed(program: Program, adjacency: Listed) -> Pairs:
+def _listed(program: Program, path: Path) -> Pairs:
     core = program.core
     slots = core.input_slots
     # The file is read as the table of a program that has each input twice and no outputs.
     count = len(core.slots)
     primed = [replace(slot, index=count + position, name=f"{slot.name}'") for position, slot in enumerate(slots)]
     twice = _with_inputs(core, slots, primed)
-    table = read_table(adjacency.path, twice, claims=())
+    table = read_table(path, twice, claims=())
     pairs: dict[tuple[Input, Input], None] = {}
     mistakes: list[Diagnostic] = []
     for row in table.rows:
         values = _values(row.inputs)
         one, two = values[: len(slots)], values[len(slots) :]
         if one == two:
-            place = _row_place(adjacency, row.number)
+            place = _row_place(path, row.number)
             note = "list pairs of different inputs"
             mistakes.append(Diagnostic("E1409", f"row {row.number}: the two inputs are equal", place, notes=(note,)))
         for point in (one, two):
             own = dict(zip(core.inputs, point, strict=True))
             violation = None if core.requires is None else core.requires.violation(own, core.source)
             if violation is not None:
-                place = _row_place(adjacency, row.number)
+                place = _row_place(path, row.number)
                 message = f"row {row.number}: {violation.message}"
                 mistakes.append(Diagnostic(violation.code, message, place, notes=violation.notes))
         pairs[one, two] = None
@@ -487,8 +478,8 @@ def _with_inputs(core: CoreProgram, slots: Sequence[Slot], primed: Sequence[Slot
     return replace(core, slots=(*core.slots, *primed), inputs=inputs, outputs=(), requires=None)
 
 
-def _row_place(adjacency: Listed, number: int) -> Excerpt | None:
-    source = CsvSource(adjacency.path)
+def _row_place(path: Path, number: int) -> Excerpt | None:
+    source = CsvSource(path)
     for position, _ in enumerate(source.records()):
         if position == number:
             return source.place(None)

@@ -449,10 +449,8 @@ class RealOutputs(Laws):
                 number += 1
                 unbounded += bound == _ONE and not (half.lower and half.upper)
                 heappush(heap, (-bound, number, half))
-        ends = outward(low, max(low, -heap[0][0]), digits)
-        there = None if point is None else (point, outward(*self.delta_at(claim.budget, point, digits), digits), None)
-        about = *self.subject.asked, claim.budget_text, claim.eps_text
-        return LeastDelta(*about, None, ends, None, (place, place), needs, there)
+        ends = low, max(low, -heap[0][0])
+        return self._least_delta(claim, point, digits, ends, None, (place, place), needs)
 
     def worst_set(self, one: Input, two: Input, budget: Fraction, eps: Fraction) -> list[AnswerAtPair]:
         """Return disjoint parts of the worst set of outputs for the budget `budget`·`eps`, up to a tiny error.

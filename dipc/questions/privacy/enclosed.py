@@ -104,8 +104,6 @@ class EnclosedLaws(TableLaws):
         return supremum(self, claim, digits)[0]
 
     def least_delta(self, claim: PrivacyClaim, point: Fraction | None, digits: int) -> LeastDelta:
-        there = None if point is None else (point, outward(*self.delta_at(claim.budget, point, digits), digits), None)
-        about = *self.subject.asked, claim.budget_text, claim.eps_text
         if self._are_constant:
             lowest = min(claim.intervals, key=lambda interval: (interval.lower, not interval.lower_closed))
             at_zero = not claim.budget or not lowest.lower
@@ -115,11 +113,11 @@ class EnclosedLaws(TableLaws):
             place: Ends | str = "everywhere" if everywhere else (lowest.lower, lowest.lower) if lowest.lower else "0+"
             where = self.outputs_of(needed)
             attained = everywhere or lowest.lower_closed
-            return LeastDelta(*about, None, outward(*needed.value, digits), attained, place, where, there)
+            return self._least_delta(claim, point, digits, needed.value, attained, place, where)
         value, eps, needed = supremum(self, claim, digits)
         known = True if value[0] == value[1] else None
         where = self.outputs_of(needed)
-        return LeastDelta(*about, None, outward(*value, digits), known, (eps, eps), where, there)
+        return self._least_delta(claim, point, digits, value, known, (eps, eps), where)
 
     @property
     def _are_constant(self) -> bool:

@@ -333,10 +333,8 @@ class GaussianLaws(Laws):
                 raise
             # The delta of discrete noise is known at single values of eps only.
             return self.least_delta(replace(claim, intervals=at_one), point, digits)
-        there = None if point is None else (point, outward(*self.delta_at(claim.budget, point, digits), digits), None)
         place = "inf" if end is None else (end, end)
-        about = *self.subject.asked, claim.budget_text, claim.eps_text
-        return LeastDelta(*about, None, outward(*value, digits), attained, place, self.longest.where, there)
+        return self._least_delta(claim, point, digits, value, attained, place, self.longest.where)
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:  # noqa: ARG002
         ends = [self._delta(move, budget, eps) for move in self.moves]

@@ -146,6 +146,21 @@ class Laws(ABC):
         Enclosures have `digits` digits.
         """
 
+    def _least_delta(
+        self,
+        claim: PrivacyClaim,
+        point: Fraction | None,
+        digits: int,
+        supremum: Ends,
+        attained: bool | None,
+        place: Ends | str,
+        where: OutputsAtPair | None,
+    ) -> LeastDelta:
+        """Return the answer of `least_delta` without closed forms; the other parameters are fields of LeastDelta."""
+        there = None if point is None else (point, outward(*self.delta_at(claim.budget, point, digits), digits), None)
+        about = *self.subject.asked, claim.budget_text, claim.eps_text
+        return LeastDelta(*about, None, outward(*supremum, digits), attained, place, where, there)
+
     @abstractmethod
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
         """Return an enclosure, about 10^-`digits` wide, of the least delta for the budget `budget`·eps at one `eps`."""

@@ -387,10 +387,8 @@ class UnlistedRuns(Laws):
         eps = the_one_eps(claim.intervals)
         if eps is None:
             raise self._refusal
-        value = outward(*self.delta_at(claim.budget, eps, digits), digits)
-        there = None if point is None else (point, value, None)
-        about = *self.subject.asked, claim.budget_text, claim.eps_text
-        return LeastDelta(*about, None, value, True, (eps, eps), None, there)
+        value = self.delta_at(claim.budget, eps, digits)
+        return self._least_delta(claim, point, digits, value, True, (eps, eps), None)
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
         found = [each.delta(budget * eps) for each in self._distributions(eps, digits)]
