@@ -22,7 +22,6 @@ from dipc.sign.polynomial import (
     sign_at_point,
 )
 from dipc.sign.taylor import (
-    Shape,
     Subinterval,
     TaylorModel,
     least_order,
@@ -345,7 +344,7 @@ class _CoverSearch:
             size = width / (1 << cell.depth)
             lower = model.lower + cell.index * size
             upper = lower + size
-            if cell.shape is Shape.UNKNOWN:
+            if not cell.sign and not cell.slope:
                 unknown = (unknown[0] if unknown else lower, upper)
                 continue
             if unknown:
@@ -356,14 +355,14 @@ class _CoverSearch:
             self._sharpen(*unknown, precision)
 
     def _piece(self, model: TaylorModel, cell: Subinterval, lower: Fraction, upper: Fraction) -> CoverPiece:
-        if cell.shape is Shape.SIGNED:
+        if cell.sign:
             return CoverPiece(lower, upper, cell.sign, 0, model.bits)
         left = cell.left or sign_at_point(self.layout, lower, self.budget)
         right = cell.right or sign_at_point(self.layout, upper, self.budget)
         if left != right:
-            assert left == -cell.sign
-            assert right == cell.sign
-        return CoverPiece(lower, upper, left, cell.sign, model.bits, crosses=left != right)
+            assert left == -cell.slope
+            assert right == cell.slope
+        return CoverPiece(lower, upper, left, cell.slope, model.bits, crosses=left != right)
 
     def _sharpen(self, lower: Fraction, upper: Fraction, precision: int) -> None:
         """Append the cover from `lower` to `upper`, where a model with `precision` bits was too coarse.

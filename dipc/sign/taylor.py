@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from enum import Enum
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import comb, factorial, lgamma, log, log2
@@ -248,29 +247,19 @@ def _rounded(
 _NOISE = 8
 
 
-class Shape(Enum):
-    """The knowledge about signs on a part of an interval: the sign of a function F, that of F', or none."""
-
-    SIGNED = "signed"
-    """F has one strict sign."""
-    MONOTONE = "monotone"
-    """F' has one strict sign."""
-    UNKNOWN = "unknown"
-    """The model is too coarse to tell."""
-
-
 @frozen
 class Subinterval:
     """The part [`index`, `index` + 1]·2^-`depth` of the interval of a Taylor model, which is rescaled to the length 1.
 
-    `sign` is the sign of F or of F', or 0, depending on `shape`. `left` and `right` are the signs of F at the two
-    ends, or 0 if they are unknown.
+    `sign` is the strict sign of the factor F on the part, and `slope` that of F'. At most one of them is shown: both
+    are 0 where the model is too coarse to tell. `left` and `right` are the signs of F at the two ends, or 0 if they are
+    unknown.
     """
 
     index: int
     depth: int
-    shape: Shape
     sign: int
+    slope: int
     left: int
     right: int
 
@@ -309,13 +298,13 @@ def subintervals(model: TaylorModel, budget: DecisionBudget) -> Iterator[Subinte
         low, high = min(values), max(values)
         left, right = _sign(values[0], error), _sign(values[-1], error)
         if low > error or high < -error:
-            yield Subinterval(index, depth, Shape.SIGNED, left, left, right)
+            yield Subinterval(index, depth, left, 0, left, right)
             continue
         slope = _monotone(values, degree, slope_error, depth, error - model.value_error)
         if slope:
-            yield Subinterval(index, depth, Shape.MONOTONE, slope, left, right)
+            yield Subinterval(index, depth, 0, slope, left, right)
         elif max(high, -low) <= _NOISE * error or depth >= most_halvings or not degree:
-            yield Subinterval(index, depth, Shape.UNKNOWN, 0, left, right)
+            yield Subinterval(index, depth, 0, 0, left, right)
         else:
             budget.spend_interval()
             first, second = _halves(values)

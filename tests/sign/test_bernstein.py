@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dipc.algebra.limits import DecisionBudget, Limits
-from dipc.sign.taylor import Shape, TaylorModel, _halves, _to_bernstein, sign_by_partial_sums, subintervals
+from dipc.sign.taylor import TaylorModel, _halves, _to_bernstein, sign_by_partial_sums, subintervals
 
 integers = st.integers(-(2**30), 2**30)
 
@@ -120,14 +120,13 @@ def check_parts(coefficients: list[int], error: int, signs: list[int]) -> None:
             assert part.left * values[0] > 0
         if part.right:
             assert part.right * values[-1] > 0
-        match part.shape:
-            case Shape.SIGNED:
-                assert all(part.sign * value > 0 for value in values)
-            case Shape.MONOTONE:
-                assert all(part.sign * (b - a) > 0 for a, b in pairwise(values))
-            case Shape.UNKNOWN:
-                # Only where p is small: near a root, or everywhere with so large an error.
-                assert min(abs(evaluate(coefficients, u)) for u in points) <= 9 * (error + 2) + 8 * 200
+        if part.sign:
+            assert all(part.sign * value > 0 for value in values)
+        elif part.slope:
+            assert all(part.slope * (b - a) > 0 for a, b in pairwise(values))
+        else:
+            # Only where p is small: near a root, or everywhere with so large an error.
+            assert min(abs(evaluate(coefficients, u)) for u in points) <= 9 * (error + 2) + 8 * 200
     assert end == 1
 
 
@@ -135,7 +134,7 @@ def test_a_double_root_stays_unknown_and_simple_roots_do_not() -> None:
     found = list(
         subintervals(model(from_roots([Fraction(1, 3), Fraction(1, 3)], 9 * 2**40), 100, 500), DecisionBudget(Limits()))
     )
-    unknown = [part for part in found if part.shape is Shape.UNKNOWN]
+    unknown = [part for part in found if not part.sign and not part.slope]
     assert 1 <= len(unknown) <= 4
     assert all(part.depth >= 10 for part in unknown)
     simple = list(
@@ -143,5 +142,5 @@ def test_a_double_root_stays_unknown_and_simple_roots_do_not() -> None:
             model(from_roots([Fraction(1, 3), Fraction(3, 5)], 15 * 2**40), 100, 500), DecisionBudget(Limits())
         )
     )
-    assert not [part for part in simple if part.shape is Shape.UNKNOWN]
-    assert [part.sign for part in simple if part.shape is Shape.MONOTONE and part.left == -part.right] == [-1, 1]
+    assert not [part for part in simple if not part.sign and not part.slope]
+    assert [part.slope for part in simple if part.slope and part.left == -part.right] == [-1, 1]

@@ -10,7 +10,7 @@ from hypothesis import given
 from dipc.algebra.limits import DecisionBudget, LimitReached, Limits
 from dipc.sign.polynomial import Layout, Polynomial
 from dipc.sign.roots import CoverPiece, _CoverSearch, cover
-from dipc.sign.taylor import Shape, Subinterval, TaylorModel
+from dipc.sign.taylor import Subinterval, TaylorModel
 from tests.sign.oracle import polynomial_terms, terms_value
 from tests.sign.strategies import polynomials
 
@@ -56,7 +56,7 @@ def test_a_monotone_part_with_unknown_ends_is_judged_by_exact_signs() -> None:
         (before, after, CoverPiece(before, after, -1, 1, 9, crosses=True)),
     ):
         model = TaylorModel(lower, upper, 9, 5, [], 0, 0)
-        assert worker._piece(model, Subinterval(0, 0, Shape.MONOTONE, 1, 0, 0), lower, upper) == expected
+        assert worker._piece(model, Subinterval(0, 0, 0, 1, 0, 0), lower, upper) == expected
 
 
 def test_suspicion_is_voiced_once_and_ends_the_search() -> None:
