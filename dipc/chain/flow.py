@@ -67,11 +67,15 @@ class Flow:
 
     - `landing[l]` is the label where control stays after it comes to label l: jumps are followed, and every exit is the
       one label `exit_label` = len(instructions).
-    - `successors`, `may_assign` (at l or later) and `joins` are by label, the exit's included.
+    - `successors` has the labels after each label. `reads`, `writes` and `must_write` have, as bit sets, the slots that
+      the instruction may read, may write and surely writes; `may_assign` those that may be written at l or later.
+    - `joins` are the labels with several predecessors.
     - `forward`: every step leads to a greater label, so that states can be taken in label order.
     - `chooses`: an instruction makes a finite random choice. `draws`: an instruction draws a noise.
     - `bounds_noises`: a noise has a least value.
     - `reassigned` are the slots that are assigned forms. A state at a label of `determined` has one successor.
+    - `domains` has the values of each slot of a finite domain. `versions` has, by label and slot, the ordinal of a draw
+      among the draws of its slot, if there are several.
     - The slots `decided`, by label, have the same value on all runs with the same inputs that come there.
     - A choice drawn at a label of `waits` may wait until it is read (`dipc.chain.waiting`).
     - A draw at a label of `places` is replaced by a choice of one of the intervals between these numbers

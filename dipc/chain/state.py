@@ -931,7 +931,7 @@ class Comparison:
 
     The probability of the step is the measure of the state's constraints with `known`, divided by the measure without.
     `difference` `op` 0 is the comparison, which `holds` or fails. A comparison of inputs alone has probability 0 or 1.
-    `label` is that of the instruction.
+    `label` is the label of the instruction that compares.
     """
 
     known: tuple[Constraint, ...]

@@ -144,23 +144,166 @@ class LazyForm:
         draw.refine(bits)
 
 
-class Tree:
-    """The random events of one program at one input and one eps, computed once for each state of the chain."""
+def _together(weights: Sequence[Closed], eps: Fraction) -> Threshold:
+    """Return the sum of `weights` at `eps`, as a threshold that is computed to any number of bits."""
+    known: dict[int, tuple[int, int]] = {}
 
-    def __init__(self, program: Program, inputs: Sequence[Value], eps: Fraction) -> None:
+    def enclosed(bits: int) -> tuple[int, int]:
+        if bits not in known:
+            digits = bits * 31 // 100 + 3
+            ends = [weight.enclosure(eps, digits) for weight in weights]
+            low, high = (sum(end, Fraction(0)) * 2**bits for end in zip(*ends, strict=True))
+            known[bits] = low.numerator // low.denominator, -(-high.numerator // high.denominator)
+        return known[bits]
+
+    return enclosed
+
+
+#: The most random events of one run; a run with more counts as endless.
+_MOST_EVENTS = 1_000_000
+
+#: The number of runs between two reports of progress.
+_TOGETHER = 1_000
+
+#: A callback that receives the number of finished runs and of all runs.
+Progress = Callable[[int, int], None]
+
+#: The values of all outputs, in their order; None for one that was never assigned.
+Answer = tuple[Value | None, ...]
+
+
+@dataclass(frozen=True)
+class Runs(Sequence[Mapping[str, Value | None]]):
+    """The outputs by name of independent runs of a program at one input and one eps.
+
+    An output that was never assigned is None. The runs have exactly the law that the program's proofs are about; real
+    outputs are rounded down to multiples of `grid`. With a `seed` they are predictable, and protect no privacy.
+    """
+
+    program: Program
+    input: Mapping[str, Value]
+    eps: Fraction
+    grid: Fraction | None
+    seed: int | None
+    answers: tuple[Answer, ...]
+    random_bits: int
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    @overload
+    def __getitem__(self, position: int) -> Mapping[str, Value | None]: ...
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[Mapping[str, Value | None]]: ...
+    def __getitem__(self, position: int | slice) -> Mapping[str, Value | None] | Sequence[Mapping[str, Value | None]]:
+        names = self.program.outputs
+        if isinstance(position, slice):
+            return [dict(zip(names, answer, strict=True)) for answer in self.answers[position]]
+        return dict(zip(names, self.answers[position], strict=True))
+
+    def write_samples(self, stream: TextIO) -> None:
+        """Write the outputs to `stream` as `dipc conform --samples` reads them.
+
+        Raises DiagnosticError for runs that left an output without a value.
+        """
+        empty = [name for name, *column in zip(self.program.outputs, *self.answers, strict=True) if None in column]
+        if empty:
+            message = f"no samples are written: some runs assign nothing to {listing(empty)}"
+            raise bad_input("E1703", message, "declare it with an initial value")
+        rows = csv.writer(stream, lineterminator="\n")
+        rows.writerow(self.program.outputs)
+        rows.writerows([show_value(value) for value in answer if value is not None] for answer in self.answers)
+
+
+def run(
+    program: ProgramGiven,
+    input: Mapping[str, object],  # noqa: A002 - the contract's name
+    eps: Fraction | int | str,
+    n: int = 1,
+    *,
+    grid: Fraction | int | str | None = None,
+    seed: int | None = None,
+) -> Runs:
+    """Run `program` `n` times at `input` and `eps` with exact noise, from the operating system's random bits.
+
+    With a `seed` the bits are predictable, for tests. Nothing is rounded before it is compared: comparisons and
+    choices are those of the ideal program. Real outputs are rounded down to multiples of `grid`. The time and the
+    number of random bits of a run depend on the data, and are not protected.
+
+    Raises DiagnosticError for inputs that do not fit, for a program with real outputs without a grid and for failures
+    in some run. Raises TypeError for floats, ValueError for numbers that make no sense, and Undecided past a limit.
+    """
+    if n < 0:
+        raise ValueError(f"the number of runs must be at least 0, not {n}")
+    execution = Execution(as_program(program, eps=eps), input, eps, grid=grid, seed=seed)
+    return execution.runs(n)
+
+
+class Execution:
+    """A source of runs of a program at one input and one eps.
+
+    The events of a run are computed once for each state of the chain, and shared by all runs.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        input: Mapping[str, object],  # noqa: A002 - the contract's name
+        eps: Fraction | int | str,
+        *,
+        grid: Fraction | int | str | None = None,
+        seed: int | None = None,
+    ) -> None:
+        point, spacing = exact_eps(eps), None if grid is None else exact_grid(grid)
+        core = program.core
+        core.require_meaning(point)
+        require_grid(program, spacing)
+        cells = zip(program.inputs, input_cells(core, input, CellPool()), strict=True)
+        values = {name: cell.value for name, cell in cells if cell.value is not None}
+        self.bits = RandomBits(seed)
+        self._program = program
+        self._result = values, point, spacing, seed
+        self._grid = spacing
+        self._eps = point
         self._flow = program.flow
         self._weights = program.choices.require_weights()
-        self._eps = eps
-        core = program.core
         self._live = self._flow.live(core.outputs)
         self._everything = slot_set(range(len(core.slots)))
         self._noises: dict[int, tuple[Fraction, Fraction, bool]] = {}
         self._events: dict[State, Event | Ending] = {}
-        self._given = dict(zip(core.inputs, inputs, strict=True))
+        self._given = dict(zip(core.inputs, values.values(), strict=True))
         self._start = self._flow.first_state(self._given)
 
-    def first(self) -> Event | Ending:
-        """Return the first event of every run. Raises DiagnosticError for a failure before it."""
+    def runs(self, n: int, progress: Progress | None = None) -> Runs:
+        """Return the outputs of `n` more runs; `progress` is called with the number of finished runs and with `n`."""
+        before = self.bits.drawn
+        answers: list[Answer] = []
+        for done in range(n):
+            if progress is not None and done % _TOGETHER == 0:
+                progress(done, n)
+            answers.append(self.answer())
+        return Runs(self._program, *self._result, tuple(answers), self.bits.drawn - before)
+
+    def answer(self) -> Answer:
+        """Return the values of all outputs after one more run. Raises DiagnosticError for a failure in the run."""
+        drawn: Drawn = {}
+        event = self._first()
+        for _ in range(_MOST_EVENTS):
+            if isinstance(event, tuple):
+                return tuple(
+                    [each.floor(drawn, self.bits, self._grid) if isinstance(each, LazyForm) else each for each in event]
+                )
+            event = event(drawn, self.bits)
+        message = f"a run of `{self._program.name}` has not ended after {_MOST_EVENTS} random events"
+        raise bad_input("E1702", message, "`dipc prob` tells whether a loop runs forever")
+
+    def once(self) -> dict[str, Value | None]:
+        """Return the outputs of one more run by name."""
+        return dict(zip(self._program.outputs, self.answer(), strict=True))
+
+    # --- the chain as random events -----------------------------------------------------------------------
+
+    def _first(self) -> Event | Ending:
         if len(self._events) * len(self._start.values) > _REMEMBERED:
             self._events.clear()  # the first event keeps all others alive
         return self._event_at(self._start)
@@ -252,155 +395,6 @@ class Tree:
             assert isinstance(successor.edge, Choice)
             weights.append(self._weights.closed(successor.edge.weight))
         return Inversion([_together(weights[:count], self._eps) for count in range(1, len(weights))])
-
-
-def _together(weights: Sequence[Closed], eps: Fraction) -> Threshold:
-    """Return the sum of `weights` at `eps`, as a threshold that is computed to any number of bits."""
-    known: dict[int, tuple[int, int]] = {}
-
-    def enclosed(bits: int) -> tuple[int, int]:
-        if bits not in known:
-            digits = bits * 31 // 100 + 3
-            ends = [weight.enclosure(eps, digits) for weight in weights]
-            low, high = (sum(end, Fraction(0)) * 2**bits for end in zip(*ends, strict=True))
-            known[bits] = low.numerator // low.denominator, -(-high.numerator // high.denominator)
-        return known[bits]
-
-    return enclosed
-
-
-# --- A program as a tree of random events -----------------------------------------------------------------------------
-
-
-#: The most random events of one run; a run with more counts as endless.
-_MOST_EVENTS = 1_000_000
-
-#: The number of runs between two reports of progress.
-_TOGETHER = 1_000
-
-#: A callback that receives the number of finished runs and of all runs.
-Progress = Callable[[int, int], None]
-
-#: The values of all outputs, in their order; None for one that was never assigned.
-Answer = tuple[Value | None, ...]
-
-
-@dataclass(frozen=True)
-class Runs(Sequence[Mapping[str, Value | None]]):
-    """The outputs by name of independent runs of a program at one input and one eps.
-
-    An output that was never assigned is None. The runs have exactly the law that the program's proofs are about; real
-    outputs are rounded down to multiples of `grid`. With a `seed` they are predictable, and protect no privacy.
-    """
-
-    program: Program
-    input: Mapping[str, Value]
-    eps: Fraction
-    grid: Fraction | None
-    seed: int | None
-    answers: tuple[Answer, ...]
-    random_bits: int
-
-    def __len__(self) -> int:
-        return len(self.answers)
-
-    @overload
-    def __getitem__(self, position: int) -> Mapping[str, Value | None]: ...
-    @overload
-    def __getitem__(self, position: slice) -> Sequence[Mapping[str, Value | None]]: ...
-    def __getitem__(self, position: int | slice) -> Mapping[str, Value | None] | Sequence[Mapping[str, Value | None]]:
-        names = self.program.outputs
-        if isinstance(position, slice):
-            return [dict(zip(names, answer, strict=True)) for answer in self.answers[position]]
-        return dict(zip(names, self.answers[position], strict=True))
-
-    def write_samples(self, stream: TextIO) -> None:
-        """Write the outputs to `stream` as `dipc conform --samples` reads them.
-
-        Raises DiagnosticError for runs that left an output without a value.
-        """
-        empty = [name for name, *column in zip(self.program.outputs, *self.answers, strict=True) if None in column]
-        if empty:
-            message = f"no samples are written: some runs assign nothing to {listing(empty)}"
-            raise bad_input("E1703", message, "declare it with an initial value")
-        rows = csv.writer(stream, lineterminator="\n")
-        rows.writerow(self.program.outputs)
-        rows.writerows([show_value(value) for value in answer if value is not None] for answer in self.answers)
-
-
-def run(
-    program: ProgramGiven,
-    input: Mapping[str, object],  # noqa: A002 - the contract's name
-    eps: Fraction | int | str,
-    n: int = 1,
-    *,
-    grid: Fraction | int | str | None = None,
-    seed: int | None = None,
-) -> Runs:
-    """Run `program` `n` times at `input` and `eps` with exact noise, from the operating system's random bits.
-
-    With a `seed` the bits are predictable, for tests. Nothing is rounded before it is compared: comparisons and
-    choices are those of the ideal program. Real outputs are rounded down to multiples of `grid`. The time and the
-    number of random bits of a run depend on the data, and are not protected.
-
-    Raises DiagnosticError for inputs that do not fit, for a program with real outputs without a grid and for failures
-    in some run. Raises TypeError for floats, ValueError for numbers that make no sense, and Undecided past a limit.
-    """
-    if n < 0:
-        raise ValueError(f"the number of runs must be at least 0, not {n}")
-    execution = Execution(as_program(program, eps=eps), input, eps, grid=grid, seed=seed)
-    return execution.runs(n)
-
-
-class Execution:
-    """A source of runs of a program at one input and one eps; the runs share the explored states."""
-
-    def __init__(
-        self,
-        program: Program,
-        input: Mapping[str, object],  # noqa: A002 - the contract's name
-        eps: Fraction | int | str,
-        *,
-        grid: Fraction | int | str | None = None,
-        seed: int | None = None,
-    ) -> None:
-        point, spacing = exact_eps(eps), None if grid is None else exact_grid(grid)
-        program.core.require_meaning(point)
-        require_grid(program, spacing)
-        cells = zip(program.inputs, input_cells(program.core, input, CellPool()), strict=True)
-        values = {name: cell.value for name, cell in cells if cell.value is not None}
-        self.bits = RandomBits(seed)
-        self._program = program
-        self._given = values, point, spacing, seed
-        self._grid = spacing
-        self._tree = Tree(program, list(values.values()), point)
-
-    def runs(self, n: int, progress: Progress | None = None) -> Runs:
-        """Return the outputs of `n` more runs; `progress` is called with the number of finished runs and with `n`."""
-        before = self.bits.drawn
-        answers: list[Answer] = []
-        for done in range(n):
-            if progress is not None and done % _TOGETHER == 0:
-                progress(done, n)
-            answers.append(self.answer())
-        return Runs(self._program, *self._given, tuple(answers), self.bits.drawn - before)
-
-    def answer(self) -> Answer:
-        """Return the values of all outputs after one more run. Raises DiagnosticError for a failure in the run."""
-        drawn: Drawn = {}
-        event = self._tree.first()
-        for _ in range(_MOST_EVENTS):
-            if isinstance(event, tuple):
-                return tuple(
-                    [each.floor(drawn, self.bits, self._grid) if isinstance(each, LazyForm) else each for each in event]
-                )
-            event = event(drawn, self.bits)
-        message = f"a run of `{self._program.name}` has not ended after {_MOST_EVENTS} random events"
-        raise bad_input("E1702", message, "`dipc prob` tells whether a loop runs forever")
-
-    def once(self) -> dict[str, Value | None]:
-        """Return the outputs of one more run by name."""
-        return dict(zip(self._program.outputs, self.answer(), strict=True))
 
 
 def require_grid(program: Program, grid: Fraction | None) -> None:

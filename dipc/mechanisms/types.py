@@ -101,34 +101,20 @@ def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> ConstantSum |
 
     None if it has names of variables, or divides by more than a number.
     """
-    match tree:
-        case ast.Number(value=value):
-            return ConstantSum.from_number(value)
-        case ast.Name(name=name) if name in constants:
-            return ConstantSum(Fraction(0), ((name, Fraction(1)),), constants[name])
-        case ast.Unary(UnaryOp.NEGATE, operand):
-            inner = bound_of(operand, constants)
-            return None if inner is None else inner.negated()
-        case ast.Binary(op=op, left=left, right=right):
-            one, two = bound_of(left, constants), bound_of(right, constants)
-            if one is None or two is None:
-                return None
-            match op:
-                case BinaryOp.ADD:
-                    return one.plus(two)
-                case BinaryOp.SUBTRACT:
-                    return one.minus(two)
-                case BinaryOp.MULTIPLY if not (one.terms and two.terms):
-                    return one.times(two)
-                case BinaryOp.DIVIDE if two.value and not two.terms:
-                    return one.times(ConstantSum.from_number(1 / two.value))
-    return None
+    if any(isinstance(each, ast.Element) or each.name not in constants for each in _variables(tree)):
+        return None
+    total = _affine(tree)
+    if total is None:
+        return None
+    terms = tuple([(each.name, c) for each, c in total.items() if each is not None])
+    constant = total.get(None, Fraction(0))
+    return ConstantSum(constant, terms, constant + sum([c * constants[name] for name, c in terms]))
 
 
-def _affine(tree: ast.Expr, constants: Mapping[str, Fraction]) -> dict[ast.Expr | None, Fraction] | None:
-    """Return the coefficients of the sum `tree` by variable or element, with its constant part under the key None.
+def _affine(tree: ast.Expr) -> _Coefficients | None:
+    """Return the coefficients of the sum `tree` by name or element, with its constant part under the key None.
 
-    `constants` are the values of names that are not variables. None if the expression is not a sum.
+    Coefficients that are 0 are left out. None if the expression is not a sum of multiples.
     """
     match tree:
         case ast.Number(value=value):
@@ -136,32 +122,39 @@ def _affine(tree: ast.Expr, constants: Mapping[str, Fraction]) -> dict[ast.Expr 
         case ast.Name() | ast.Element():
             return {tree: Fraction(1)}
         case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
-            inner = _affine(operand, constants)
-            return None if inner is None else {key: -value for key, value in inner.items()}
-        case ast.Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT as op, left=left, right=right):
-            one, two = _affine(left, constants), _affine(right, constants)
+            inner = _affine(operand)
+            return None if inner is None else _multiple(inner, Fraction(-1))
+        case ast.Binary(op=op, left=left, right=right):
+            one, two = _affine(left), _affine(right)
             if one is None or two is None:
                 return None
-            sign = 1 if op is BinaryOp.ADD else -1
-            total = {key: one.get(key, Fraction(0)) + sign * two.get(key, Fraction(0)) for key in {*one, *two}}
-            return {key: value for key, value in total.items() if value}
-        case ast.Binary(op=BinaryOp.MULTIPLY, left=left, right=right):
-            for factor, other in ((left, right), (right, left)):
-                bound, inner = bound_of(factor, constants), _affine(other, constants)
-                if bound is not None and not bound.terms and inner is not None:
-                    return {key: bound.value * value for key, value in inner.items() if bound.value}
-        case ast.Binary(op=BinaryOp.DIVIDE):
-            bound = bound_of(tree, constants)
-            if bound is not None and not bound.terms:
-                return {None: bound.value} if bound.value else {}
+            match op:
+                case BinaryOp.ADD | BinaryOp.SUBTRACT:
+                    sign = 1 if op is BinaryOp.ADD else -1
+                    total = {key: one.get(key, Fraction(0)) + sign * two.get(key, Fraction(0)) for key in one | two}
+                    return {key: value for key, value in total.items() if value}
+                case BinaryOp.MULTIPLY if not two.keys() - {None}:
+                    return _multiple(one, two.get(None, Fraction(0)))
+                case BinaryOp.MULTIPLY if not one.keys() - {None}:
+                    return _multiple(two, one.get(None, Fraction(0)))
+                case BinaryOp.DIVIDE if two.keys() == {None}:
+                    return _multiple(one, 1 / two[None])
     return None
+
+
+#: The coefficients of a sum by name or element; its constant part has the key None.
+_Coefficients = dict[ast.Name | ast.Element | None, Fraction]
+
+
+def _multiple(total: _Coefficients, factor: Fraction) -> _Coefficients:
+    return {key: factor * value for key, value in total.items() if factor}
 
 
 #: The most combinations of values of variables for which expressions are compared.
 _MOST_COMBINATIONS = 4096
 
 
-def _is_never_zero(total: Mapping[ast.Expr | None, Fraction], kinds: Mapping[str, Kind]) -> bool:
+def _is_never_zero(total: _Coefficients, kinds: Mapping[str, Kind]) -> bool:
     """Return True if the sum with the coefficients `total` differs from 0 for all values of its finite variables.
 
     `kinds` are the kinds of the variables. False if a variable does not have finitely many numbers, or if there are
@@ -170,7 +163,7 @@ def _is_never_zero(total: Mapping[ast.Expr | None, Fraction], kinds: Mapping[str
     variables = [each for each in total if each is not None]
     choices: list[Sequence[Fraction]] = []
     for each in variables:
-        kind = kinds.get(each.name) if isinstance(each, ast.Name | ast.Element) else None
+        kind = kinds.get(each.name)
         numbers = None if kind is None else kind.numbers
         if numbers is None or prod(map(len, choices)) * len(numbers) > _MOST_COMBINATIONS:
             return False
@@ -555,7 +548,7 @@ class Inference:
         for each, other in ((one, two), (two, one)):
             if isinstance(each, ast.Unary) and each.op is UnaryOp.NOT and each.operand == other:
                 return True
-        difference = _affine(ast.Binary(BinaryOp.SUBTRACT, one, two), self.constants)
+        difference = _affine(ast.Binary(BinaryOp.SUBTRACT, one, two))
         if (difference is not None and _is_never_zero(difference, kinds)) or _are_never_equal(one, two, kinds):
             return True
         kind_one, kind_two = self._kind_of_tree(one, kinds, {}), self._kind_of_tree(two, kinds, {})
