@@ -86,6 +86,7 @@ from dipc.questions.privacy.loss import (
     loss_enclosure,
     moment_of,
     ratio_power,
+    reached_exits,
 )
 from dipc.questions.privacy.moves import AllowedMoves
 from dipc.questions.privacy.outcome import (
@@ -102,6 +103,7 @@ from dipc.questions.privacy.outcome import (
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
 from dipc.text.core import IntType, RealType, Slot, Value, show_value
+from dipc.text.program import kinds
 
 if TYPE_CHECKING:
     from dipc.questions.privacy import closed, enclosed
@@ -314,7 +316,7 @@ class RealOutputs(Laws):
         return self._largest_divergence(moments, self._pairs, order, eps, digits)
 
     def delta_at(self, budget: Fraction, eps: Fraction, digits: int) -> Ends:
-        laws, left = self._excesses(PrivacyClaim(budget, ClosedForm.convert(0), (_point(eps),)))
+        laws, left = self._excesses(PrivacyClaim(budget, ClosedForm.convert(0), (Interval.closed(eps, eps),)))
         low, high = laws.delta_at(budget, eps, digits)
         return low, high + left
 
@@ -338,17 +340,17 @@ class RealOutputs(Laws):
         except OutsideFragment:
             if point is None and not all(each.is_point for each in claim.intervals):
                 return self._delta_in_cells(claim, point, digits)
-            if point is None or claim.intervals == (_point(point),):
+            if point is None or claim.intervals == (Interval.closed(point, point),):
                 raise
             if all(each.lower and each.upper for each in claim.intervals):
                 return self._delta_in_cells(claim, point, digits)
             # A worst set that changes with eps is known at a single eps.
-            return self.least_delta(replace(claim, intervals=(_point(point),)), point, digits)
+            return self.least_delta(replace(claim, intervals=(Interval.closed(point, point),)), point, digits)
         if not left:
             try:
                 return laws.least_delta(claim, point, digits)
             except LimitReached:
-                if claim.intervals != (_point(claim.intervals[0].lower),):
+                if claim.intervals != (Interval.closed(claim.intervals[0].lower, claim.intervals[0].lower),):
                     return self._delta_in_cells(claim, point, digits)
         eps = claim.intervals[0].lower
         needed = laws.greatest(claim.budget, eps, 2 * digits)
@@ -396,7 +398,7 @@ class RealOutputs(Laws):
                         continue
                     elif isinstance(answer, PrivacyCounterexample):
                         place = answer.eps
-            at_one = replace(claim, intervals=(_point(place),))
+            at_one = replace(claim, intervals=(Interval.closed(place, place),))
             least = self.delta_at(claim.budget, place, _LEFT // 2)[1] if cell.is_point else _ONE
             if cell.is_point and least <= claim.delta.enclosure(place, _LEFT)[0]:
                 continue
@@ -425,7 +427,7 @@ class RealOutputs(Laws):
         number = len(heap)
 
         def needed_at(eps: Fraction) -> tuple[Fraction, Fraction, OutputsAtPair | None]:
-            there = self.least_delta(replace(claim, intervals=(_point(eps),)), None, digits)
+            there = self.least_delta(replace(claim, intervals=(Interval.closed(eps, eps),)), None, digits)
             return there.supremum[0], eps, there.where
 
         tried = [needed_at(end) for cell in claim.intervals for end in (cell.lower, cell.upper) if end and end in cell]
@@ -457,7 +459,7 @@ class RealOutputs(Laws):
 
         The pair of inputs is `one` and `two`. Raises Undecided.
         """
-        claim = PrivacyClaim(budget, ClosedForm.convert(0), (_point(eps),))
+        claim = PrivacyClaim(budget, ClosedForm.convert(0), (Interval.closed(eps, eps),))
         self._left, self._above, self._digits = _ZERO, False, _LEFT
         scale = power(budget).enclosure(eps)[1]
         outcomes = list(self._sets(one, two, claim))
@@ -516,15 +518,10 @@ class RealOutputs(Laws):
 
     def _densities(self, point: Input) -> Mapping[_Key, Sequence[_Density]]:
         if point not in self._known:
-            core = self._program.core
-            values = dict(zip(core.inputs, point, strict=True))
-            given = {slot: v for slot, v in values.items() if core.slots[slot].is_symbolic}
             by_answer: dict[_Key, list[_Density]] = {}
-            explored = self._program.exits({slot: v for slot, v in values.items() if slot not in given})
-            for state in explored.states:
-                if all(item.holds_at(given) for item in state.guards.items):  # type: ignore[arg-type]
-                    key, density = self._density(state, explored.weights.get(state.node), given)  # type: ignore[arg-type]
-                    by_answer.setdefault(key, []).append(density)
+            for reached in reached_exits(self._program, point):
+                key, density = self._density(*reached)
+                by_answer.setdefault(key, []).append(density)
             self._known[point] = by_answer
         return self._known[point]
 
@@ -936,10 +933,6 @@ def _cell_moment(cell: _Cell, order: int, eps: Fraction) -> ClosedForm | None:
     return ClosedForm(product(factors), ratio.only_at)
 
 
-def _point(eps: Fraction) -> Interval:
-    return Interval(eps, eps, True, True)
-
-
 def _middle(cell: Interval) -> Fraction:
     """Return an eps that halves the interval `cell`; without an upper end, twice the lower end, or 1 if that is 0."""
     if cell.upper is None:
@@ -964,7 +957,9 @@ def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = No
     """
     program = program if box is None else box.program
     core = program.core
-    refused = OutsideFragment(f"no pair of {_kinds_of_inputs(program)} inputs is known to be the worst")
+    refused = OutsideFragment(
+        f"no pair of {kinds(core.input_slots).replace(' and ', ' or ')} inputs is known to be the worst"
+    )
     if not core.inputs or not all(isinstance(slot.type, RealType | IntType) for slot in core.input_slots):
         raise refused
     whole = frozenset(slot for slot in core.inputs if isinstance(core.slots[slot].type, IntType))
@@ -1046,14 +1041,6 @@ def _farthest(moves: AllowedMoves, centers: Sequence[Affine], inputs: Sequence[i
     farthest = [max(each) for each in zip(*map(distances, extreme), strict=True)]
     best = next((move for move in extreme if any(move.values()) and distances(move) == farthest), None)
     return None if best is None else moves.exactly_making(best)
-
-
-def _kinds_of_inputs(program: Program) -> str:
-    slots = program.core.input_slots
-    kinds = [
-        name for name, kind in (("real", RealType), ("int", IntType)) if any(isinstance(s.type, kind) for s in slots)
-    ]
-    return " or ".join(kinds)
 
 
 def _inputs_of(state: ExitState) -> bool:

@@ -36,7 +36,7 @@ the greatest moves count. The Rényi divergences of the outputs add up: that of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -48,7 +48,7 @@ from dipc.algebra.exppoly import ClosedForm, fraction_of
 from dipc.algebra.limits import LimitReached, OutsideFragment
 from dipc.algebra.numbers import dyadic, outward, to_fmpq
 from dipc.algebra.reals import Real
-from dipc.chain.state import Affine
+from dipc.chain.state import Affine, NoiseVar
 from dipc.frozen import frozen
 from dipc.measure.power_series import precision
 from dipc.measure.summed import Theta
@@ -110,6 +110,11 @@ class NormalOutput:
         return sum((c * move.get(slot, _ZERO) for slot, c in self.weights), _ZERO)
 
 
+def variance_of(noise: NoiseVar) -> Fraction:
+    """Return the variance of Gaussian `noise`, in multiples of the square of its law's unit."""
+    return 1 / noise.rate**2 if noise.law.whole else noise.law.normal_variance(noise.rate)
+
+
 @frozen
 class OutputsMove:
     """The move of the outputs of a mechanism between two adjacent inputs.
@@ -160,7 +165,6 @@ class GaussianMechanism:
         drawn = {noise.id: noise for noise in state.noises}
         used: list[int] = []
         outputs: list[NormalOutput] = []
-        kinds = set()
         for slot in core.outputs:
             form = state.outputs[slot]
             if not isinstance(form, Affine) or not form.noises:
@@ -172,8 +176,7 @@ class GaussianMechanism:
                 law = drawn[noise].law
                 if law.has_form or (law.measure is Measure.SUMS and abs(c) != 1):
                     return None
-                kinds.add((law.normal_unit, law.fixed, law.whole))
-                variance += 1 / drawn[noise].rate ** 2 if law.whole else c**2 * law.normal_variance(drawn[noise].rate)
+                variance += c**2 * variance_of(drawn[noise])
                 used.append(noise)
                 rate = drawn[noise].rate
                 constant += c * drawn[noise].mean.constant
@@ -182,11 +185,20 @@ class GaussianMechanism:
             outputs.append(
                 NormalOutput(core.slots[slot].name, tuple(sorted(weights.items())), constant, variance, rate)
             )
-        if len(kinds) != 1 or len(set(used)) < len(used):
+        mechanism = GaussianMechanism.of_outputs(outputs, [drawn[noise] for noise in used])
+        if mechanism is None or len(set(used)) < len(used):
+            return None
+        if mechanism.whole and (len(used) > 1 and (not several or len(used) != len(outputs))):
+            return None
+        return mechanism
+
+    @staticmethod
+    def of_outputs(outputs: Iterable[NormalOutput], noises: Iterable[NoiseVar]) -> GaussianMechanism | None:
+        """Return the mechanism with these `outputs`; None unless their `noises` have laws of one kind and unit."""
+        kinds = {(noise.law.normal_unit, noise.law.fixed, noise.law.whole) for noise in noises}
+        if len(kinds) != 1:
             return None
         ((unit, fixed, whole),) = kinds
-        if whole and (len(used) > 1 and (not several or len(used) != len(outputs))):
-            return None
         return GaussianMechanism(tuple(outputs), unit, fixed, whole)
 
     @property
@@ -328,7 +340,7 @@ class GaussianLaws(Laws):
         try:
             value, end, attained = self.supremum(claim)
         except OutsideFragment:
-            at_one = () if point is None else (Interval(point, point, True, True),)
+            at_one = () if point is None else (Interval.closed(point, point),)
             if not at_one or claim.intervals == at_one:
                 raise
             # The delta of discrete noise is known at single values of eps only.

@@ -176,11 +176,11 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
     slots = program.core.output_slots
     if any(slot.is_symbolic and not isinstance(slot.type, IntType) for slot in slots):
         raise OutsideFragment("a delta is decided for finite and int outputs only, but some are real")
-    reached = list(_reached(program, inputs))
+    reached = [each for point in inputs for each in reached_exits(program, point)]
     taken: set[tuple[int, int]] = set()
     integers = {slot.index: _int_answers(slot, reached, taken) for slot in slots if isinstance(slot.type, IntType)}
     finite = [slot for slot in slots if slot.index not in integers]
-    seen = dict.fromkeys(tuple([_value(state, slot) for slot in finite]) for state, _ in reached)
+    seen = dict.fromkeys(tuple([_value(state, slot) for slot in finite]) for state, *_ in reached)
     answers: list[tuple[_Answered, ...]] = []
     for values in seen:
         known = dict(zip(finite, values, strict=True))
@@ -203,19 +203,20 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
     return LawTable(tuple([slot.name for slot in slots]), said, tuple(numbering.forms), tuple(rows))
 
 
-#: An exit that is reached at an input, and the real and int inputs there, by slot.
-_Reached = tuple[ExitState, Mapping[int, Fraction]]
+#: An exit that is reached at an input, the weight of its choices (None for 1), and the real and int inputs, by slot.
+_Reached = tuple[ExitState, Closed | None, Mapping[int, Fraction]]
 
 
-def _reached(program: Program, inputs: Sequence[Input]) -> Iterator[_Reached]:
+def reached_exits(program: Program, point: Input) -> Iterator[_Reached]:
+    """Yield the exits of `program` whose comparisons of inputs without noise hold at the input `point`."""
     core = program.core
-    for point in inputs:
-        values = dict(zip(core.inputs, point, strict=True))
-        finite = {slot: value for slot, value in values.items() if not core.slots[slot].is_symbolic}
-        given = {slot: value for slot, value in values.items() if slot not in finite and isinstance(value, Fraction)}
-        for state in program.exits(finite).states:
-            if all(item.holds_at(given) for item in state.guards.items):
-                yield state, given
+    values = dict(zip(core.inputs, point, strict=True))
+    finite = {slot: value for slot, value in values.items() if not core.slots[slot].is_symbolic}
+    given = {slot: value for slot, value in values.items() if slot not in finite and isinstance(value, Fraction)}
+    explored = program.exits(finite)
+    for state in explored.states:
+        if all(item.holds_at(given) for item in state.guards.items):
+            yield state, explored.weights.get(state.node), given
 
 
 def _value(state: ExitState, slot: Slot) -> Value:
@@ -234,7 +235,7 @@ def _int_answers(slot: Slot, reached: Iterable[_Reached], taken: set[tuple[int, 
     """
     rates: set[Fraction] = set()
     far = Fraction(0)
-    for position, (state, values) in enumerate(reached):
+    for position, (state, _, values) in enumerate(reached):
         form = state.outputs[slot.index]
         if not isinstance(form, Affine):
             raise OutsideFragment(f"`{slot.name}` is not assigned on every path")
@@ -488,7 +489,7 @@ def ratio_power(first: Closed, second: Closed, order: int, eps: Fraction) -> Clo
     if inverse is None:
         if above.value_is_zero(eps):
             return ClosedForm(ExpPoly.ZERO, eps) if vanishes(first, eps) else None
-        inverse, only_at = proved_quotient(below, above, (Interval(eps, eps, True, True),)), eps
+        inverse, only_at = proved_quotient(below, above, (Interval.closed(eps, eps),)), eps
     if inverse is None:
         raise OutsideFragment("a probability is too close to 0")
     return ClosedForm(product([*[first] * order, *[inverse] * (order - 1)]), only_at)

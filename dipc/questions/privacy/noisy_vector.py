@@ -10,11 +10,11 @@ The delta of X need not be the least delta of P, so that nothing is refuted in t
 
 from __future__ import annotations
 
-from dipc.chain.state import Affine
+from dipc.chain.state import Affine, NoiseVar
 from dipc.noise.law import Measure
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import EveryPair, Pairs
-from dipc.questions.privacy.gaussian import GaussianLaws, GaussianMechanism, NormalOutput
+from dipc.questions.privacy.gaussian import GaussianLaws, GaussianMechanism, NormalOutput, variance_of
 from dipc.questions.privacy.laws import Subject
 
 #: The proof of a claim, as reports name it.
@@ -37,8 +37,7 @@ def _noisy_values(program: Program) -> GaussianMechanism | None:
     """
     if not program.core.has_open_inputs:
         return None
-    values: dict[int, NormalOutput] = {}
-    kinds = set()
+    drawn: dict[int, NoiseVar] = {}
     for state in program.exits({}).states:
         forms = [item.form for item in (*state.constraints.items, *state.guards.items)]
         forms += [value for value in state.outputs.values() if isinstance(value, Affine)]
@@ -48,13 +47,12 @@ def _noisy_values(program: Program) -> GaussianMechanism | None:
             law, mean = noise.law, noise.mean
             if mean.noises or law.has_form or law.measure is Measure.CLOSED_FORM:
                 return None
-            variance = 1 / noise.rate**2 if law.whole else law.normal_variance(noise.rate)
-            kinds.add((law.normal_unit, law.fixed, law.whole))
-            name = f"noisy value {noise.id + 1}"
-            value = NormalOutput(name, mean.inputs, mean.constant, variance, noise.rate)
-            if values.setdefault(noise.id, value) != value:
+            known = drawn.setdefault(noise.id, noise)
+            if (known.law, known.rate, known.mean) != (law, noise.rate, mean):
                 return None
-    if len(kinds) != 1:
-        return None
-    ((unit, fixed, whole),) = kinds
-    return GaussianMechanism(tuple([values[number] for number in sorted(values)]), unit, fixed, whole)
+    every = [drawn[number] for number in sorted(drawn)]
+    values = [
+        NormalOutput(f"noisy value {each.id + 1}", each.mean.inputs, each.mean.constant, variance_of(each), each.rate)
+        for each in every
+    ]
+    return GaussianMechanism.of_outputs(values, every)
