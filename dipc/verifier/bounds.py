@@ -328,7 +328,7 @@ def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
 
 
 def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
-    """Return (index in `compared` of the comparison `component`, True), or (index of its opposite, False).
+    """Return the index in `compared` of the one comparison of `component`, and True; for its opposite, and False.
 
     A new comparison is appended to `compared`. Raises NotDerived if `component` has several comparisons.
     """
@@ -624,7 +624,10 @@ class OpenRun(Execution):
         return gap is not None and self.compared("<=", plus(gap, -gamma), Constraints({}))
 
     def centered(self, form: Iterable[tuple[int, Fraction | int]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """Return the coefficients of (noises with mean 0 by index, inputs by slot) in the numbered sum `form`."""
+        """Split the sum `form` of (number, coefficient) into (noises with mean 0 by index, inputs by slot).
+
+        Both results have coefficients.
+        """
         noises: dict[int, Fraction] = {}
         inputs: dict[int, Fraction] = {}
         for i, c in form:

@@ -290,7 +290,7 @@ Held = Value | Affine | None
 
 
 class Split(Exception):
-    """Raised if the constraints leave a comparison open, the half-space `row`."""
+    """Raised if the constraints show neither that the half-space `row` holds nor that it fails."""
 
     def __init__(self, row: Any) -> None:
         super().__init__()

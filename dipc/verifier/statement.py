@@ -156,9 +156,11 @@ class Expected:
         return Claim(part("alpha"), part("beta"), part("gamma"), self.intervals(proved.intervals), proved.constants)
 
     def own_cells(self, own: Mapping[str, str]) -> dict[str, str]:
-        """Return those of a row's own cells `own` that are asked about: of a compared table, or of parts not given.
+        """Return those of the own cells `own` of a row, by column, that replace parts of the claim asked about.
 
-        A claim block with a beta gives all parts, since it has a default for each part that it leaves out.
+        A part that the reader gives replaces the cell. So does a part of the claim block, unless the rows are those
+        of the reader's table. A claim block with a beta gives all parts, since it has a default for each part that it
+        leaves out.
         """
         given = _OF_ACCURACY if "beta" in self.block else tuple(self.block)
         return {

@@ -682,9 +682,9 @@ def _meeting_places(code: Sequence[Instruction]) -> list[int]:
 
 @dataclass
 class Exchanges:
-    """The exchanges of two inputs of one program that leave the law of its outputs unchanged.
+    """The exchanges of two inputs of the program of `run` that change none of the expressions `what`.
 
-    `what` are the expressions that must be unchanged, such as the outputs.
+    For the outputs among them, the exchanges leave the law unchanged.
     """
 
     run: _Run

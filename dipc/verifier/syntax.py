@@ -889,7 +889,7 @@ class _Reader:
         return left
 
     def _around(self, value: Apply) -> Expr:
-        """Return `value`, or the noise just drawn around another mean if `value` is a sum with that noise."""
+        """Return `value`, or if it adds to the noise drawn last, this noise, which then has the sum as its mean."""
         last = self._before[-1] if self._before else None
         mean = _mean_of(value, last) if isinstance(last, Noise) and value.op in ("+", "-") else None
         if mean is None or not isinstance(last, Noise):
