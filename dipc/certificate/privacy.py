@@ -194,11 +194,7 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
         machine, widths = in_box(tree, machine, constants, budget)
         exits = aligned_exits(machine, distance, budget, in_box=widths is not None)
         slots, reach = machine.numbered("input"), Fraction(radius)
-        moves = [
-            aligned.moves(slots, distance, reach) if widths is None else aligned.moves_in(widths, distance, reach)
-            for aligned in exits
-        ]
-        known = [list(islice(own, _MOST_MOVES + 1)) for own in moves]
+        known = [list(islice(own.moves(slots, distance, reach, widths), _MOST_MOVES + 1)) for own in exits]
     except DERIVATION_ENDS:
         return None
     numbers: dict[tuple[tuple[int, Fraction], ...], int] = {}

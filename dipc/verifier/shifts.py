@@ -82,13 +82,20 @@ class AlignedExit(ShiftConditions):
     rates: Mapping[int, Fraction]
     growing: frozenset[int]
 
-    def moves(self, slots: Sequence[int], distance: str, radius: Fraction) -> Iterator[dict[int, Fraction]]:
+    def moves(
+        self, slots: Sequence[int], distance: str, radius: Fraction, widths: Mapping[int, Fraction | None] | None
+    ) -> Iterator[dict[int, Fraction]]:
         """Yield extreme moves of the inputs in `slots` within `radius` by `distance`, "linf" or "l1".
 
-        Every move is a convex combination of moves that are no better. An input on which no real output depends, and
-        on which all half-spaces depend with one sign, moves only to its tightest end: a shift that is right there is
-        right at every other value.
+        With `widths`, inputs are in ranges of these widths by slot, and the distance may be "hamming". Every move is a
+        convex combination of moves that are no better. A shift that is right for one move is right for each move with
+        equal outputs whose slacks are at least as large. So an input on which no real output depends, and on which all
+        half-spaces depend with one sign, moves only to its tightest end.
         """
+        if widths is not None:
+            forms = [change.inputs for change in (*self.slacks, *self.outputs)]
+            yield from moves_in_box(forms, len(self.slacks), widths, distance, radius)
+            return
         if distance == "l1":
             for slot in slots:
                 yield {slot: radius}
@@ -103,17 +110,6 @@ class AlignedExit(ShiftConditions):
                 ends.append((-radius if True in signs else radius,))
         for values in product(*ends):
             yield dict(zip(slots, values, strict=True))
-
-    def moves_in(
-        self, widths: Mapping[int, Fraction | None], distance: str, radius: Fraction
-    ) -> Iterator[dict[int, Fraction]]:
-        """Yield extreme moves, within `radius` by `distance`, of inputs in ranges of the `widths` by slot.
-
-        Every move is a convex combination of moves that are no better. A shift that is right for one move is right
-        for each move with equal outputs whose slacks are at least as large.
-        """
-        forms = [change.inputs for change in (*self.slacks, *self.outputs)]
-        return moves_in_box(forms, len(self.slacks), widths, distance, radius)
 
     def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
         """True if `shift`, of noises that may be shifted so, maps the exit into itself after the `move`."""
@@ -193,10 +189,7 @@ def alignment_cost(
         with in_step(f"exit {number}"):
             places = tuple(aligned.rates)
             left = iter(chosen)
-            every = (
-                aligned.moves(slots, distance, radius) if widths is None else aligned.moves_in(widths, distance, radius)
-            )
-            for move in every:
+            for move in aligned.moves(slots, distance, radius, widths):
                 budget.spend(10 + 4 * sum(len(change.noises) + len(change.inputs) for change in aligned.slacks))
                 vector = vectors[read.index(next(left, None), vectors)]
                 if any(place >= len(places) for place in vector):
