@@ -61,7 +61,7 @@ from dipc.rules.every_rule import (
 from dipc.rules.exchange import classes_up_to_exchange
 from dipc.rules.facets import FacetMetric, choices, facet_metric, facets
 from dipc.rules.goal import ConvexClass, Goal, Proof, Setting, has_static_facets, near_answers, stated_goal
-from dipc.rules.halfspaces import Ceiling, Corner, Moving
+from dipc.rules.halfspaces import Ceiling, Moving
 from dipc.rules.input_classes import InputClass, Section, classes, finite_cases, same_answers
 from dipc.rules.least_slacks import Lower
 from dipc.rules.renaming import Pattern, PatternFinder
@@ -755,8 +755,7 @@ class ClassCase:
 
     def undecided_row(self) -> ClassResult:
         with suppress(Undecided):
-            stated = None if self.goal.empty is not None else _Shown.from_goal(self.goal)
-            return self._row(Method.NONE, Verdict.UNDECIDED, stated)
+            return self._row(Method.NONE, Verdict.UNDECIDED, None if self.goal.empty is not None else self.goal)
         return self._row(Method.NONE, Verdict.UNDECIDED)
 
     # --- decisions --------------------------------------------------------------------------------------
@@ -1045,7 +1044,7 @@ class ClassCase:
             reason += self._deciding_grid(failing)
         else:
             reason = goal.required.reason or first.reason or _unproved(goal.lower)
-        return self._row(Method.NONE, Verdict.UNDECIDED, _Shown.from_goal(goal, first.bound), reason)
+        return self._row(Method.NONE, Verdict.UNDECIDED, goal, first.bound, reason=reason)
 
     def _deciding_grid(self, failing: Fraction | None) -> str:
         """Return the end of a sentence that names the option which decides int inputs around one of the class.
@@ -1083,12 +1082,12 @@ class ClassCase:
         if isinstance(established.evidence, Ceiling):
             row = self._row(Method.EMPTY, Verdict.ACCURATE, of=goal.convex)
             return replace(row, facets=facets, evidence=evidence)
-        stated = _Shown.from_goal(goal, established.bound)
-        inexact = stated.exact and established.is_simple and not goal.holds_corner(self._distance)
+        is_exact, at_corner = goal.lower.attained, True
+        inexact = is_exact and established.is_simple and not goal.holds_corner(self._distance)
         if inexact or (established.rule is not None and not established.is_simple):
-            stated = replace(stated, corner=None, exact=False)
-        method = Method.CORNER if stated.exact and established.is_simple else Method.BOUND
-        row = self._row(method, Verdict.ACCURATE, stated, of=goal.convex)
+            at_corner = is_exact = False
+        method = Method.CORNER if is_exact and established.is_simple else Method.BOUND
+        row = self._row(method, Verdict.ACCURATE, goal, established.bound, at_corner=at_corner, of=goal.convex)
         return replace(row, facets=facets, evidence=evidence)
 
     def _proved_by_cases(self, rows: Sequence[ClassResult]) -> ClassResult:
@@ -1130,7 +1129,7 @@ class ClassCase:
             closed_form=row.closed_form,
             counterexample=row.counterexample,
             failing=row.failing,
-            note=self._note(Method.WITNESS, self.convex, _Shown.from_goal(self.goal, first.bound)),
+            note=self._note(Method.WITNESS, self.convex, self.goal, first.bound),
             facets=self.convex.facets,
             evidence=witness,
         )
@@ -1139,26 +1138,27 @@ class ClassCase:
         self,
         method: Method,
         verdict: Verdict,
-        stated: _Shown | None = None,
-        reason: str | None = None,
+        goal: Goal | None = None,
+        bound: ClosedForm | None = None,
         *,
+        reason: str | None = None,
+        at_corner: bool = True,
         of: ConvexClass | None = None,
     ) -> ClassResult:
         """Return the report's row for this class, or for the convex class `of`, with this `method` and `verdict`.
 
-        The row is about one value of the open distance, at the corner of `stated` if it has one. `reason` is given if
-        the class is undecided.
+        The row is about one value of the open distance of `goal`, whose `bound` was decided, and with `at_corner` at
+        its corner if it has one. `reason` is given if the class is undecided.
         """
         convex = of or self.convex
-        note = self._note(method, convex, stated)
+        note = self._note(method, convex, goal, bound, at_corner=at_corner)
         output = answer_texts(self._core, convex.inputs.region)
-        beta = None if stated is None else stated.goal.required.beta
-        if stated is None or beta is None:
+        beta = None if goal is None else goal.required.beta
+        if goal is None or beta is None:
             zero, alpha = PiecewiseForm(ExpPoly.ZERO), self.source.claim.alpha_text
             gamma = FREE if self.claim.both_open else ""
             return ClassResult(self.number, {}, output, alpha, zero, gamma, verdict, reason=reason, note=note)
-        goal, bound, corner = stated.goal, stated.bound, stated.corner
-        distances = goal.required.distances
+        corner, distances = note.hardest, goal.required.distances
         radius = distances.gamma_base + goal.sample * distances.gamma_rate
         return ClassResult(
             self.number,
@@ -1170,46 +1170,37 @@ class ClassCase:
             verdict,
             reason=reason,
             closed_form=_scaled(bound, goal.sample, distances.is_open).restricted_to(self._core.only_at)
-            if stated.exact and bound is not None
+            if note.exact and bound is not None
             else None,
             note=note,
         )
 
-    def _note(self, method: Method, convex: ConvexClass, stated: _Shown | None) -> ClassNote:
+    def _note(
+        self,
+        method: Method,
+        convex: ConvexClass,
+        goal: Goal | None = None,
+        bound: ClosedForm | None = None,
+        *,
+        at_corner: bool = True,
+    ) -> ClassNote:
         region, finite = convex.inputs.region, convex.inputs.finite
         described = DescribedClass(self._core, region, finite, convex.guards, convex.side)
-        if stated is None:
+        if goal is None:
             return ClassNote(method, described)
-        required, bound = stated.goal.required, stated.bound
+        required = goal.required
         if bound is not None and required.variable == "eps":
             bound = bound.restricted_to(self._core.only_at)
         return ClassNote(
             method,
             described,
             variable=required.variable,
-            intervals=stated.goal.intervals,
-            hardest=stated.corner,
+            intervals=goal.intervals,
+            hardest=goal.lower.corner if at_corner else None,
             closed_form=bound,
             beta_form=required.beta,
-            exact=stated.exact,
+            exact=goal.lower.attained and at_corner,
         )
-
-
-@frozen
-class _Shown:
-    """The fields of a report's row about a goal: the `bound` that was decided, and the `corner` of the class.
-
-    With `exact`, the probability at the corner is the bound.
-    """
-
-    goal: Goal
-    bound: ClosedForm | None
-    corner: Corner | None
-    exact: bool
-
-    @staticmethod
-    def from_goal(goal: Goal, bound: ClosedForm | None = None) -> _Shown:
-        return _Shown(goal, bound, goal.lower.corner, goal.lower.attained)
 
 
 def _point_claim(fixed: Requirement) -> witnesses.PointClaim:

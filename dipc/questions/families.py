@@ -263,17 +263,8 @@ def rounded_up(alpha: Fraction, digits: int) -> Fraction:
 # --- A family: exits with open constants ------------------------------------------------------------------------------
 
 
-@frozen
-class _Side:
-    """A half-space of an event: `coefficients` on the noises, and a constant.
-
-    The constant is computed from a row by `form`. If `form` is None, `fixed` is the whole half-space, the same for
-    all rows.
-    """
-
-    coefficients: Terms
-    form: IntegerForm | None
-    fixed: Halfspace | None
+#: A half-space of an event; only its coefficients on the noises if a row determines its constant.
+Side = Halfspace | Terms
 
 
 @dataclass(slots=True)
@@ -284,7 +275,7 @@ class Family:
     `known` has the obligations decided so far: whether the claim holds, by the greatest alpha and the constants.
     """
 
-    shares: tuple[tuple[Exit, tuple[tuple[_Side, ...], ...]], ...]
+    shares: tuple[tuple[Exit, tuple[tuple[Side, ...], ...]], ...]
     forms: list[IntegerForm]
     known: dict[tuple[Fraction, tuple[Fraction, ...]], bool] = field(default_factory=dict)
     #: The last multiple of alpha that sufficed as a bound of the constants; None is no bound.
@@ -298,7 +289,7 @@ class Family:
             parts = [
                 Event(
                     part.around_zero,
-                    tuple([side.fixed or Halfspace(side.coefficients, next(left)) for side in sides]),
+                    tuple([side if isinstance(side, Halfspace) else Halfspace(side, next(left)) for side in sides]),
                 )
                 for part, sides in zip(exit_.event.components, events, strict=True)
             ]
@@ -428,21 +419,18 @@ class RowFamilies:
         for each in exits:
             events = []
             for part in each.event.components:
-                mine = []
+                mine: list[Side] = []
                 for bound, slack in zip(part.bounds, part.slacks, strict=True):
-                    form, fixed = None, None
                     if bound.ball is None and not slack.inputs:
-                        fixed = Halfspace(bound.form.noises, slack.constant)
-                    else:
-                        terms = {self._input_at[slot]: c for slot, c in slack.inputs}
-                        constant = slack.constant
-                        if bound.ball is not None:
-                            terms[self._output_at[bound.ball]] = Fraction(-1 if bound.sign > 0 else 1)
-                            constant += radius
-                        form = IntegerForm.create(terms, constant)
-                    mine.append(_Side(bound.form.noises, form, fixed))
+                        mine.append(Halfspace(bound.form.noises, slack.constant))
+                        continue
+                    terms, constant = {self._input_at[slot]: c for slot, c in slack.inputs}, slack.constant
+                    if bound.ball is not None:
+                        terms[self._output_at[bound.ball]] = Fraction(-1 if bound.sign > 0 else 1)
+                        constant += radius
+                    mine.append(bound.form.noises)
+                    forms.append(IntegerForm.create(terms, constant))
                 events.append(tuple(mine))
-                forms += [side.form for side in mine if side.form is not None]
             shares.append((each, tuple(events)))
         return Family(tuple(shares), forms)
 

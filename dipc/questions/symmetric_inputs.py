@@ -66,20 +66,20 @@ def input_classes(
     """
     executed = promoted(program)
     try:
-        classes = _Finder(program, executed, values, most).find()
+        classes = _ClassSearch(program, executed, values, most).find()
     except DiagnosticError as error:
         # With inputs that stay finite there are even more classes.
         if executed is program or any(diagnostic.code == TOO_MANY for diagnostic in error.diagnostics):
             raise
         executed = program
-        classes = _Finder(program, program, values, most).find()
+        classes = _ClassSearch(program, program, values, most).find()
     inputs = prod(len(values[slot]) for slot in program.core.inputs)
     counted = sum(each.count for each in classes)
     assert counted == inputs, f"the classes have {counted} members, and there are {inputs} inputs"
     return executed, classes
 
 
-class _Finder:
+class _ClassSearch:
     def __init__(
         self, program: Program, executed: Program, values: Mapping[int, Sequence[Value]], most: int | None
     ) -> None:

@@ -233,7 +233,7 @@ def _estimated(centered: CenteredExit, point: Mapping[int, Fraction], gamma: Fra
 
 
 @frozen
-class _Side:
+class _NoiseSide:
     """The event X + slack >= 0 for a noise X with this scale at eps = 1.
 
     `side` is 1 or -1 for one-sided noise; 0 for other noise, which counts as Laplace noise.
@@ -255,8 +255,8 @@ class _Side:
 
 def _directions(
     component: NoiseComponent, point: Mapping[int, Fraction], gamma: Fraction
-) -> list[tuple[_Side | None, _Side | None]]:
-    result: dict[tuple[tuple[int, Fraction], ...], list[_Side | None]] = {}
+) -> list[tuple[_NoiseSide | None, _NoiseSide | None]]:
+    result: dict[tuple[tuple[int, Fraction], ...], list[_NoiseSide | None]] = {}
     for half in component.halfspaces:
         turned = half.coefficients[0][1] < 0
         key = tuple([(noise, -c) for noise, c in half.coefficients]) if turned else half.coefficients
@@ -267,12 +267,16 @@ def _directions(
     return [(up, down) for up, down in result.values()]
 
 
-def _side(component: NoiseComponent, half: ShiftedHalfspace, point: Mapping[int, Fraction], gamma: Fraction) -> _Side:
+def _side(
+    component: NoiseComponent, half: ShiftedHalfspace, point: Mapping[int, Fraction], gamma: Fraction
+) -> _NoiseSide:
     slack = half.slack.evaluate(point) + half.radius * gamma
     scales = [float(abs(c) / component.noises[noise].rate) for noise, c in half.coefficients]
     (noise, c), *others = half.coefficients
     one_sided = not others and component.noises[noise].law.least is not None
-    return _Side(float(slack), sqrt(sum(scale * scale for scale in scales)), (1 if c > 0 else -1) if one_sided else 0)
+    return _NoiseSide(
+        float(slack), sqrt(sum(scale * scale for scale in scales)), (1 if c > 0 else -1) if one_sided else 0
+    )
 
 
 def stretched(core: CoreProgram, inputs: Mapping[str, str]) -> Iterator[dict[int, Value]]:

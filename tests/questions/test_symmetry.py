@@ -216,7 +216,7 @@ def test_too_many_classes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def dear(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("dipc.questions.symmetric_inputs._Finder._dd", dear)
+    monkeypatch.setattr("dipc.questions.symmetric_inputs._ClassSearch._dd", dear)
     program = dipc.load(BENCHMARKS / "noisy_max.dip", m=4).with_limits(Limits(orbits=5))
     with pytest.raises(DiagnosticError) as error:
         input_classes(program, dict.fromkeys(program.core.inputs, (Fraction(0), Fraction(1), Fraction(2))))

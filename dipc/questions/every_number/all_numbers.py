@@ -96,7 +96,7 @@ _UNPROVED = "the union bound over single comparisons is too weak to prove the cl
 
 
 @frozen
-class _Range:
+class _Numbers:
     """All m from `least` on: the small ones below `start`, and those from `start` on, which `proof` covers.
 
     If there is no proof, `reason` says why. `union` is the union bound of the error at m >= start, a function of m.
@@ -206,7 +206,7 @@ class AllNumbers(ClassSource):
         yield _OtherNumbers(self, numbers.start - numbers.least + 1)
 
     @cached_property
-    def range(self) -> _Range:
+    def range(self) -> _Numbers:
         """All m of the question: the small ones, and those of the union bound, whose proof is searched for here."""
         given = self._asked_least
         least = 1 if given is None else given
@@ -221,11 +221,11 @@ class AllNumbers(ClassSource):
             intervals = self._intervals if self.claim.is_open else unit.intervals(self._intervals, start)
             sums = tuple(sorted(union.sums, key=repr))
             proof = UnionProof(sums, partial(self._beta, unit=unit), intervals, unit)
-            return _Range(least, start, proof, _UNPROVED, union)
+            return _Numbers(least, start, proof, _UNPROVED, union)
         except NotUniform as refused:
-            return _Range(least, start, None, self.refusal(refused), union)
+            return _Numbers(least, start, None, self.refusal(refused), union)
         except Undecided as undecided:
-            return _Range(least, start, None, undecided.reason, union)
+            return _Numbers(least, start, None, undecided.reason, union)
 
     def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
         """Return (a unit, a start) such that, from the start on, beta is a polynomial in m and no rate falls with m.

@@ -161,15 +161,15 @@ class _Reduction:
         outputs = frozenset(slot.name.partition("[")[0] for slot in core.output_slots)
         constants = frozenset((core.constants.keys() | numbers) - _bound_names(tree))
         fixed_names = frozenset((core.constants.keys() | words) - numbers - _bound_names(tree))
-        finding = _Finding(numbers, frozenset(bounds), constants, fixed_names, outputs, _used_names(tree))
-        body = finding.without_queries(finding.folded(tree.body))
+        search = _TotalSearch(numbers, frozenset(bounds), constants, fixed_names, outputs, _used_names(tree))
+        body = search.without_queries(search.folded(tree.body))
         declarations: list[ast.Declaration] = []
         for each in kept:
             if isinstance(each, ast.IdealDecl):
-                inner = finding.without_queries(finding.folded(each.body))
+                inner = search.without_queries(search.folded(each.body))
                 declarations.append(replace(each, body=inner))
             elif isinstance(each, ast.MetricDecl):
-                declarations.append(finding.without_queries(each))
+                declarations.append(search.without_queries(each))
             else:
                 declarations.append(each)
         asked = [each for each in declarations if not isinstance(each, ast.ConstDecl | ast.ClaimDecl)]
@@ -180,10 +180,10 @@ class _Reduction:
             tuple([each.body if isinstance(each, ast.IdealDecl) else each for each in fixed]),
             tuple(each.initial for each in own_types),
         )
-        if not finding.totals or _mentions(every, numbers | bounds.keys()):
+        if not search.totals or _mentions(every, numbers | bounds.keys()):
             return None
         found = replace(tree, declarations=tuple(declarations), body=body)
-        totals = tuple(finding.totals.values())
+        totals = tuple(search.totals.values())
         return _Reduction(program, found, totals, bounds, types, numbers, others)
 
     def program(self, units: Mapping[str, Fraction]) -> tuple[Program | None, Fraction]:
@@ -330,7 +330,7 @@ def _used_names(tree: ast.ProgramTree) -> frozenset[str]:
 
 
 @dataclass
-class _Finding:
+class _TotalSearch:
     """A search for totals of the arrays `queries`; their ranges depend on m through the constants `numbers`.
 
     Summands may read the names in `fixed`: other constants, and words. The ends of ranges may read `constants`. A total
