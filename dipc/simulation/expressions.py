@@ -9,7 +9,6 @@ import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from fractions import Fraction
 from math import inf, lcm
 from typing import Any, Generic, TypeVar, assert_never
@@ -473,18 +472,6 @@ class Batch:
         return SimulatedForm(Fraction(0), ((Draw(self._draws, everywhere), Fraction(1)),))
 
 
-class SimulationCode(StrEnum):
-    """The codes of the diagnostics of a simulation; the first four are those of the chain for the same failures."""
-
-    UNASSIGNED = "E0701"
-    DIVISION_BY_ZERO = "E0702"
-    OUTSIDE_ARRAY = "E0703"
-    OUTSIDE_DOMAIN = "E0704"
-    LOOP_LIMIT = "E0720"
-    NO_DISTRIBUTION = "E0721"
-    BEYOND_FLOATS = "E0722"
-
-
 class LoopLimitReached(DiagnosticError):
     """Raised if a run was still inside a `while` after the greatest number of rounds allowed."""
 
@@ -695,7 +682,7 @@ class BatchExpressions:
         except Undefined as undefined:
             message = f"`{cell.name}` is read before it is assigned"
             note = "assign it on every path that leads here, or declare it with an initial value"
-            raise self.fault(SimulationCode.UNASSIGNED, message, span, int(runs[undefined.position]), note) from None
+            raise self.fault("E0701", message, span, int(runs[undefined.position]), note) from None
 
     def _junction(self, expr: ast.Binary, runs: Positions) -> RunColumn[Any]:
         """Return `expr`, an `and` or `or`, in `runs`.
@@ -739,11 +726,11 @@ class BatchExpressions:
             run, cause = int(runs[undefined.position]), undefined.__cause__
             if isinstance(cause, ZeroDivisionError):
                 note = "guard the division with `if`"
-                raise self.fault(SimulationCode.DIVISION_BY_ZERO, "division by zero", span, run, note) from None
+                raise self.fault("E0702", "division by zero", span, run, note) from None
             note = "guard the access with `if`, or declare a longer array"
-            raise self.fault(SimulationCode.OUTSIDE_ARRAY, str(cause), span, run, note) from None
+            raise self.fault("E0703", str(cause), span, run, note) from None
 
-    def fault(self, code: SimulationCode, message: str, span: Span, run: int | None, *notes: str) -> DiagnosticError:
+    def fault(self, code: str, message: str, span: Span, run: int | None, *notes: str) -> DiagnosticError:
         """Return the diagnostic `code` for a failure at `span` in run `run`, with `message` and `notes`.
 
         The diagnostic shows the values in that run. A `run` of None stands for all runs.

@@ -24,7 +24,6 @@ from dipc.simulation.expressions import (
     RunColumn,
     SimulatedForm,
     SimulatedScope,
-    SimulationCode,
     apply,
     compared,
     constant,
@@ -275,7 +274,7 @@ class BatchStatements:
         count, size = len(runs), self._batch.size
         message = f"after {self._loop_limit} rounds of this `while`, {count} of {size} runs are still in it"
         notes = ("if it ends with probability 1, but later, allow more rounds",)
-        fault = self._expressions.fault(SimulationCode.LOOP_LIMIT, message, loop.span, int(runs[0]), *notes)
+        fault = self._expressions.fault("E0720", message, loop.span, int(runs[0]), *notes)
         return LoopLimitReached(*fault.diagnostics)
 
     # --- assignment ---
@@ -297,7 +296,7 @@ class BatchStatements:
             except OutsideDomain as outside:
                 message = f"`{cell.name}` would become {text(outside.value)}, which is outside its domain"
                 run, note = int(runs[positions[outside.position]]), "widen the domain, or guard the assignment"
-                raise self._expressions.fault(SimulationCode.OUTSIDE_DOMAIN, message, span, run, note) from None
+                raise self._expressions.fault("E0704", message, span, run, note) from None
 
     # --- random assignment ---
 
@@ -330,7 +329,7 @@ class BatchStatements:
         if not least <= rate <= _GREATEST_RATE:
             message = f"at this eps the rate is {float(min(rate, _GREATEST_RATE)):.3g}, too extreme to simulate"
             notes = (f"a simulation needs rates between {float(least):.0e} and {float(_GREATEST_RATE):.0e}",)
-            raise self._expressions.fault(SimulationCode.BEYOND_FLOATS, message, expr.span, None, *notes)
+            raise self._expressions.fault("E0722", message, expr.span, None, *notes)
         return float(rate)
 
     def _around(self, mean: ast.Expr | None, values: NDArray[Any], runs: Positions) -> RunColumn[Any]:
@@ -367,11 +366,11 @@ class BatchStatements:
             probabilities = shares([weight(expr, lambda node: expressions.number(node, runs)) for _, expr in arms])
         except ArithmeticError:
             message, note = "at this eps a weight of `choose` has no value", "weights must be finite for every eps > 0"
-            raise expressions.fault(SimulationCode.BEYOND_FLOATS, message, span, None, note) from None
+            raise expressions.fault("E0722", message, span, None, note) from None
         if probabilities is None:
             message = f"at eps = {expressions.eps} these weights do not add up to a distribution"
             note = "weights must be at least 0 and sum to 1 for every eps > 0"
-            raise expressions.fault(SimulationCode.NO_DISTRIBUTION, message, span, None, note)
+            raise expressions.fault("E0721", message, span, None, note)
         chosen = RunColumn(range(len(arms)), _places(probabilities, self._noise.uniform(len(runs))))
         for arm, positions in split(chosen):
             chosen_runs = runs[positions]
