@@ -23,7 +23,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
-from dipc.algebra.limits import NotApplicable, Undecided
+from dipc.algebra.limits import Limits, NotApplicable, Undecided
 from dipc.algebra.parametric import Parametric
 from dipc.chain.state import Constraint, Terms
 from dipc.claims import conditions
@@ -148,12 +148,13 @@ class FamilyClaim:
     of beta and its scopes are kept for later tables with the same claim.
     """
 
-    def __init__(self, claim: Claim, row: Row) -> None:
+    def __init__(self, claim: Claim, row: Row, limits: Limits) -> None:
+        """Read the claim of the table, at its row `row`; `limits` bound the work. Raises NotApplicable."""
         if claim.beta is None or claim.table.columns - {"dd"} or mentions(claim.beta.tree, "dd"):
             raise NotApplicable
         if claim.gamma is not None and any(mentions(claim.gamma.tree, name) for name in DISTANCES):
             raise NotApplicable
-        self._row = row
+        self._row, self._limits = row, limits
         terms = claim.terms(row)
         self.gamma = terms.gamma
         self.alpha: Fraction | None = None
@@ -192,22 +193,19 @@ class FamilyClaim:
             known = self._betas[alpha] = self._claim.terms_towards(row, alpha, self._radius, self.gamma, "").beta
         return known
 
-    def scope(self, alpha: Fraction, engine: Engine) -> ClaimScope:
-        """Return the values of eps where beta < 1 at `alpha`, within the limits of `engine`.
-
-        Raises NotApplicable if they are not decided.
-        """
+    def scope(self, alpha: Fraction) -> ClaimScope:
+        """Return the values of eps where beta < 1 at `alpha`. Raises NotApplicable if they are not decided."""
         known = self._scopes.get(alpha)
         if known is None:
             if len(self._scopes) > _MOST_REMEMBERED:
                 self._scopes.clear()
-            known = self._scopes[alpha] = claim_scope(self.beta(alpha), self.intervals, engine.limits)
+            known = self._scopes[alpha] = claim_scope(self.beta(alpha), self.intervals, self._limits)
         if known.reason is not None:
             raise NotApplicable
         return known
 
-    def is_vacuous(self, alpha: Fraction, engine: Engine) -> bool:
-        """Return True if beta >= 1 everywhere at `alpha`, within the limits of `engine`. Raises NotApplicable.
+    def is_vacuous(self, alpha: Fraction) -> bool:
+        """Return True if beta >= 1 everywhere at `alpha`. Raises NotApplicable if that is not decided.
 
         If beta falls, the answers at earlier alphas are used.
         """
@@ -216,37 +214,27 @@ class FamilyClaim:
                 return True
             if self._least_informative is not None and alpha >= self._least_informative:
                 return False
-        vacuous = self.scope(alpha, engine).is_vacuous
+        vacuous = self.scope(alpha).is_vacuous
         if vacuous:
             self._most_vacuous = alpha if self._most_vacuous is None else max(alpha, self._most_vacuous)
         else:
             self._least_informative = alpha if self._least_informative is None else min(alpha, self._least_informative)
         return vacuous
 
-    def vacuous_among(self, alphas: Sequence[Fraction], engine: Engine) -> int:
+    def vacuous_among(self, alphas: Sequence[Fraction]) -> int:
         """Return how many of the increasing `alphas` have beta >= 1 everywhere: the first ones, as beta must fall.
 
-        Raises NotApplicable if a limit of `engine` is reached.
+        Raises NotApplicable if that is not decided.
         """
         assert self.falls
         low, high = 0, len(alphas)
         while low < high:
             middle = (low + high) // 2
-            if self.is_vacuous(alphas[middle], engine):
+            if self.is_vacuous(alphas[middle]):
                 low = middle + 1
             else:
                 high = middle
         return low
-
-
-@frozen(eq=False)
-class RowsAsked:
-    """Rows with their `numbers` and `alphas`, and the claim `about` them, which `engine` decides."""
-
-    numbers: IntegerColumns
-    alphas: AlphaColumn
-    about: FamilyClaim
-    engine: Engine
 
 
 def rounded_up(alpha: Fraction, digits: int) -> Fraction:
@@ -434,44 +422,50 @@ class RowFamilies:
             shares.append((each, tuple(events)))
         return Family(tuple(shares), forms)
 
-    # --- deciding -----------------------------------------------------------------------------------
 
-    def undecided_rows(self, family: Family, rows: Sequence[int], asked: RowsAsked) -> list[int]:
-        """Return those of `rows` of `family` at which no obligation about a set of rows proves the claim of `asked`."""
-        alphas = asked.alphas
-        if not asked.about.falls:
+@frozen(eq=False)
+class FamilyProver:
+    """A prover of the claim `about` rows with these `numbers` and `alphas`, by obligations that `engine` decides."""
+
+    numbers: IntegerColumns
+    alphas: AlphaColumn
+    about: FamilyClaim
+    engine: Engine
+
+    def undecided(self, family: Family, rows: Sequence[int]) -> list[int]:
+        """Return those of `rows` of `family` at which no obligation about a set of rows proves the claim."""
+        alphas = self.alphas
+        if not self.about.falls:
             exact = {alpha: alphas.fraction(alpha) for alpha in alphas.among(rows)}
-            return self._by_sets(family, rows, exact, asked, _DIGITS[-1])
+            return self._by_sets(family, rows, exact, _DIGITS[-1])
         left = rows
         for digits in _DIGITS:
             grid = {alpha: rounded_up(alphas.fraction(alpha), digits) for alpha in alphas.among(left)}
-            left = self._by_sets(family, left, grid, asked, digits)
+            left = self._by_sets(family, left, grid, digits)
         return [*left]
 
-    def _by_sets(
-        self, family: Family, rows: Sequence[int], grid: Mapping[int, Fraction], asked: RowsAsked, digits: int
-    ) -> list[int]:
+    def _by_sets(self, family: Family, rows: Sequence[int], grid: Mapping[int, Fraction], digits: int) -> list[int]:
         """Decide the `rows` of `family` in sets with equal values of `grid`, and return the rows that are not proved.
 
-        `grid` has an upper bound of each alpha of `asked`. `digits` is the number of leading binary digits that
-        alphas of one set share.
+        `grid` has an upper bound of each alpha. `digits` is the number of leading binary digits that alphas of one set
+        share.
         """
         order = {most: index for index, most in enumerate(dict.fromkeys(grid.values()))}
         number = {alpha: order[most] for alpha, most in grid.items()}
         sets: list[list[int]] = [[] for _ in order]
         for row in rows:
-            alpha = asked.alphas.of[row]
+            alpha = self.alphas.of[row]
             assert alpha is not None
             sets[number[alpha]].append(row)
         left: list[int] = []
         for most, members in zip(order, sets, strict=True):
-            least = [form.least(asked.numbers, members) for form in family.forms]
-            if not self._holds(family, least, most, asked, digits):
+            least = [form.least(self.numbers, members) for form in family.forms]
+            if not self._holds(family, least, most, digits):
                 left += members
         return left
 
-    def _holds(self, family: Family, least: Sequence[Fraction], most: Fraction, asked: RowsAsked, digits: int) -> bool:
-        """Return True if the claim of `asked` is proved at the rows with alpha <= `most` and constants >= `least`.
+    def _holds(self, family: Family, least: Sequence[Fraction], most: Fraction, digits: int) -> bool:
+        """Return True if the claim is proved at the rows with alpha <= `most` and constants >= `least`.
 
         The rows are those of `family` whose alphas have the leading binary `digits` of `most`. Constants are first
         bounded by small multiples of alpha, so that many sets of rows share an obligation.
@@ -480,7 +474,7 @@ class RowFamilies:
         unit = (low or _ONE) / 16
         caps: list[int | None] = [1, 2, 4, None] if most else [None]
         caps.sort(key=lambda cap: cap != family.cap)
-        beta = asked.about.beta(most)
+        beta = self.about.beta(most)
         tried = set()
         for cap in caps:
             constants = tuple(
@@ -496,8 +490,8 @@ class RowFamilies:
             if known is None:
                 if len(family.known) > _MOST_REMEMBERED:
                     family.known.clear()
-                obligation = Obligation(family.bound(constants), beta, asked.about.intervals)
-                known = asked.engine.decide(obligation).verdict is Verdict.ACCURATE
+                obligation = Obligation(family.bound(constants), beta, self.about.intervals)
+                known = self.engine.decide(obligation).verdict is Verdict.ACCURATE
                 family.known[most, constants] = known
             if known:
                 family.cap = cap

@@ -46,7 +46,7 @@ from dipc.frozen import LazyModule, frozen
 from dipc.options import Options
 from dipc.program.inputs import completed, contradiction
 from dipc.program.program import Program, WorkDone
-from dipc.questions.families import AlphaColumn, FamilyClaim, IntegerColumns, RowFamilies, RowsAsked
+from dipc.questions.families import AlphaColumn, FamilyClaim, FamilyProver, IntegerColumns, RowFamilies
 from dipc.questions.report import CountedRows, Counts, DecidedRows, Effort, Report, RowResult, counts_of
 from dipc.questions.rows import TableRows
 from dipc.questions.source import Case, Source
@@ -276,7 +276,7 @@ class ChunkWorker:
         if self._about is None:
             table = rows.part([index], self._pool)
             claim = resolve_claim(self._setup.core, table, self._setup.claim)
-            self._about = FamilyClaim(claim, table.rows[0])
+            self._about = FamilyClaim(claim, table.rows[0], self._setup.limits)
         return self._about
 
     def _decide_group(
@@ -316,16 +316,17 @@ class ChunkWorker:
             raise NotApplicable
         values = [alphas.fraction(alpha) for alpha in distinct]
         if about.falls:
-            vacuous = {*distinct[: about.vacuous_among(values, engine)]}
-            scopes = [about.scope(value, engine) for value in values[-1:]]
+            vacuous = {*distinct[: about.vacuous_among(values)]}
+            scopes = [about.scope(value) for value in values[-1:]]
         else:
-            vacuous = {alpha for alpha, value in zip(distinct, values, strict=True) if about.is_vacuous(value, engine)}
-            scopes = [about.scope(value, engine) for value in values]
+            vacuous = {alpha for alpha, value in zip(distinct, values, strict=True) if about.is_vacuous(value)}
+            scopes = [about.scope(value) for value in values]
         live = [index for index in asked if alphas.of[index] not in vacuous]
         left: set[int] = set()
         if live:
+            prover = FamilyProver(numbers, alphas, about, engine)
             for family, own in families.split(first, about.gamma, numbers, live):
-                left.update(families.undecided_rows(family, own, RowsAsked(numbers, alphas, about, engine)))
+                left.update(prover.undecided(family, own))
         rows.scopes.update(dict.fromkeys(scopes))
         rows.mark(near, vacuous=True)
         rows.mark([index for index in asked if alphas.of[index] in vacuous], vacuous=True, above_one=True)
