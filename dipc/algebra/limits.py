@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 
 from dipc.above import above
 from dipc.frozen import frozen
@@ -231,3 +231,26 @@ class DecisionBudget:
                 "order",
                 f"the first {self.limits.order} Taylor coefficients at 0 vanish",
             )
+
+
+# --- The cost of work -------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Effort:
+    """The cost of an answer: seconds by stage, and the numbers of explorations, measures and obligations."""
+
+    seconds: float = 0.0
+    table_seconds: float = 0.0
+    chain_seconds: float = 0.0
+    measure_seconds: float = 0.0
+    sign_seconds: float = 0.0
+    explorations: int = 0
+    measures: int = 0
+    obligations: int = 0
+
+    def __add__(self, other: Effort) -> Effort:
+        return Effort(*[mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)])
+
+    def __sub__(self, other: Effort) -> Effort:
+        return Effort(*[mine - theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)])

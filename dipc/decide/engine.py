@@ -11,7 +11,7 @@ import pickle
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
 from dipc.above import VERSION
 from dipc.algebra.exppoly import ClosedForm, fraction_of
-from dipc.algebra.limits import LimitReached, Limits, Undecided
+from dipc.algebra.limits import Effort, LimitReached, Limits, Undecided
 from dipc.decide.obligation import MEASURED, NORMAL_FUNCTIONS, Decision, Obligation, Verdict, decide, holds_in_scope
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound, BoundMeasurer, EnclosedForm, Measurer, Probability, UnexpandedBound
@@ -74,25 +74,6 @@ class Pending:
         waiting, self.waiting = self.waiting, []
         for call in waiting:
             call()
-
-
-@frozen
-class Spent:
-    """The work done: the numbers of events measured and of obligations decided, with the seconds.
-
-    `measures` are counted with `measure_seconds`, and `obligations` with `sign_seconds`.
-    """
-
-    measures: int = 0
-    obligations: int = 0
-    measure_seconds: float = 0.0
-    sign_seconds: float = 0.0
-
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
-
-    def __sub__(self, other: Spent) -> Spent:
-        return Spent(*(mine - theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
 
 class Engine:
@@ -310,11 +291,16 @@ class Engine:
         return None
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Effort:
         """The work that this engine has done so far."""
         measurers = [self.bounds] if self._brief is None else [self._brief, self.bounds]
         measured, seconds = sum(one.measured for one in measurers), sum(one.seconds for one in measurers)
-        return Spent(measured, self._obligations, seconds, self._sign_seconds)
+        return Effort(
+            measure_seconds=seconds,
+            sign_seconds=self._sign_seconds,
+            measures=measured,
+            obligations=self._obligations,
+        )
 
 
 #: The number of terms and the degree in e^{eps/n} from which the sign of a closed form takes longer than Taylor
@@ -476,7 +462,7 @@ class Done:
 
     engine: str
     decisions: tuple[Decision | None, ...] = ()
-    spent: Spent = field(default_factory=Spent)
+    spent: Effort = field(default_factory=Effort)
     seconds: float = 0.0
     text: str = ""
 

@@ -21,7 +21,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 import flint
 
 from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, Quotient
-from dipc.algebra.limits import Limits
+from dipc.algebra.limits import Effort, Limits
 from dipc.decide.cache import Cache, question_key
 from dipc.decide.engine import (
     Done,
@@ -30,7 +30,6 @@ from dipc.decide.engine import (
     Finished,
     Pending,
     Question,
-    Spent,
     Task,
     fingerprint,
     pickled_performer,
@@ -433,7 +432,7 @@ class SharedEngine(Engine):
         self._out: dict[int, tuple[Pending, ...]] = {}
         self._tickets = 0
         self._least, self._batch = 1, _FIRST_BATCH
-        self._elsewhere = Spent()
+        self._elsewhere = Effort()
 
     @cached_property
     def _setup(self) -> bytes:
@@ -449,7 +448,7 @@ class SharedEngine(Engine):
         return None if self._memory is None else self._memory.cache
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Effort:
         return super().spent + self._elsewhere
 
     def wait(self) -> None:

@@ -9,6 +9,7 @@ from heapq import nsmallest
 from itertools import islice
 from typing import assert_never
 
+from dipc.algebra.limits import Effort
 from dipc.claims.claim import UNUSED_GAMMA
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Counterexample, FailureInterval, Verdict
@@ -51,7 +52,7 @@ from dipc.outcome.words import (
     vacuous_text,
     without_closed_form,
 )
-from dipc.questions.report import Effort, Interrupted, Report, RowResult
+from dipc.questions.report import Interrupted, Report, RowResult
 from dipc.questions.source import Source
 from dipc.text.printer import language_text
 

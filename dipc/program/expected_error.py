@@ -19,7 +19,7 @@ from itertools import product
 from math import floor
 
 from dipc.algebra.exppoly import Closed, ExpPoly, Quotient
-from dipc.algebra.limits import Limits, OutsideFragment
+from dipc.algebra.limits import Effort, Limits, OutsideFragment
 from dipc.chain.state import Affine, finite_values
 from dipc.claims.given import Cell, CellPool, number_of, value_of
 from dipc.frozen import frozen
@@ -203,7 +203,7 @@ class ExpectedErrors(Probabilities):
         finite = tuple([inputs[position] for position in self._finite_inputs])
         if finite not in self._exits:
             values = {program.inputs[position]: value_of(inputs[position]) for position in self._finite_inputs}
-            self.work.explorations += 1
+            self.work += Effort(explorations=1)
             self._exits[finite] = exits(self.flow, self.choices, self.limits, values, None, [slot])
         reals = {program.inputs[position]: number_of(inputs[position]) for position in self._real_inputs}
         for exit_ in self._exits[finite].all():

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dipc.above import above
 from dipc.algebra.exppoly import Closed, ClosedForm, total
-from dipc.algebra.limits import LimitReached, Limits, OutsideFragment, Undecided
+from dipc.algebra.limits import Effort, LimitReached, Limits, OutsideFragment, Undecided
 from dipc.algebra.numbers import exact_rational
 from dipc.chain.event import Ball, Balls, EventTemplate
 from dipc.chain.explore import explore
@@ -73,14 +73,6 @@ _REMEMBERED = 1 << 16
 _REMEMBERED_PLANS = 20_000
 
 
-@dataclass(slots=True)
-class WorkDone:
-    """The number of explorations of chains so far, and the seconds they took."""
-
-    explorations: int = 0
-    chain_seconds: float = 0.0
-
-
 @dataclass(slots=True, eq=False)
 class _Plan:
     """The exits that produce the wanted outputs for given finite inputs; if they are many, their runs as a `graph`.
@@ -110,7 +102,7 @@ class Probabilities:
         self.flow = flow
         self.limits = limits
         self.choices = choices
-        self.work = WorkDone()
+        self.work = Effort()
         self.measurer = BoundMeasurer(measurer or Measurer(limits))
         slots = program.slots
         self._real_inputs = [position for position, slot in enumerate(program.inputs) if slots[slot].is_symbolic]
@@ -237,7 +229,7 @@ class Probabilities:
                 plan = self._make_plan(inputs, outputs)
             except Undecided as undecided:
                 plan = without_frames(undecided)
-            self.work.chain_seconds += perf_counter() - begun
+            self.work += Effort(chain_seconds=perf_counter() - begun)
             if len(self._plans) >= _REMEMBERED_PLANS:
                 self._plans.clear()
             self._plans[key] = plan
@@ -287,7 +279,7 @@ class Probabilities:
         }
         wanted = self._wanted(outputs)
         balls = [program.outputs[position] for position in self._real_outputs if outputs[position] is not None]
-        self.work.explorations += 1
+        self.work += Effort(explorations=1)
         explored = exits(self.flow, self.choices, limits, finite, wanted, [*wanted, *balls])
         relevant = [*explored.towards(wanted, balls)]
         needed = sorted({self._input_position[slot] for each in relevant for slot in each.event.inputs})

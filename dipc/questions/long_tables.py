@@ -25,7 +25,7 @@ from math import lcm
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, overload
 
-from dipc.algebra.limits import Limits, NotApplicable, Undecided
+from dipc.algebra.limits import Effort, Limits, NotApplicable, Undecided
 from dipc.claims.claim import ClaimOptions, is_free, resolve_claim
 from dipc.claims.given import INFINITY, CellPool, value_of
 from dipc.claims.table import (
@@ -40,14 +40,14 @@ from dipc.claims.table import (
     read_table,
 )
 from dipc.claims.transcendental import enclosed_claim
-from dipc.decide.engine import Done, Engine, Performer, Spent, Task, fingerprint
+from dipc.decide.engine import Done, Engine, Performer, Task, fingerprint
 from dipc.decide.obligation import ClaimScope, Verdict, join_scopes
 from dipc.frozen import LazyModule, frozen
 from dipc.options import Options
 from dipc.program.inputs import completed, contradiction
-from dipc.program.program import Program, WorkDone
+from dipc.program.program import Program
 from dipc.questions.families import AlphaColumn, FamilyClaim, FamilyProver, IntegerColumns, RowFamilies
-from dipc.questions.report import CountedRows, Counts, DecidedRows, Effort, Report, RowResult, counts_of
+from dipc.questions.report import CountedRows, Counts, DecidedRows, Report, RowResult, counts_of
 from dipc.questions.rows import TableRows
 from dipc.questions.source import Case, Source
 from dipc.text.core import DomType
@@ -92,7 +92,7 @@ class ChunkAnswer:
     counts: Counts
     scopes: tuple[ClaimScope, ...]
     left: tuple[tuple[int, tuple[str, ...]], ...]
-    work: tuple[int, float] = (0, 0.0)
+    work: Effort = Effort()
 
     def text(self) -> str:
         """Return the answer as JSON."""
@@ -101,7 +101,7 @@ class ChunkAnswer:
                 [*astuple(self.counts)],
                 [shared.scope_json(scope) for scope in self.scopes],
                 [[position, *cells] for position, cells in self.left],
-                [*self.work],
+                [self.work.explorations, self.work.chain_seconds],
             ]
         )
 
@@ -115,7 +115,7 @@ class ChunkAnswer:
                 counts,
                 tuple([shared.read_scope(scope) for scope in scopes]),
                 tuple([(int(position), tuple(map(str, cells))) for position, *cells in left]),
-                (int(explorations), float(seconds)),
+                Effort(explorations=int(explorations), chain_seconds=float(seconds)),
             )
         except (ValueError, TypeError, LookupError) as error:
             raise shared.Unreadable(text) from error
@@ -193,8 +193,7 @@ class ChunkWorker:
 
     def answer(self, lines: bytes, engine: Engine) -> ChunkAnswer | None:
         """Return the answer about the rows in `lines`, decided by `engine`; None if the table must be read at once."""
-        work = self._probabilities.work
-        before = work.explorations, work.chain_seconds
+        before = self._probabilities.work
         try:
             if lines.startswith(_BYTE_ORDER_MARK):
                 return None
@@ -210,7 +209,7 @@ class ChunkWorker:
         finally:
             self._pool.forget_numbers(self._kept)
             self._probabilities.forget_rows()
-        return replace(answer, work=(work.explorations - before[0], work.chain_seconds - before[1]))
+        return replace(answer, work=self._probabilities.work - before)
 
     def _measure_distances(self, rows: _ChunkRows) -> None:
         """Give all `rows` their dd: that of the column, else that of the ideal, if there is one.
@@ -545,8 +544,7 @@ class LongTable(Source):
         self._setup = setup
         self._whole = whole
         self._read: Source | None = None
-        self._explored = WorkDone()
-        self._spent = Spent()
+        self._chunks_effort = Effort()
 
     @property
     def total(self) -> int | None:
@@ -557,13 +555,8 @@ class LongTable(Source):
         return self._sample.table.name
 
     @property
-    def work(self) -> WorkDone:
-        if self._read is not None:
-            return self._read.work
-        own = self._sample.probabilities.work
-        return WorkDone(
-            own.explorations + self._explored.explorations, own.chain_seconds + self._explored.chain_seconds
-        )
+    def work(self) -> Effort:
+        return (self._sample if self._read is None else self._read).work + self._chunks_effort
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -579,17 +572,7 @@ class LongTable(Source):
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         source = self._sample if self._read is None else self._read
         report = source.report(rows, engine, interrupted=interrupted)
-        return replace(report, effort=self.effort(engine))
-
-    def effort(self, engine: Engine) -> Effort:
-        effort, spent = super().effort(engine), self._spent
-        return replace(
-            effort,
-            measure_seconds=effort.measure_seconds + spent.measure_seconds,
-            sign_seconds=effort.sign_seconds + spent.sign_seconds,
-            measures=effort.measures + spent.measures,
-            obligations=effort.obligations + spent.obligations,
-        )
+        return replace(report, effort=self.work + engine.spent)
 
     def _whole_source(self) -> Source:
         if self._read is None:
@@ -680,11 +663,9 @@ class LongTable(Source):
                 if done is None or not done.text:
                     raise NotApplicable
                 known[number] = answer = ChunkAnswer.parse(done.text)
-                self._spent = self._spent + done.spent
-                self._explored.explorations += answer.work[0]
-                self._explored.chain_seconds += answer.work[1]
+                self._chunks_effort += done.spent + answer.work
                 if cache is not None:
-                    cache.put({key: replace(answer, work=(0, 0.0)).text()})
+                    cache.put({key: replace(answer, work=Effort()).text()})
 
     def _chunks(self) -> Iterator[bytes]:
         try:

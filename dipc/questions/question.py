@@ -11,7 +11,7 @@ from stat import S_ISREG
 from time import perf_counter
 from typing import TYPE_CHECKING, Unpack
 
-from dipc.algebra.limits import Limits
+from dipc.algebra.limits import Effort, Limits
 from dipc.claims.claim import ClaimOptions, claim_expression, is_free, resolve_claim
 from dipc.claims.table import Table, TableGiven, read_table
 from dipc.claims.transcendental import enclosed_claim
@@ -20,7 +20,7 @@ from dipc.frozen import LazyModule, frozen
 from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSource, Options, asks_for_all, takes
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of, with_selection
 from dipc.program.program import Program, ProgramGiven, Progress, as_program
-from dipc.questions.report import ClassResult, Effort, Interrupted, Report, RowResult
+from dipc.questions.report import ClassResult, Interrupted, Report, RowResult
 from dipc.questions.source import Enclosed, Source, WeakerClaim, results
 from dipc.text.ast import mentions
 from dipc.text.declarations import computed_from

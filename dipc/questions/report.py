@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from dipc.above import VERSION, above
 from dipc.algebra.exppoly import ClosedForm
+from dipc.algebra.limits import Effort
 from dipc.algebra.record import Record, json_object
 from dipc.chain.state import Affine, Constraint, affine_text, comparison_text
 from dipc.claims.claim import Claim, Terms, intervals_text
@@ -135,20 +136,6 @@ class Counts:
         return self.vacuous - self.above_one - self.unconstrained
 
     near = former_property("near", "near_rows")
-
-
-@frozen
-class Effort:
-    """The cost of a check: seconds by stage, and the numbers of explorations, measures and obligations."""
-
-    seconds: float = 0.0
-    table_seconds: float = 0.0
-    chain_seconds: float = 0.0
-    measure_seconds: float = 0.0
-    sign_seconds: float = 0.0
-    explorations: int = 0
-    measures: int = 0
-    obligations: int = 0
 
 
 @frozen(eq=False)

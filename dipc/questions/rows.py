@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
-from dipc.algebra.limits import Undecided
+from dipc.algebra.limits import Effort, Undecided
 from dipc.claims.claim import FREE, Claim, ClaimOptions, Terms, gamma_warnings, resolve_claim, without_outputs
 from dipc.claims.given import CellPool
 from dipc.claims.table import Row, Table
@@ -18,7 +18,7 @@ from dipc.decide.scaled import constants_of, scaled_obligation, with_constants
 from dipc.frozen import LazyModule, frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.measure import Bound
-from dipc.program.program import Probabilities, Program, WorkDone
+from dipc.program.program import Probabilities, Program
 from dipc.questions.report import DecidedRows, Evidence, Report, RowNames, RowOutcome, RowResult
 from dipc.questions.source import Settling, Source
 from dipc.sign.piecewise import BetaForm
@@ -70,7 +70,7 @@ class TableRows(Source):
         self._shared = False
 
     @property
-    def work(self) -> WorkDone:
+    def work(self) -> Effort:
         return self.probabilities.work
 
     @property

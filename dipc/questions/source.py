@@ -15,6 +15,7 @@ from fractions import Fraction
 from itertools import zip_longest
 from typing import TYPE_CHECKING, ClassVar, Protocol, assert_never
 
+from dipc.algebra.limits import Effort
 from dipc.claims.claim import intervals_text
 from dipc.claims.table import Table
 from dipc.claims.transcendental import DIGITS
@@ -22,8 +23,8 @@ from dipc.decide.engine import Engine, Underway, results_in_order
 from dipc.decide.obligation import Decision, EndPoint, FailureInterval, Obligation, TypedEnds, Verdict, with_typed_ends
 from dipc.frozen import LazyModule, frozen
 from dipc.measure.measure import Bound
-from dipc.program.program import Program, WorkDone
-from dipc.questions.report import ClassResult, Effort, Method, Report, ReportedRows, RowResult
+from dipc.program.program import Program
+from dipc.questions.report import ClassResult, Method, Report, ReportedRows, RowResult
 from dipc.sign.interval import Interval
 from dipc.text.diagnostic import Diagnostic
 
@@ -113,9 +114,9 @@ class Source(ABC):
         return "" if self.table is None else self.table.name
 
     @property
-    def work(self) -> WorkDone:
+    def work(self) -> Effort:
         """The time and the number of explorations spent on finding the obligations."""
-        return WorkDone()
+        return Effort()
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -144,7 +145,7 @@ class Source(ABC):
             tuple(rows) if isinstance(rows, list) else rows,
             intervals_text(self.intervals),
             interrupted=interrupted,
-            effort=self.effort(engine),
+            effort=self.work + engine.spent,
             constants={name: str(value) for name, value in core.constants.items()},
             stated=self.stated,
             warnings=self.warnings,
@@ -156,18 +157,6 @@ class Source(ABC):
     def announced(self) -> str | None:
         """Return a warning that the question takes long, shown before it is decided, or None."""
         return None
-
-    def effort(self, engine: Engine) -> Effort:
-        """Return the cost of the work done so far: that of the probabilities, and that of `engine`."""
-        work, spent = self.work, engine.spent
-        return Effort(
-            chain_seconds=work.chain_seconds,
-            measure_seconds=spent.measure_seconds,
-            sign_seconds=spent.sign_seconds,
-            explorations=work.explorations,
-            measures=spent.measures,
-            obligations=spent.obligations,
-        )
 
 
 def reported(cases: Iterable[Case], engine: Engine) -> tuple[Sequence[RowResult], Iterator[object]]:
@@ -249,7 +238,7 @@ class Enclosed(Source):
         return self.source.subject
 
     @property
-    def work(self) -> WorkDone:
+    def work(self) -> Effort:
         return self.source.work
 
     @property
