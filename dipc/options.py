@@ -88,13 +88,6 @@ class GivenRows(GivenClaim, total=False):
     limits: Limits | None
 
 
-class GivenSource(GivenQuestion, total=False):
-    """The options of a question, and how inputs are grouped, as keyword arguments."""
-
-    classes: bool | None
-    as_given: bool
-
-
 class GivenForAll(GivenClaim, GivenWork, total=False):
     """The options of a question about every value of a constant, as keyword arguments."""
 

@@ -54,8 +54,7 @@ from dipc.questions.both_open import question_about_all, with_clipped_inputs
 from dipc.questions.every_input import ClassCase
 from dipc.questions.every_number.all_numbers import MOST_TRIED, AllNumbers
 from dipc.questions.every_number.union_bound import CoefficientInequality
-from dipc.questions.question import about_errors, inputs_meant, left_open, prepared
-from dipc.questions.question import question as about_table
+from dipc.questions.question import about_errors, inputs_meant, left_open, prepared, question_of
 from dipc.questions.report import Report, RowResult
 from dipc.questions.source import Case, Source
 from dipc.rules.goal import Proof
@@ -192,9 +191,8 @@ class Question:
         """
         o = self.options
         if self.table is not None:
-            return about_table(
-                self.program, self.table, beta=o.beta, alpha=o.alpha, gamma=o.gamma, eps=o.eps, classes=False
-            )
+            asked = Options(beta=o.beta, alpha=o.alpha, gamma=o.gamma, eps=o.eps, classes=False)
+            return question_of(self.program, self.table, asked)
         if self.parameter is None:
             return question_about_all(with_clipped_inputs(self.program, o), o, scaled=self.scaled)
         return AllNumbers(self.program, self.parameter, self.least, o, singly=MOST_TRIED)

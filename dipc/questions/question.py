@@ -17,7 +17,7 @@ from dipc.claims.table import Table, TableGiven, read_table
 from dipc.claims.transcendental import enclosed_claim
 from dipc.decide.engine import Engine
 from dipc.frozen import LazyModule, frozen
-from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, GivenSource, Options, asks_for_all, takes
+from dipc.options import GivenCheck, GivenError, GivenForAll, GivenRows, Options, asks_for_all, takes
 from dipc.program.inputs import InputSpec, completed, default_inputs, parse_inputs, table_of, with_selection
 from dipc.program.program import Program, ProgramGiven, Progress, as_program
 from dipc.questions.report import ClassResult, Interrupted, Report, RowResult
@@ -43,24 +43,14 @@ else:
     symmetric_inputs = LazyModule("dipc.questions.symmetric_inputs")
 
 
-def question(
-    program: Program,
-    table: TableGiven | None = None,
-    **given: Unpack[GivenSource],
-) -> Source:
-    """Return the source of the claim at every row of `table`, or at every one of `inputs` with det as its answer.
+def question_of(program: Program, table: TableGiven | None, asked: Options) -> Source:
+    """Return the source of the claim about `program` at every row of `table`, with the options `asked`.
 
-    `program` is a loaded program, and the options `given` are those of `check`. With `classes`, inputs with the same
-    obligation are one case, with their number; None does this for thousands of inputs. With `as_given`, the declared
-    types of inputs are not changed. `progress` is called while the answers at the inputs are computed. Raises
+    Without a table the claim is about the inputs of `asked`, with det as their answer. With `classes`, inputs with the
+    same obligation are one case, with their number; None does this for thousands of inputs. With `as_given`, the
+    declared types of inputs are not changed. `progress` is called while the answers at the inputs are computed. Raises
     DiagnosticError for a table, inputs or a claim that cannot be read or make no sense.
     """
-    asked = Options(**given)
-    return question_of(as_program(program, asked.limits), table, asked)
-
-
-def question_of(program: Program, table: TableGiven | None, asked: Options) -> Source:
-    """Return the source that `question` returns for `program` and `table`, from the options `asked`."""
     if table is None:
         program, selected = with_selection(program, asked.inputs)
         asked = replace(asked, inputs=selected)

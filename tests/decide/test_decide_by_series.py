@@ -41,7 +41,8 @@ from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from dipc.noise.laplace import LAPLACE
 from dipc.noise.laws import law_of
 from dipc.noise.one_sided import ONE_SIDED
-from dipc.questions.question import question
+from dipc.options import Options
+from dipc.questions.question import question_of
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.verifier.document import check_text
@@ -653,7 +654,7 @@ def test_a_slack_near_zero_is_not_cut_further(monkeypatch: pytest.MonkeyPatch) -
     """If the slack at some eps is smaller than each remainder, halves of the cell are not examined."""
     program = dipc.load(GAUSSIAN_SUMS)
     row = [{"q[1]": 1, "q[2]": 1, "o": "true"}]
-    (case,) = question(program, row, alpha=0, beta="1/2").cases()
+    (case,) = question_of(program, row, Options(alpha=0, beta="1/2")).cases()
     bound = case.steps()[0].obligation.bound
     low, _ = UnexpandedBound.from_bound(bound, Measurer(LIMITS), LIMITS).enclosure(F(1), 250)
     cells = _cells(monkeypatch)

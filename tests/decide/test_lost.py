@@ -18,7 +18,8 @@ from dipc.decide.engine import Finished, Question, Task, fingerprint
 from dipc.decide.obligation import Verdict
 from dipc.decide.processes import Processes
 from dipc.measure.measure import Bound
-from dipc.questions.question import question
+from dipc.options import Options
+from dipc.questions.question import question_of
 from dipc.questions.report import Interrupted
 from dipc.text.diagnostic import DiagnosticError
 from tests.decide.workload import (
@@ -67,7 +68,7 @@ def test_lost_work_is_done_again() -> None:
 
 def test_what_always_loses_its_worker_is_undecided_and_is_not_remembered(tmp_path: Path) -> None:
     program, table = heavy_table(9, m=3)
-    (posed,) = list(question(program, table).cases())[4].steps()
+    (posed,) = list(question_of(program, table, Options()).cases())[4].steps()
     losing = Losing(posed.obligation.bound)
     alone = dipc.check(program, table)
     with Cache(tmp_path / "cache", fingerprint()) as cache:

@@ -14,11 +14,12 @@ from dipc.decide.cache import Cache
 from dipc.decide.engine import Done, Executor, Finished, InTurn, Question, Task
 from dipc.decide.shared import Memory, SharedEngine
 from dipc.measure.measure import Bound
+from dipc.options import Options
 from dipc.outcome.formats import write_rows
 from dipc.outcome.outcome import render_parts
 from dipc.outcome.rows import row_parts
 from dipc.outcome.words import Statement
-from dipc.questions.question import answer, question
+from dipc.questions.question import answer, question_of
 from dipc.questions.report import Report
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -143,6 +144,6 @@ def check_with(
     engine = SharedEngine(measurer, sign, executor, memory, digits=digits, keep_proofs=keep_proofs, window=window)
     engine.forms = forms
     try:
-        return answer(question(program, table, **options), engine)
+        return answer(question_of(program, table, Options(**options)), engine)
     finally:
         executor.close()

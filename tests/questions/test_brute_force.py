@@ -13,9 +13,10 @@ import dipc
 from dipc.claims.claim import ClaimOptions
 from dipc.decide.engine import Engine
 from dipc.decide.obligation import Verdict
+from dipc.options import Options
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers
-from dipc.questions.question import question
+from dipc.questions.question import question_of
 from dipc.questions.source import Case, Source, results
 from dipc.rules.class_claim import ClassClaim
 from dipc.rules.rule import ProofStep, Variable
@@ -168,7 +169,7 @@ def random_mechanism(seed: int) -> str:
 @pytest.mark.parametrize("seed", range(6))
 def test_ranges_of_gamma_agree_with_single_gammas(seed: int) -> None:
     program = dipc.load(random_mechanism(seed))
-    asked = question(program, gamma="free")
+    asked = question_of(program, None, Options(gamma="free"))
     engine = engine_of(asked)
     cases = list(asked.cases())
     found = list(results(cases, engine))

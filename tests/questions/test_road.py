@@ -17,7 +17,8 @@ from dipc.algebra.limits import Undecided
 from dipc.decide.cache import Cache
 from dipc.decide.engine import Engine, fingerprint
 from dipc.decide.obligation import Verdict
-from dipc.questions.question import question
+from dipc.options import Options
+from dipc.questions.question import question_of
 from dipc.questions.source import Source, results
 from dipc.rules.rule import Variable
 from tests.decide.test_reports import Shuffled
@@ -47,7 +48,9 @@ QUESTIONS: dict[str, tuple[str | Path, dict[str, Any]]] = {
 def program_and_source(name: str) -> tuple[dipc.Program, Source]:
     text, options = QUESTIONS[name]
     program = dipc.load(text)
-    return program, question(program, **options)
+    given = dict(options)
+    table = given.pop("table", None)
+    return program, question_of(program, table, Options(**given))
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
