@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -37,11 +36,10 @@ from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers, NumberResult
 from dipc.questions.every_number.union_bound import UnionEvidence
 from dipc.questions.report import ClassResult, Refuted, RowResult
-from dipc.rules.halfspaces import Ceiling, Moving, bound_of
+from dipc.rules.halfspaces import Ceiling, Moving, SlackBound, bound_of
 from dipc.rules.rule import (
     Farkas,
     ProvedClass,
-    SlackBound,
     Unverified,
     Variable,
 )
@@ -193,7 +191,7 @@ class _Writer:
             "greatest": None,
             "kind": Kind.DISTANCES.value,
             "slacks": [
-                _slack(replace(slack, base=bound.base, slope=bound.slope))
+                _slack(bound)
                 for slack in proved.counted
                 if not slack.radius and (bound := bound_of(slack.form, facets, slack.weights)) is not None
             ],

@@ -15,8 +15,9 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.decide.obligation import Bound, Share
 from dipc.measure.event import Event
 from dipc.rules.centered_exits import NoiseComponent, ShiftedHalfspace
+from dipc.rules.halfspaces import SlackBound
 from dipc.rules.least_slacks import is_constant, slack_bound
-from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, Rule, SlackBound
+from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, Rule
 
 _ONE = ExpPoly.ONE
 

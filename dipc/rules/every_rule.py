@@ -40,12 +40,12 @@ from dipc.rules.goal import (
     restatements,
     stated_goal,
 )
-from dipc.rules.halfspaces import Ceiling, Moving
+from dipc.rules.halfspaces import Ceiling, Moving, SlackBound
 from dipc.rules.input_classes import InputClass
 from dipc.rules.joint_tails import JOINT_TAILS
 from dipc.rules.least_slacks import LEAST_SLACKS, is_constant, joint_evidence
 from dipc.rules.log_concave import CORNERS
-from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, ProofStep, ProvedClass, Rule, SlackBound
+from dipc.rules.rule import Bounds, Derivation, Farkas, Instance, ProofStep, ProvedClass, Rule
 from dipc.rules.vertices import VERTICES
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, Limit, limit_at_infinity, limit_at_zero

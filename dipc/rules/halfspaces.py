@@ -48,22 +48,34 @@ class Moving:
 
 
 @frozen
-class ImpliedBound:
-    """A bound that facets imply: form(u) >= base + alpha·slope for every alpha >= 0 and every u behind all facets.
+class SlackBound:
+    """A lower bound that facets imply: form(u) + radius·gamma >= base + distance·slope for every u behind all of them.
+
+    The functions of this file give bounds of a form alone, with alpha as the distance and the radius 0. For a claim,
+    alpha and gamma are functions of the open distance (see `ClaimedDistances`), and the bound of a form of int inputs
+    is rounded up to a value that the form takes at integers.
 
     `weights` is the proof. Facet k is form_k(u) >= b_k + alpha·step_k. With the pairs (k, weight) of `weights`, all
-    weights > 0, form = base + Σ weight·(form_k - b_k), and slope = Σ weight·step_k.
+    weights > 0, form = constant + Σ weight·(form_k - b_k). The bound is attained at inputs where each of these facets
+    is an equality.
     """
 
+    form: Affine
+    weights: tuple[tuple[int, Fraction], ...]
     base: Fraction
     slope: Fraction
-    weights: tuple[tuple[int, Fraction], ...]
+    radius: int = 0
 
     def at_alpha(self, alpha: Fraction) -> Fraction:
         return self.base + alpha * self.slope if alpha and self.slope else self.base
 
+    @property
+    def tight(self) -> tuple[int, ...]:
+        """The indices of the facets that have a positive weight."""
+        return tuple([k for k, _ in self.weights])
 
-def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int, Fraction]]) -> ImpliedBound | None:
+
+def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int, Fraction]]) -> SlackBound | None:
     """Return the bound of `form` that the `weights` prove (Farkas), or None if they prove no bound.
 
     They prove no bound if a weight is negative, or if Σ weight·facet over `facets` differs from `form` by more than a
@@ -76,7 +88,7 @@ def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int
     total = weighted_sum([facets[k].halfspace for k, _ in used], dict(enumerate(weight for _, weight in used)))
     if tuple([term for term in total.coefficients if term[0] != ALPHA]) != form.inputs:
         return None
-    return ImpliedBound(form.constant - total.constant, -total.coefficient(ALPHA), tuple(used))
+    return SlackBound(form, tuple(used), form.constant - total.constant, -total.coefficient(ALPHA))
 
 
 class SingleBounds:
@@ -88,32 +100,33 @@ class SingleBounds:
         for k, facet in enumerate(facets):
             self._about.setdefault(_inputs_of(facet.form), []).append(k)
 
-    def bound(self, form: Affine, alpha: Fraction | None) -> ImpliedBound | None:
+    def bound(self, form: Affine, alpha: Fraction | None) -> SlackBound | None:
         """Return the best bound of `form` at `alpha` that a single facet proves, or None.
 
         `best_bound` defines the best one, for a number `alpha` and for None.
         """
         if not form.inputs:
-            return ImpliedBound(form.constant, _ZERO, ())
+            return SlackBound(form, (), form.constant, _ZERO)
         c = form.inputs[0][1]
-        implied_bound: ImpliedBound | None = None
+        best: SlackBound | None = None
         for k in self._about.get(_inputs_of(form), ()):
             facet, theirs = self._facets[k], self._facets[k].form.inputs
             weight = _ONE if c == theirs[0][1] else c / theirs[0][1]
             pairs = zip(form.inputs[1:], theirs[1:], strict=True)
             if weight < 0 or any(own != weight * d for (_, own), (_, d) in pairs):
                 continue
-            bound = ImpliedBound(form.constant - weight * facet.form.constant, weight * facet.step, ((k, weight),))
-            if implied_bound is None or _rank(bound, alpha) > _rank(implied_bound, alpha):
-                implied_bound = bound
-        return implied_bound
+            base = form.constant - weight * facet.form.constant
+            bound = SlackBound(form, ((k, weight),), base, weight * facet.step)
+            if best is None or _rank(bound, alpha) > _rank(best, alpha):
+                best = bound
+        return best
 
 
 def _inputs_of(form: Affine) -> tuple[int, ...]:
     return tuple([slot for slot, _ in form.inputs])
 
 
-def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
+def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> SlackBound | None:
     """Return the best bound of `form` at `alpha` that one of `facets` proves alone, or None.
 
     `best_bound` defines the best one, for a number `alpha` and for None.
@@ -121,7 +134,7 @@ def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None)
     return SingleBounds(facets).bound(form, alpha)
 
 
-def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
+def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> SlackBound | None:
     """Return the best bound of `form` that `facets` prove, or None if `form` is not bounded below behind them.
 
     With a number `alpha`, the best bound is the greatest at that alpha; by the duality of linear programs it is the
@@ -130,7 +143,7 @@ def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -
     exactly, so that a wrong proposal makes the bound less sharp, and never false.
     """
     if not form.inputs:
-        return ImpliedBound(form.constant, _ZERO, ())
+        return SlackBound(form, (), form.constant, _ZERO)
     kept = _summands_of(form.inputs, tuple(facets))
     signs = {(slot, c > 0) for k in kept for slot, c in facets[k].form.inputs}
     if any((slot, c > 0) not in signs for slot, c in form.inputs):
@@ -194,13 +207,13 @@ def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Moving]) -
     return list(kept)
 
 
-def _rank(bound: ImpliedBound, alpha: Fraction | None) -> tuple[bool, Fraction, Fraction]:
+def _rank(bound: SlackBound, alpha: Fraction | None) -> tuple[bool, Fraction, Fraction]:
     if alpha is not None:
         return True, bound.at_alpha(alpha), _ZERO
     return bound.base >= 0, bound.slope if bound.base >= 0 else bound.base, bound.base
 
 
-def _solved(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> ImpliedBound | None:
+def _solved(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> SlackBound | None:
     by_slot: dict[int, list[tuple[int, Fraction]]] = {slot: [] for slot, _ in form.inputs}
     for k, facet in enumerate(facets):
         for slot, c in facet.form.inputs:

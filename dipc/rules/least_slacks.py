@@ -11,9 +11,8 @@ from dipc.chain.state import Affine
 from dipc.decide.obligation import Bound, Share
 from dipc.frozen import frozen
 from dipc.rules.centered_exits import CenteredExit
-from dipc.rules.halfspaces import Corner, Moving, SingleBounds, best_bound, corner
-from dipc.rules.halfspaces import ImpliedBound as Implied
-from dipc.rules.rule import Bounds, ClaimedDistances, Derivation, Farkas, Instance, Rule, SlackBound
+from dipc.rules.halfspaces import Corner, Moving, SingleBounds, SlackBound, best_bound, corner
+from dipc.rules.rule import Bounds, ClaimedDistances, Derivation, Farkas, Instance, Rule
 
 
 @frozen
@@ -37,7 +36,7 @@ class Lower(Bounds):
         return self.functions[0]
 
 
-Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], Implied | None]
+Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], SlackBound | None]
 
 
 def least_slacks(instance: Instance) -> Lower:
@@ -158,14 +157,14 @@ class _Attempt:
 def _attempt(
     instance: Instance,
     forms: Mapping[tuple[Affine, int], bool],
-    bounding: Callable[[Affine, Fraction | None], Implied | None],
+    bounding: Callable[[Affine, Fraction | None], SlackBound | None],
 ) -> _Attempt:
     facets, distances, whole = instance.facets, instance.distances, instance.whole
     slacks: dict[tuple[Affine, int], SlackBound | None] = {}
     tight: set[int] = set()
     for (form, radius), matters in forms.items():
         bound = bounding(form, distances.sharpest)
-        slack = None if bound is None else slack_of(form, bound, radius, distances, whole)
+        slack = None if bound is None else slack_of(bound, radius, distances, whole)
         slacks[form, radius] = slack
         if slack is not None and matters:
             tight.update(slack.tight)
@@ -204,22 +203,18 @@ def slack_bound(
     inputs is raised to a value that it can take at integers.
     """
     bound = bounding(form, facets, distances.sharpest)
-    return None if bound is None else slack_of(form, bound, radius, distances, whole)
+    return None if bound is None else slack_of(bound, radius, distances, whole)
 
 
 def slack_of(
-    form: Affine,
-    bound: Implied,
-    radius: int,
-    distances: ClaimedDistances,
-    whole: frozenset[int] = frozenset(),
+    bound: SlackBound, radius: int, distances: ClaimedDistances, whole: frozenset[int] = frozenset()
 ) -> SlackBound:
-    """Return the bound of `form` + `radius`·gamma at the claimed `distances` that `bound`, one of `form`, implies.
+    """Return the bound of form + `radius`·gamma at the claimed `distances` that `bound`, of the form alone, implies.
 
     At one alpha, and at integer distances, the bound of a form of `whole` inputs is raised to a value that it can
     take at integers.
     """
-    base = bound.at_alpha(distances.alpha_base)
+    form, base = bound.form, bound.at_alpha(distances.alpha_base)
     slope = bound.slope * distances.alpha_rate
     counted = distances.start is not None or not distances.alpha_rate
     if counted and form.inputs and all(slot in whole for slot, _ in form.inputs):
@@ -227,7 +222,7 @@ def slack_of(
     if radius:
         base += radius * distances.gamma_base
         slope += radius * distances.gamma_rate
-    return SlackBound(form, radius, bound.weights, base, slope)
+    return SlackBound(form, bound.weights, base, slope, radius)
 
 
 def joint_evidence(

@@ -26,7 +26,7 @@ from dipc.sign.piecewise import BetaForm
 
 if TYPE_CHECKING:
     from dipc.rules import centered_exits
-    from dipc.rules.halfspaces import Ceiling, Moving
+    from dipc.rules.halfspaces import Ceiling, Moving, SlackBound
 else:
     centered_exits = LazyModule("dipc.rules.centered_exits")
 
@@ -131,28 +131,6 @@ class ClaimedDistances:
         if self.start is not None:
             return slack.base, slack.slope
         return (slack.slope if self.is_open else slack.base), Fraction(0)
-
-
-@frozen
-class SlackBound:
-    """A lower bound of a slack: form(u) + radius·gamma >= base + distance·slope for every input u of a class.
-
-    Alpha and gamma are those of the claim at this distance. The proof: form = constant + Σ weight · (form of the
-    half-space) with weights > 0, and each half-space states form(u) >= alpha·step. The bound is attained at inputs
-    where each of these half-spaces is an equality. For a form of int inputs, the bound at a number alpha is rounded up
-    to a value that the form takes at integers.
-    """
-
-    form: Affine
-    radius: int
-    weights: tuple[tuple[int, Fraction], ...]
-    base: Fraction
-    slope: Fraction
-
-    @property
-    def tight(self) -> tuple[int, ...]:
-        """The indices of the half-spaces that have a positive weight."""
-        return tuple([k for k, _ in self.weights])
 
 
 class Derivation(StrEnum):
