@@ -140,13 +140,12 @@ def supremum(form: ClosedForm, eps: str | None, digits: int, limits: Limits | No
             eps_cell = None
         case _:
             eps_cell = Fraction(0), Fraction(0)
-    attained = any(each.attained for each in best.peaks) if best.proved or len(best.peaks) == 1 else None
     if best.is_infinite:
-        return Supremum(None, None, eps_cell, attained)
+        return Supremum(None, None, eps_cell, best.attained)
     low, high = best.enclosure(digits)
     if low >= 0:
         low, high = number_cell(best.numbers[0], digits)
-    return Supremum(low, high, eps_cell, attained)
+    return Supremum(low, high, eps_cell, best.attained)
 
 
 def divided(form: ClosedForm, other: ClosedForm) -> ClosedForm:

@@ -588,6 +588,14 @@ class Highest:
         """True if the maximum is infinite."""
         return self.peaks[0].value is None
 
+    @property
+    def attained(self) -> bool | None:
+        """True if the maximum is attained; None if it is not known which peak is the greatest."""
+        attained = [peak.attained for peak in self.peaks]
+        if self.proved:
+            return any(attained)
+        return attained[0] if len(set(attained)) == 1 else None
+
     def enclosure(self, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
         """Rationals low <= maximum <= high for a finite maximum. Raises LimitReached.
 
@@ -624,40 +632,19 @@ def _compare(first: Peak, second: Peak, digits: int) -> tuple[int, bool]:
     return compare(first.value, second.value, digits)
 
 
-@frozen(eq=False)
-class QuotientSupremum:
-    """The supremum of a quotient: `low` <= supremum <= `high`, both None if it is infinite.
-
-    `peaks` are all places where the supremum is attained or approached, except for adjacent gaps of the quotient. The
-    values of several peaks are equal if `proved`, and otherwise agree to the requested digits.
-    """
-
-    low: Fraction | None
-    high: Fraction | None
-    peaks: tuple[Peak, ...]
-    proved: bool
-
-    @property
-    def attained(self) -> bool | None:
-        """True if the quotient attains the supremum; None if it is not known which peak is the greatest."""
-        attained = [peak.attained for peak in self.peaks]
-        if self.proved:
-            return any(attained)
-        return attained[0] if len(set(attained)) == 1 else None
-
-
 def supremum(
     numerator: ExpPoly,
     denominator: ExpPoly,
     interval: Interval,
     digits: int = DIGITS,
     limits: Limits | None = None,
-) -> QuotientSupremum:
+) -> Highest:
     """The supremum of `numerator`/`denominator` on `interval`: the least f with f·denominator >= numerator everywhere.
 
-    `denominator` must not be the zero function, and must be at least 0 on the interval. Where it is 0, a positive
-    numerator makes the supremum infinite, and any other numerator is ignored. The enclosure has high - low <=
-    10^-`digits`·max(|low|, |high|), unless the peaks are unproved ties. More digits only narrow the enclosure.
+    It is the value of the peaks returned: all places where it is attained or approached, except for adjacent gaps of
+    the quotient. Peaks are compared to `digits` digits. `denominator` must not be the zero function, and must be at
+    least 0 on the interval. Where it is 0, a positive numerator makes the supremum infinite, and any other numerator is
+    ignored.
 
     Raises LimitReached if the work exceeds `limits`, and ValueError if the quotient has no value on the interval.
     """
@@ -666,8 +653,7 @@ def supremum(
         raise ValueError("the quotient has no value on the interval")
     for number in maximum.numbers:
         number.recognize()
-    low, high = (None, None) if maximum.is_infinite else maximum.enclosure(digits)
-    return QuotientSupremum(low, high, maximum.peaks, maximum.proved)
+    return maximum
 
 
 # --- The supremum of a quotient of exponential polynomials on an interval of eps --------------------------------------
@@ -679,7 +665,6 @@ __all__ = [
     "Highest",
     "Peak",
     "PeakPlace",
-    "QuotientSupremum",
     "QuotientValue",
     "ReducedQuotient",
     "ends_of",

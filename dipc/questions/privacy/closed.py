@@ -141,9 +141,10 @@ def supremum_of(
     for each in greatest:
         for interval in intervals:
             most = supremum(*fraction_of(each.value), interval, digits, limits)
-            if most.low is None or most.high is None:
+            if most.is_infinite:
                 raise OutsideFragment("the upper bound of the least delta is unbounded")
-            if most.low > best[0][0]:
+            low, high = most.enclosure(digits)
+            if low > best[0][0]:
                 place_of_peak = most.peaks[0].place
                 place: tuple[Fraction, Fraction] | str
                 match place_of_peak:
@@ -153,7 +154,7 @@ def supremum_of(
                         place = place_of_peak.value
                     case _:
                         place = root_cell(place_of_peak, digits, limits)
-                best = (most.low, most.high), bool(most.attained), place, each
+                best = (low, high), bool(most.attained), place, each
     return best
 
 

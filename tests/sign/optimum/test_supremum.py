@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import NamedTuple
 
 import mpmath
 import pytest
@@ -13,7 +14,7 @@ from dipc.algebra.exppoly import ExpPoly
 from dipc.algebra.limits import LimitReached, Limits, Undecided
 from dipc.sign.chart import Fails, Holds, decide_nonnegative
 from dipc.sign.interval import Interval
-from dipc.sign.optimum import Far, QuotientSupremum, supremum
+from dipc.sign.optimum import Far, Peak, supremum
 from dipc.sign.roots import Root
 from tests.sign.oracle import value
 from tests.sign.strategies import EPS, e, exp_polys, positive_factors
@@ -22,13 +23,27 @@ ONE = ExpPoly.ONE
 EVERYWHERE = Interval.POSITIVE
 
 
+class Found(NamedTuple):
+    low: Fraction | None
+    high: Fraction | None
+    peaks: tuple[Peak, ...]
+    proved: bool
+    attained: bool | None
+
+
 def sup(
-    numerator: ExpPoly, denominator: ExpPoly = ONE, interval: Interval = EVERYWHERE, digits: int = 30
-) -> QuotientSupremum:
-    return supremum(numerator, denominator, interval, digits)
+    numerator: ExpPoly,
+    denominator: ExpPoly = ONE,
+    interval: Interval = EVERYWHERE,
+    digits: int = 30,
+    limits: Limits | None = None,
+) -> Found:
+    best = supremum(numerator, denominator, interval, digits, limits)
+    low, high = (None, None) if best.is_infinite else best.enclosure(digits)
+    return Found(low, high, best.peaks, best.proved, best.attained)
 
 
-def places(found: QuotientSupremum) -> list[object]:
+def places(found: Found) -> list[object]:
     """The places of the peaks, with roots as floats."""
     return [float(peak.place.lower) if isinstance(peak.place, Root) else peak.place for peak in found.peaks]
 
@@ -229,7 +244,7 @@ def test_no_value_anywhere() -> None:
 
 def test_limits_are_kept() -> None:
     with pytest.raises(LimitReached):
-        supremum(EPS * e(-1) + EPS**2 * e(-2), ONE, EVERYWHERE, 3000, Limits(bits=2000))
+        sup(EPS * e(-1) + EPS**2 * e(-2), ONE, EVERYWHERE, 3000, Limits(bits=2000))
     with pytest.raises(LimitReached, match="too large or too small"):
         sup(e(1), interval=Interval.closed(10**7, 10**7))
     with pytest.raises(LimitReached, match="too large or too small"):
@@ -266,7 +281,7 @@ def test_the_supremum_is_the_least_factor(numerator: ExpPoly, denominator: ExpPo
     """
     limits = Limits(bits=4000)
     try:
-        found = supremum(numerator, denominator, interval, 12, limits)
+        found = sup(numerator, denominator, interval, 12, limits)
         if found.low is None or found.high is None:
             assert isinstance(decide_nonnegative(10**6 * denominator - numerator, interval, limits), Fails)
             return
@@ -286,7 +301,7 @@ def test_the_supremum_is_the_least_factor(numerator: ExpPoly, denominator: ExpPo
 def test_more_digits_only_narrow_the_enclosure(numerator: ExpPoly, denominator: ExpPoly, interval: Interval) -> None:
     limits = Limits(bits=4000)
     try:
-        few, some, many = (supremum(numerator, denominator, interval, n, limits) for n in (3, 12, 40))
+        few, some, many = (sup(numerator, denominator, interval, n, limits) for n in (3, 12, 40))
     except Undecided:
         assume(False)
     if few.low is None:
@@ -309,8 +324,8 @@ def test_more_digits_only_narrow_the_enclosure(numerator: ExpPoly, denominator: 
 def test_the_scale_of_eps_moves_the_place_and_keeps_the_value(f: ExpPoly, g: ExpPoly, factor: Fraction) -> None:
     limits = Limits(bits=4000)
     try:
-        here = supremum(f, g, EVERYWHERE, 15, limits)
-        there = supremum(f.scaled(factor), g.scaled(factor), EVERYWHERE, 15, limits)
+        here = sup(f, g, EVERYWHERE, 15, limits)
+        there = sup(f.scaled(factor), g.scaled(factor), EVERYWHERE, 15, limits)
     except Undecided:
         assume(False)
     if here.low is None or there.low is None:
