@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dipc.algebra.exppoly import Closed, ClosedForm, ExpPoly, product, total
+from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.certificate.answers import with_classes_named
 from dipc.certificate.data import (
@@ -27,15 +27,14 @@ from dipc.certificate.data import (
 )
 from dipc.certificate.obligations import ObligationWriter, certified, has_normal, stars_of
 from dipc.chain.state import Affine
-from dipc.decide.obligation import Bound, Obligation, Verdict, decide
-from dipc.decide.series import decide_by_series
+from dipc.decide.engine import Engine
+from dipc.decide.obligation import Obligation, Verdict
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event
-from dipc.measure.measure import BoundMeasurer
 from dipc.questions.every_input import EveryInput
 from dipc.questions.every_number.all_numbers import AllNumbers, NumberResult
 from dipc.questions.every_number.union_bound import UnionEvidence
-from dipc.questions.report import ClassResult, Refuted, RowResult
+from dipc.questions.report import ClassResult, Evidence, Refuted, RowResult
 from dipc.rules.halfspaces import Ceiling, Moving, SlackBound, bound_of
 from dipc.rules.rule import (
     Farkas,
@@ -54,14 +53,14 @@ from dipc.verifier.reading import Budget, NotDerived, Question
 from dipc.verifier.syntax import read_program
 
 
-def certify_inputs(question: EveryInput | AllNumbers, results: Sequence[RowResult], tool: str) -> str:
+def certify_inputs(question: EveryInput | AllNumbers, evidence: Evidence, tool: str) -> str:
     """Return the certificate of `question`, about every real input, as text. Raises Uncertified if it has none.
 
-    `results` has the decided classes, and `tool` is named as the writer.
+    `evidence` has the decided classes with their proofs, and `tool` is named as the writer.
     """
     if isinstance(question, AllNumbers) and question.program.core.requires is not None:
         raise Uncertified("the checker does not follow `requires` for every number of queries")
-    document = _Writer(question).document(results, tool)
+    document = _Writer(question, evidence.engine).document(evidence.results, tool)
     if "clipped" in document and not _has_ranges(document):
         raise Uncertified("the checker does not see that the inputs are clipped to the same ranges")
     return sealed(with_classes_named(document))
@@ -78,9 +77,11 @@ def _has_ranges(document: dict[str, Any]) -> bool:
 
 
 class _Writer:
-    def __init__(self, source: EveryInput | AllNumbers) -> None:
+    def __init__(self, source: EveryInput | AllNumbers, decider: Engine | None) -> None:
         self._source = source
         self._program = source.program
+        self._decider = decider
+        self._engine = Engine(self._program.measurer, self._program.limits, keep_proofs=True)
         claim = source.claim
         self._stated = {
             "alpha": "dd" if claim.at_distance else expression_text(claim.alpha),
@@ -91,7 +92,6 @@ class _Writer:
         self._is_enclosed = not has_closed_forms(self._program.core)
         self._functions = FunctionData()
         self._obligations = ObligationWriter(self._functions, self._program.limits)
-        self._bounds: dict[Bound, ClosedForm] = {}
 
     def document(self, results: Sequence[RowResult], tool: str) -> dict[str, Any]:
         if isinstance(self._source, EveryInput):
@@ -269,28 +269,22 @@ class _Writer:
     def _obligation(self, obligation: Obligation, read: Read | None) -> int:
         """Return the index of `obligation` in the certificate, where `read` is its beta as the checker reads it.
 
+        The proof is that of the decision which was made for the answer; only an obligation without one is decided now.
         Raises Undecided if the obligation's bound is too long, or contains normal noise in a form that the checker
         cannot enclose.
         """
         bound, intervals = obligation.bound, obligation.intervals
-        measurer, limits = self._program.measurer, self._program.limits
-        value: ClosedForm | Enclosed = stars_of(bound, measurer) if has_normal(bound) else self._value(bound)
-        if isinstance(value, ClosedForm) and obligation.beta.has_cells:
-            settled = decide(value, obligation.beta, intervals, limits)
+        made = None if self._decider is None else self._decider.known_decision(obligation)
+        value: ClosedForm | Enclosed
+        if has_normal(bound):
+            value = stars_of(bound, self._program.measurer)
         else:
-            settled = decide_by_series(obligation, BoundMeasurer(measurer), limits)
+            value = self._engine.bound(bound) if made is None or made.bound is None else made.bound
+            if made is not None and made.proof is None and obligation.beta.has_cells:
+                made = None  # its proof was not kept
+        decision = self._engine.decide(obligation) if made is None else made
         beta, stated = certified(obligation.beta, read, ()), {"intervals": list(map(str, intervals))}
-        return self._obligations.obligation(value, beta, intervals, settled, stated, read)
-
-    def _value(self, bound: Bound) -> ClosedForm:
-        known = self._bounds.get(bound)
-        if known is None:
-            values: list[Closed] = [ExpPoly.constant(bound.constant)]
-            for share in bound.shares:
-                weight = [] if share.weight is None else [share.weight]
-                values.append(product([*weight, *map(self._program.measurer.measure, share.events)]))
-            known = self._bounds[bound] = ClosedForm(total(values))
-        return known
+        return self._obligations.obligation(value, beta, intervals, decision, stated, read)
 
 
 def _half(event: Event, side: Halfspace) -> dict[str, Any]:

@@ -6,7 +6,7 @@ rational ends say which of the closed forms suffices on which interval. Signs ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, lru_cache
 from math import ceil
@@ -500,27 +500,20 @@ Intervals = tuple[Interval, ...]
 #: The decision on each interval; None for an interval without one.
 Proof = Sequence[SignDecision | None]
 
-#: A function from a probability and a beta to the decision that was kept with its proof, or None.
-Kept = Callable[[ClosedForm, ClosedForm], Decision | None]
-
 
 class ObligationWriter:
     """A list of obligations and of the functions in them, each written once and then referred to by its index."""
 
-    def __init__(
-        self, functions: FunctionData, limits: Limits, kept: Kept = lambda _, __: None, intervals: Intervals = ()
-    ) -> None:
+    def __init__(self, functions: FunctionData, limits: Limits, intervals: Intervals = ()) -> None:
         """Start an empty list; if `intervals` are given, each obligation is about them.
 
-        `functions` has the JSON data of functions, and `limits` bounds the work on proofs. `kept` returns the
-        decision, with its proof, that was kept for a probability and a beta, or None.
+        `functions` has the JSON data of functions, and `limits` bounds the work on proofs.
         """
         self._beta_data: list[dict[str, Any]] = []
         self._obligation_data: list[dict[str, Any]] = []
         self._probability_data: list[dict[str, Any]] = []
         self._functions = functions
         self._limits = limits
-        self._kept = kept
         self._intervals = intervals
         self._betas: dict[Beta, int] = {}
         self._obligations: dict[tuple[int, Beta, Intervals], int] = {}
@@ -578,8 +571,8 @@ class ObligationWriter:
     ) -> int:
         """Return the index of the obligation `probability` >= 1 - `beta` on `intervals`; append it if it is new.
 
-        `besides` are further fields, and `result` is the decision. For a probability over normal noise, the proof
-        uses the beta that the checker has `read`.
+        `besides` are further fields, and `result` is the decision, whose proof is written. For a probability over
+        normal noise, the proof uses the beta that the checker has `read`.
         """
         number = self.probability(probability)
         key = (number, beta, intervals)
@@ -642,13 +635,18 @@ class ObligationWriter:
         result = [self.closed(arm.value) for arm in arms]
         return result[0] if len(result) == 1 else {"max": result}
 
-    def _proof_of(self, probability: ClosedForm, beta: ClosedForm, intervals: Intervals) -> Proof:
-        decision = self._kept(probability, beta)
-        if decision is None:
-            # The decision was made together with others, or was not kept.
-            decision = decide(probability, PiecewiseForm(beta.value), intervals, self._limits)
-        assert decision.proof is not None
-        return [None if one is None else one.cells[0].decision for one in decision.proof]
+    def _proof_of(self, probability: ClosedForm, beta: ClosedForm, intervals: Intervals, made: Decision) -> Proof:
+        """Return the proof that `probability` >= 1 - `beta` on `intervals`: that of the decision `made`, if it has one.
+
+        A decision about a minimum, or one whose proof was not kept, proves nothing about a single `beta`. Then the
+        obligation is decided here. Raises LimitReached.
+        """
+        slack = fraction_of(probability.value + beta.value - 1)[0]
+        proof = made.proof
+        if proof is None or not all(one is None or [cell.obligation for cell in one.cells] == [slack] for one in proof):
+            proof = decide(probability, PiecewiseForm(beta.value), intervals, self._limits).proof
+        assert proof is not None, "a decision that was made here has its proof"
+        return [None if one is None else one.cells[0].decision for one in proof]
 
     def _proved(self, probability: ClosedForm, least: Least, intervals: Intervals, result: Decision) -> dict[str, Any]:
         if result.verdict is Verdict.UNDECIDED:
@@ -656,7 +654,7 @@ class ObligationWriter:
         if result.verdict is Verdict.INACCURATE:
             return self._refuted(probability, least, intervals, result)
         try:
-            return {"parts": [self._part(probability, arms, intervals) for arms in least]}
+            return {"parts": [self._part(probability, arms, intervals, result) for arms in least]}
         except Undecided as undecided:
             return {"reason": undecided.reason}
 
@@ -666,19 +664,21 @@ class ObligationWriter:
         argument = min(range(len(least)), key=lambda index: max(arm.enclosure(eps) for arm in least[index]))
         data: dict[str, Any] = {"counterexample": {"argument": argument, "eps": rational(eps)}}
         if len(least) == len(least[0]) == 1:
-            charts = list(map(chart_data, intervals, self._proof_of(probability, least[0][0], intervals)))
+            charts = list(map(chart_data, intervals, self._proof_of(probability, least[0][0], intervals, result)))
             function = self.closed(probability.value + least[0][0].value - 1)
             data["chart"] = {"function": function, "intervals": charts}
         return data
 
-    def _part(self, probability: ClosedForm, arms: tuple[ClosedForm, ...], intervals: Intervals) -> dict[str, Any]:
+    def _part(
+        self, probability: ClosedForm, arms: tuple[ClosedForm, ...], intervals: Intervals, result: Decision
+    ) -> dict[str, Any]:
         slacks = [probability.value + arm.value - 1 for arm in arms]
         if len(arms) > 1:
             cells = [[cell_data(*cell) for cell in cover(slacks, whole, self._limits)] for whole in intervals]
         elif slacks[0] == 0:
             cells = [[cell_data(0, interval, None)] for interval in intervals]
         else:
-            proof = self._proof_of(probability, arms[0], intervals)
+            proof = self._proof_of(probability, arms[0], intervals, result)
             if None in proof:
                 raise LimitReached(None, "proving it for a single argument of the min takes more than the verdict did")
             cells = [[cell_data(0, *one)] for one in zip(intervals, proof, strict=True)]

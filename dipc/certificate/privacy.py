@@ -275,7 +275,7 @@ class _Writer(Generic[T]):
         self._claim = report.claim
         self._report = report
         self._functions = FunctionData()
-        self._obligations = ObligationWriter(self._functions, question.program.limits, self._kept)
+        self._obligations = ObligationWriter(self._functions, question.program.limits)
 
     def document(self, pairs: Pairs, tool: str) -> dict[str, Any]:
         report, table = self._report, self._question.table(pairs).table
@@ -355,9 +355,6 @@ class _Writer(Generic[T]):
             **self._obligations.shared(),
         }
 
-    def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision | None:  # noqa: ARG002
-        return None
-
     def _with_delta(self, table: LawTable, pairs: Pairs) -> tuple[list[list[Any]], list[list[Any]], list[list[Any]]]:
         """Return (couples with excess <= 0, couples with excess >= 0, sets of outputs to check at each pair).
 
@@ -432,8 +429,6 @@ class _Writer(Generic[T]):
 
 
 class _OfClosedForms(_Writer[Closed]):
-    _last: tuple[ClosedForm, ClosedForm, Decision] | None = None
-
     def of_an_event(self, counterexample: PrivacyCounterexample, tool: str) -> dict[str, Any]:
         """Return the unsealed certificate of `counterexample`, a refutation by one event; `tool` is its writer.
 
@@ -481,15 +476,9 @@ class _OfClosedForms(_Writer[Closed]):
         return self._question.engine.decide(at_most(likely, most, self._claim.intervals)).verdict is _HOLDS
 
     def _at_most(self, likely: Closed, most: Closed) -> int:
-        allowed, rest = ClosedForm(most), ClosedForm(1 - likely)
-        return self._obligations.obligation(allowed, rest, self._claim.intervals, self._kept(allowed, rest))
-
-    def _kept(self, allowed: ClosedForm, rest: ClosedForm) -> Decision:
-        if self._last is not None and self._last[0] is allowed and self._last[1] is rest:
-            return self._last[2]  # it is asked for again by whoever writes its proof
-        decision = self._question.engine.decide(at_most(1 - rest.value, allowed.value, self._claim.intervals))
-        self._last = allowed, rest, decision
-        return decision
+        intervals = self._claim.intervals
+        decision = self._question.engine.decide(at_most(likely, most, intervals))
+        return self._obligations.obligation(ClosedForm(most), ClosedForm(1 - likely), intervals, decision)
 
 
 class _OfStars(_Writer[Probability]):

@@ -37,7 +37,7 @@ from dipc.claims.claim import FREE, Terms, claim_expression
 from dipc.claims.given import number_of
 from dipc.claims.table import Row, packed
 from dipc.decide.engine import Engine
-from dipc.decide.obligation import Decision, Verdict
+from dipc.decide.obligation import Decision, DecisionInCells, Obligation, Verdict
 from dipc.inverse.question import EpsSolution, GammaSolution, Question, Solution, Status
 from dipc.inverse.tighten import Tightest
 from dipc.questions.every_input import EveryInput
@@ -51,7 +51,6 @@ from dipc.questions.question import answer
 from dipc.questions.report import DecidedRows, Evidence, Product, Report, RowOutcome, RowResult
 from dipc.questions.rows import FreeGamma, TableRows
 from dipc.sign.interval import Interval
-from dipc.sign.piecewise import PiecewiseForm
 from dipc.text.printer import print_expression
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
@@ -81,7 +80,7 @@ def certify(report: Report, tool: str = "dipc") -> str:
         return seal(_Writer(question, report.evidence).encoded_fields(report.verdict, tool))
     if any(row.count is not None for row in report.rows):
         raise Uncertified("its classes are too many to list, and the checker does not follow exchanges of classes")
-    return certify_inputs(question, report.evidence.results, tool)
+    return certify_inputs(question, report.evidence, tool)
 
 
 @dataclass(slots=True)
@@ -97,13 +96,8 @@ class _Writer:
     def __post_init__(self) -> None:
         assert isinstance(self.evidence.results, DecidedRows)
         self.rows = self.evidence.results
-        limits, decisions = self.question.program.limits, self.rows.decisions
-        self.obligations = ObligationWriter(
-            self.functions,
-            limits,
-            lambda probability, beta: decisions.get((probability, PiecewiseForm(beta.value))),
-            self.question.claim.intervals,
-        )
+        limits, intervals = self.question.program.limits, self.question.claim.intervals
+        self.obligations = ObligationWriter(self.functions, limits, intervals)
         claim = self.question.claim
         self.stated = claim_data(claim)
         self.reader = ClaimReader.read(self.stated, dict(self.question.program.core.constants))
@@ -217,13 +211,14 @@ def certify_ranges(question: FreeGamma, evidence: Evidence, verdict: Verdict, to
 
     `evidence` has what was decided about its rows, and `tool` is named as the writer.
     """
-    document = with_answers(_RangeWriter(question).document(evidence.results, verdict, tool))
+    document = with_answers(_RangeWriter(question, evidence.engine).document(evidence.results, verdict, tool))
     return sealed(_with_product(document, evidence.product))
 
 
 class _RangeWriter:
-    def __init__(self, question: FreeGamma) -> None:
+    def __init__(self, question: FreeGamma, decider: Engine | None) -> None:
         self._question = question
+        self._decider = decider
         claim = question.claim
         self._stated = claim_data(claim) | {"gamma": FREE}
         self._reader = ClaimReader.read(self._stated, dict(question.program.core.constants))
@@ -255,23 +250,30 @@ class _RangeWriter:
         if row.gamma is not None:
             ((terms, _),) = ranges
             stated = as_read(lambda: self._reader.terms(own, data.get("dd"), Budget())[2])
-            return data | {"gamma": terms.gamma.text} | self._claimed(terms, result, stated)
+            return data | {"gamma": terms.gamma.text} | self._claimed(row, terms, result, stated)
         highs = [*[after.gamma.text for after, _ in ranges[1:]], "inf"]
         data["ranges"] = []
         for (terms, _), one, high in zip(ranges, result.obligations, highs, strict=True):
             ends = number_of(terms.gamma), end(high)
             claimed = as_read(partial(self._reader.range, own, data.get("dd"), ends, Budget()))
             read = None if claimed is None else claimed[1]
-            data["ranges"].append({"to": high} | self._claimed(terms, one, read))
+            data["ranges"].append({"to": high} | self._claimed(row, terms, one, read))
         return data | {"verdict": str(result.verdict)}
 
-    def _claimed(self, terms: Terms, result: RowResult, read: Read | None) -> dict[str, Any]:
+    def _claimed(self, row: Row, terms: Terms, result: RowResult, read: Read | None) -> dict[str, Any]:
         beta = certified(terms.beta, read, ())
         form, intervals = result.closed_form, self._question.intervals
-        decision = Decision(result.verdict, form, result.counterexample, result.failing, result.reason)
+        proof = None if terms.vacuous or form is None else self._proof(row, terms)
+        decision = Decision(result.verdict, form, result.counterexample, result.failing, result.reason, proof)
         nothing = result.says is not None and result.says.is_vacuous
         data = {"alpha": terms.alpha_text, "beta": self._obligations.beta(beta)}
         return data | self._obligations.of_row(form, beta, intervals, decision, vacuous=terms.vacuous, nothing=nothing)
+
+    def _proof(self, row: Row, terms: Terms) -> tuple[DecisionInCells | None, ...] | None:
+        question = self._question
+        obligation = Obligation(question.bound(row, terms), terms.beta, question.intervals)
+        made = None if self._decider is None else self._decider.known_decision(obligation)
+        return None if made is None else made.proof
 
 
 # --- least numbers: a proof with a greater one, a refutation with a smaller one ---------------------------------------

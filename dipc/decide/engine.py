@@ -119,6 +119,11 @@ class Engine:
             self.wait()
         return pending.decision
 
+    def known_decision(self, question: Question) -> Decision | None:
+        """Return the decision on `question` if this engine has made it, otherwise None; nothing is decided now."""
+        pending = self._ledger.get(question)
+        return None if pending is None else pending.decision
+
     def bound(self, question: Bound) -> ClosedForm:
         """The closed form of the bound `question`, measured at once. Raises Undecided."""
         decision = self.decide(question)

@@ -207,7 +207,7 @@ class EveryInput(ClassSource):
         report = super().report(rows, engine, interrupted=interrupted)
         if interrupted or self._renamed:
             return report
-        return replace(report, evidence=Evidence(self, report.rows))
+        return replace(report, evidence=Evidence(self, report.rows, engine=engine))
 
     def announced(self) -> str | None:
         """Return a warning that the question takes long if there are very many classes.

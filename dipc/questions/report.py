@@ -41,6 +41,7 @@ from dipc.text.program import CoreProgram
 
 if TYPE_CHECKING:
     from dipc.claims import conditions
+    from dipc.decide.engine import Engine
     from dipc.program.ideal import Region
     from dipc.rules.halfspaces import Ceiling, Corner, Moving
     from dipc.rules.rule import ProvedClass, Unverified
@@ -271,15 +272,6 @@ class DecidedRows(CountedRows):
         """The distinct outcomes, and for each row the index of its outcome among them."""
         return self._outcomes, self._numbers
 
-    @property
-    def decisions(self) -> dict[tuple[ClosedForm, BetaForm], Decision]:
-        """The decisions that have proofs, by the closed form of the bound and by beta."""
-        return {
-            (outcome.probability, outcome.terms.beta): outcome.settled
-            for outcome in self._outcomes
-            if outcome.probability is not None and outcome.settled.proof is not None
-        }
-
     def __len__(self) -> int:
         return len(self._numbers)
 
@@ -332,12 +324,14 @@ class Evidence:
     """The evidence for the verdicts of a report: its `question`, a `Source`, with the `results` of all cases.
 
     Each result has its own evidence; those of a table are `DecidedRows`. If the rows represent more inputs than there
-    are rows, `product` has these inputs.
+    are rows, `product` has these inputs. For classes, and for ranges of gamma, `engine` has made the decisions on their
+    obligations.
     """
 
     question: object
     results: Sequence[RowResult]
     product: Product | None = None
+    engine: Engine | None = None
 
 
 SCHEMA = "dipc.check/1"

@@ -394,7 +394,7 @@ class FreeGamma(TableRows):
 
     def report(self, rows: Sequence[RowResult], engine: Engine, *, interrupted: bool = False) -> Report:
         report = replace(Source.report(self, rows, engine, interrupted=interrupted), decided_by=self.theorem)
-        return report if interrupted else replace(report, evidence=Evidence(self, report.rows))
+        return report if interrupted else replace(report, evidence=Evidence(self, report.rows, engine=engine))
 
     def leaves_gamma_open(self, row: Row) -> bool:
         return row.gamma is None

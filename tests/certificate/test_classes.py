@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 
 import dipc
-from dipc.certificate import answers
+from dipc.certificate import answers, obligations
 from dipc.certificate.data import Uncertified
 from dipc.certificate.write import certify
+from dipc.decide import engine
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import Infeasible, Point, solution
+from dipc.measure.measure import BoundMeasurer
 from dipc.verifier.document import check_text
 from dipc.verifier.linear import Guard
 from dipc.verifier.reading import Rejected, Unreadable
@@ -94,6 +96,21 @@ def test_means_of_clamped_inputs_are_certified_at_every_distance(n: int) -> None
     about = {"inputs": "all", "gamma": 1, "beta": "exp(-n*eps)"}
     accepted = check_text(certify(dipc.check(dipc.load(text, n=n), keep_proofs=True, **about)))  # type: ignore[arg-type]
     assert (accepted.verdict, accepted.complete) == ("accurate", True)
+
+
+@pytest.mark.parametrize("name", sorted(QUESTIONS.keys() - {"the least of some"}))
+def test_nothing_is_measured_or_decided_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, options = QUESTIONS[name]
+    expected = certificate(name)
+    report = dipc.check(dipc.load(source), keep_proofs=True, **options)
+
+    def refuse_work(*_: object) -> None:
+        raise AssertionError("it was decided for the answer")
+
+    monkeypatch.setattr(engine, "decide", refuse_work)
+    monkeypatch.setattr(obligations, "decide", refuse_work)
+    monkeypatch.setattr(BoundMeasurer, "measure", refuse_work)
+    assert certify(report) == expected
 
 
 def test_distances_of_finite_answers_are_certified() -> None:

@@ -163,7 +163,9 @@ def test_proofs_are_kept_whoever_finds_the_probabilities() -> None:
     for report in (alone, together):
         assert report.evidence is not None
         assert isinstance(report.evidence.results, DecidedRows)
-        decisions.append(report.evidence.results.decisions)
+        outcomes, _ = report.evidence.results.outcomes
+        decisions.append([(each.probability, each.terms.beta, each.settled) for each in outcomes])
+        assert all(each.settled.proof is not None for each in outcomes if not each.vacuous)
     assert decisions[0] == decisions[1]
 
 

@@ -175,7 +175,7 @@ class AllNumbers(ClassSource):
         report = super().report(list(rows), engine, interrupted=interrupted)
         steady = {name: value for name, value in report.constants.items() if name not in self.varying}
         report = replace(report, constants=steady)
-        return report if interrupted else replace(report, evidence=Evidence(self, tuple(rows.results)))
+        return report if interrupted else replace(report, evidence=Evidence(self, tuple(rows.results), engine=engine))
 
     @cached_property
     def varying(self) -> tuple[str, ...]:
