@@ -185,7 +185,7 @@ class GaussianMechanism:
             outputs.append(
                 NormalOutput(core.slots[slot].name, tuple(sorted(weights.items())), constant, variance, rate)
             )
-        mechanism = GaussianMechanism.of_outputs(outputs, [drawn[noise] for noise in used])
+        mechanism = GaussianMechanism.from_outputs(outputs, [drawn[noise] for noise in used])
         if mechanism is None or len(set(used)) < len(used):
             return None
         if mechanism.whole and (len(used) > 1 and (not several or len(used) != len(outputs))):
@@ -193,7 +193,7 @@ class GaussianMechanism:
         return mechanism
 
     @staticmethod
-    def of_outputs(outputs: Iterable[NormalOutput], noises: Iterable[NoiseVar]) -> GaussianMechanism | None:
+    def from_outputs(outputs: Iterable[NormalOutput], noises: Iterable[NoiseVar]) -> GaussianMechanism | None:
         """Return the mechanism with these `outputs`; None unless their `noises` have laws of one kind and unit."""
         kinds = {(noise.law.normal_unit, noise.law.fixed, noise.law.whole) for noise in noises}
         if len(kinds) != 1:

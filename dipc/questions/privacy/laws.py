@@ -156,7 +156,6 @@ class Laws(ABC):
         place: Ends | str,
         where: OutputsAtPair | None,
     ) -> LeastDelta:
-        """Return the answer of `least_delta` without closed forms; the other parameters are fields of LeastDelta."""
         there = None if point is None else (point, outward(*self.delta_at(claim.budget, point, digits), digits), None)
         about = *self.subject.asked, claim.budget_text, claim.eps_text
         return LeastDelta(*about, None, outward(*supremum, digits), attained, place, where, there)

@@ -55,4 +55,4 @@ def _noisy_values(program: Program) -> GaussianMechanism | None:
         NormalOutput(f"noisy value {each.id + 1}", each.mean.inputs, each.mean.constant, variance_of(each), each.rate)
         for each in every
     ]
-    return GaussianMechanism.of_outputs(values, every)
+    return GaussianMechanism.from_outputs(values, every)
