@@ -192,6 +192,23 @@ class Rows:
             self._by_key.update(dict.fromkeys(row.keys, row))
 
 
+# --- Unites paths of programs without noise whose guards together are one conjunction, such as those of a maximum -----
+#
+# A group of states that agree in all but their guards has regions U = U1 + U2 + ... in the space of the inputs. Let H
+# be a conjunction implied by every one of them, so that U lies in H. Let A be a state through which every path to the
+# group leads, with H inside the region of A. The leaves of the chain below A partition the region of A: comparisons of
+# inputs branch into exact complements. So if H contradicts every leaf that is not in the group, H is U, boundaries
+# included; nothing holds only almost everywhere here. If the test fails the paths stay apart.
+#
+# A facet of a convex union is a facet of some member, and the members write all their facets down. So H is sought among
+# what the members say themselves.
+
+_MOST_GUARD_LEAVES = 4000
+_MOST_CANDIDATES = 20_000
+#: Groups that are not one conjunction are tried pair by pair up to this size.
+_MOST_PAIRED = 8
+
+
 class Uniter:
     """A finder of unions of states in a growing chain that differ in constraints on noises, or only in guards."""
 
@@ -430,23 +447,6 @@ def _constraint(upper: int, lower: int, bound: int | Fraction, whole: bool) -> C
 
 def _is_noise(variable: int) -> bool:
     return variable != ORIGIN and not is_input(variable)
-
-
-# --- Unites paths of programs without noise whose guards together are one conjunction, such as those of a maximum -----
-#
-# A group of states that agree in all but their guards has regions U = U1 + U2 + ... in the space of the inputs. Let H
-# be a conjunction implied by every one of them, so that U lies in H. Let A be a state through which every path to the
-# group leads, with H inside the region of A. The leaves of the chain below A partition the region of A: comparisons of
-# inputs branch into exact complements. So if H contradicts every leaf that is not in the group, H is U, boundaries
-# included; nothing holds only almost everywhere here. If the test fails the paths stay apart.
-#
-# A facet of a convex union is a facet of some member, and the members write all their facets down. So H is sought among
-# what the members say themselves.
-
-_MOST_GUARD_LEAVES = 4000
-_MOST_CANDIDATES = 20_000
-#: Groups that are not one conjunction are tried pair by pair up to this size.
-_MOST_PAIRED = 8
 
 
 def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[list[int]]:

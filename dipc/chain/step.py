@@ -93,11 +93,11 @@ def evaluate_affine(expr: AffineExpr, values: Sequence[SlotValue], slots: Sequen
     """
     terms: list[tuple[Fraction, Affine]] = []
     for coefficient, variable in expr.terms:
-        factor = _number(evaluate(coefficient, values, slots))
+        factor = as_number(evaluate(coefficient, values, slots))
         form = read(variable, values, slots)
         assert isinstance(form, Affine)
         terms.append((factor, form))
-    constant = _number(evaluate(expr.constant, values, slots))
+    constant = as_number(evaluate(expr.constant, values, slots))
     if len(terms) == 1 and terms[0][0] == 1 and not constant:
         return terms[0][1]
     return combination(terms, constant)
@@ -148,17 +148,17 @@ def _element(
     values: Sequence[SlotValue],
     slots: Sequence[Slot],
 ) -> int:
-    return element_slot(array, elements, low, _number(evaluate(index, values, slots)), span)
+    return require_element(array, elements, low, evaluate(index, values, slots), span)
 
 
-def element_slot(array: str, elements: tuple[int, ...], low: int, point: Fraction, span: Span) -> int:
+def require_element(array: str, elements: tuple[int, ...], low: int, point: Value, span: Span) -> int:
     """Return the slot of the element with index `point` of `array`.
 
-    `elements` are the slots of its elements, and `low` is its first index. Raises Fault, which points at `span`, if
-    the array has no such element.
+    `elements` are the slots of its elements, and `low` is its first index. Raises Fault, which points at `span`, if the
+    array has no such element.
     """
-    offset = point - low
-    if offset.denominator != 1 or not 0 <= offset < len(elements):
+    slot = operations.element_slot(elements, low, point)
+    if slot is None:
         raise Fault(
             Code.OUTSIDE_ARRAY,
             f"the index {point} is outside `{array}[{low}..{low + len(elements) - 1}]`",
@@ -166,7 +166,7 @@ def element_slot(array: str, elements: tuple[int, ...], low: int, point: Fractio
             f"the index is {point} on this path",
             "guard the access with `if`, or declare a longer array",
         )
-    return elements[int(offset)]
+    return slot
 
 
 def _truths(
@@ -182,7 +182,8 @@ def _truths(
     return truths
 
 
-def _number(value: Value) -> Fraction:
+def as_number(value: Value) -> Fraction:
+    """Return `value`, which the typed program guarantees to be a number."""
     assert isinstance(value, Fraction), f"{show_value(value)} is not a number"
     return value
 

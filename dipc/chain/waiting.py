@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import assert_never
 
 from dipc.chain.flow import Flow
@@ -42,7 +41,7 @@ from dipc.chain.state import (
     slot_set,
     slot_tuple,
 )
-from dipc.chain.step import Successor, apply, element_slot, is_never, read, step
+from dipc.chain.step import Successor, apply, is_never, read, require_element, step
 from dipc.frozen import frozen
 from dipc.text.core import (
     AffineExpr,
@@ -394,8 +393,7 @@ class _Code:
 
 
 def _element(expr: ReadElement, index: Value) -> int:
-    assert isinstance(index, Fraction)
-    return element_slot(expr.array, expr.slots, expr.low, index, expr.span)
+    return require_element(expr.array, expr.slots, expr.low, index, expr.span)
 
 
 def _is_on_finite_values(instruction: Instruction) -> bool:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from dipc.chain.flow import Flow
-from dipc.chain.step import is_never
+from dipc.chain.step import as_number, is_never
 from dipc.program import deterministic
 from dipc.program.deterministic import DeterministicRun
 from dipc.text.core import (
@@ -79,7 +79,7 @@ class ScriptedRun(DeterministicRun):
                 scored = [deterministic.evaluated(score) for score in scores]
 
                 def select(values: Values) -> Value:
-                    numbers = [deterministic.number(score(values)) for score in scored]
+                    numbers = [as_number(score(values)) for score in scored]
                     return candidates[self._chosen.exponential(instruction, numbers)]
 
                 return self._assignment(target, select, follow)

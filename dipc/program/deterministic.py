@@ -12,6 +12,7 @@ from typing import assert_never
 
 from dipc.algebra.limits import NotApplicable
 from dipc.chain.flow import Flow
+from dipc.chain.step import as_number
 from dipc.text import core as operations
 from dipc.text.ast import COMPARED
 from dipc.text.core import (
@@ -192,18 +193,12 @@ def _element_slot(slots: tuple[int, ...], low: int, index: DomExpr) -> Callable[
     value_of_index = evaluated(index)
 
     def place(values: _Values) -> int:
-        offset = number(value_of_index(values)) - low
-        if offset.denominator != 1 or not 0 <= offset < len(slots):
+        slot = operations.element_slot(slots, low, value_of_index(values))
+        if slot is None:
             raise NotApplicable
-        return slots[int(offset)]
+        return slot
 
     return place
-
-
-def number(value: Value) -> Fraction:
-    """Return `value`, which the typed program guarantees to be a number."""
-    assert isinstance(value, Fraction)
-    return value
 
 
 def summed_form(expr: AffineExpr) -> Callable[[_Values], Fraction]:
@@ -212,12 +207,12 @@ def summed_form(expr: AffineExpr) -> Callable[[_Values], Fraction]:
     terms = [(evaluated(coefficient), _reading(variable)) for coefficient, variable in expr.terms]
     if _is_constant(expr.constant, 0) and len(terms) == 1 and _is_constant(expr.terms[0][0], 1):
         alone = terms[0][1]
-        return lambda values: number(alone(values))
+        return lambda values: as_number(alone(values))
 
     def summed(values: _Values) -> Fraction:
-        total = number(constant(values))
+        total = as_number(constant(values))
         for coefficient, variable in terms:
-            total += number(coefficient(values)) * number(variable(values))
+            total += as_number(coefficient(values)) * as_number(variable(values))
         return total
 
     return summed
@@ -230,10 +225,10 @@ def _comparison(test: LinearComparison) -> Callable[[_Values], bool]:
         (one, left), (minus, right) = difference.terms
         if _is_constant(one, 1) and _is_constant(minus, -1):
             here, there = _reading(left), _reading(right)
-            return lambda values: compared(number(here(values)), number(there(values)))
+            return lambda values: compared(as_number(here(values)), as_number(there(values)))
     if len(difference.terms) == 1 and _is_constant(difference.terms[0][0], 1):
         variable, constant = _reading(difference.terms[0][1]), evaluated(difference.constant)
-        return lambda values: compared(number(variable(values)), -number(constant(values)))
+        return lambda values: compared(as_number(variable(values)), -as_number(constant(values)))
     summed, zero = summed_form(difference), Fraction(0)
     return lambda values: compared(summed(values), zero)
 

@@ -24,6 +24,7 @@ from math import prod
 from dipc.algebra.limits import NotApplicable
 from dipc.chain.flow import Flow
 from dipc.chain.state import same_value
+from dipc.chain.step import as_number
 from dipc.frozen import frozen
 from dipc.program.metric import Norm
 from dipc.text import core as operations
@@ -283,10 +284,10 @@ class _RunOfAll:
     def _elements(self, slots: Sequence[int], low: int, index: DomExpr, inputs: int) -> list[tuple[int, int]]:
         result = []
         for value, there in self.value(index, inputs).items():
-            offset = _number(value) - low
-            if offset.denominator != 1 or not 0 <= offset < len(slots):
+            slot = operations.element_slot(slots, low, value)
+            if slot is None:
                 raise NotApplicable
-            result.append((slots[int(offset)], there))
+            result.append((slot, there))
         return result
 
     # --- expressions ----------------------------------------------------------------------------------
@@ -297,7 +298,9 @@ class _RunOfAll:
                 return self._sum(expr, inputs)
             case LinearComparison(difference, op):
                 values = self._sum(difference, inputs)
-                return _union_by_value((COMPARED[op](_number(value), _ZERO), there) for value, there in values.items())
+                return _union_by_value(
+                    (COMPARED[op](as_number(value), _ZERO), there) for value, there in values.items()
+                )
             case Const(value=value):
                 return {value: inputs}
             case Read(slot=slot):
@@ -356,7 +359,7 @@ class _RunOfAll:
     ) -> _ByValue:
         self._grid.charge(len(one) * len(other))
         return _union_by_value(
-            (operation(_number(a), _number(b)), both)
+            (operation(as_number(a), as_number(b)), both)
             for a, there in one.items()
             for b, where in other.items()
             if (both := there & where)
@@ -375,11 +378,6 @@ def _applied(op: DomOp, arguments: Sequence[Value]) -> Value:
         return operations.evaluate(op, list(arguments))
     except ArithmeticError:
         raise NotApplicable from None
-
-
-def _number(value: Value) -> Fraction:
-    assert isinstance(value, Fraction)
-    return value
 
 
 # --- dd at all inputs -------------------------------------------------------------------------------------------------

@@ -631,9 +631,10 @@ class SymbolicRun:
 
     def _element(self, slots: tuple[int, ...], low: int, index: Node) -> int:
         point = self.table.value(index)
-        if not isinstance(point, Fraction) or point.denominator != 1 or not 0 <= point - low < len(slots):
+        slot = None if point is None else operations.element_slot(slots, low, point)
+        if slot is None:
             raise NotApplicable("an index depends on inputs or draws")
-        return slots[int(point) - low]
+        return slot
 
     def _checked(self, slot: int, node: Node) -> Node:
         """Return `node`; raise NotApplicable unless its values at every input are of the type of `slot`."""

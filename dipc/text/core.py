@@ -138,6 +138,16 @@ class Read:
     span: Span
 
 
+def element_slot(elements: Sequence[int], low: int, point: Value) -> int | None:
+    """Return the slot of the element with index `point`; None if the array has no element with this index.
+
+    `elements` are the slots of the array's elements, and `low` is its first index.
+    """
+    if not isinstance(point, Fraction) or point.denominator != 1 or not 0 <= point - low < len(elements):
+        return None
+    return elements[int(point) - low]
+
+
 @frozen
 class ReadElement:
     """The element `array[index]` with an index known only in a state: `slots[index - low]`."""
