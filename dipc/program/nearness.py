@@ -35,12 +35,11 @@ from dipc.text.core import (
     DomExpr,
     DomOp,
     Junction,
+    LinearComparison,
     Read,
     ReadElement,
-    Relation,
     Slot,
     Value,
-    affine,
     show_value,
 )
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input
@@ -158,8 +157,8 @@ def evaluated(condition: Condition, values: Sequence[SlotValue], slots: Sequence
             truth = evaluate(expr, values, slots)
             assert isinstance(truth, bool)
             return truth
-        case Relation(difference=difference, op=op, span=span):
-            return compared(evaluate_affine(affine(difference, span), values, slots), op, whole)
+        case LinearComparison(difference, op):
+            return compared(evaluate_affine(difference, values, slots), op, whole)
         case Junction(op=op, left=left, right=right):
             formulas = (evaluated(condition_in, values, slots, whole) for condition_in in (left, right))
             return all_of(formulas) if op is DomOp.AND else any_of(formulas)

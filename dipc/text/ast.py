@@ -577,7 +577,7 @@ class ProgramTree:
 # tuples (at any depth) included. So a new kind of node needs nothing here.
 
 #: The declared types of fields without nodes. Fields of other types are visited.
-_LEAVES = {"str", "int", "bool", "Fraction", "Span", "Law", "tuple[int, ...]", "tuple[str, ...]"}
+_LEAVES = {"str", "int", "bool", "Fraction", "Span", "Law", "ValueKind", "tuple[int, ...]", "tuple[str, ...]"}
 
 
 def walk(tree: object) -> Iterator[Any]:

@@ -6,6 +6,7 @@ An expression with resolved names is a concrete value, a linear form, a conditio
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from enum import Enum, StrEnum
 from fractions import Fraction
 from typing import TypeGuard, assert_never
@@ -195,17 +196,33 @@ DomExpr = Const | Read | ReadElement | Apply
 # --- real and int expressions ----------------------------------------------------------------------
 
 
+class ValueKind(Enum):
+    """The kinds of values, which never convert to one another; the text is the kind's name in messages."""
+
+    BOOL = "a truth value"
+    NUMBER = "a number"
+    NAME = "a domain name"
+    INT = "an int"
+    REAL = "a real"
+
+
+NUMERIC = frozenset({ValueKind.NUMBER, ValueKind.INT, ValueKind.REAL})
+
+Term = tuple[DomExpr, Read | ReadElement]
+
+
 @frozen
 class AffineExpr:
-    """The form Σ coefficient · slot + constant over real (or over int) slots.
+    """The form Σ coefficient · slot + constant over real slots (`kind` REAL) or over int slots (`kind` INT).
 
     Coefficients and constant are DOM expressions. `terms` can contain a slot twice, as array elements are resolved only
-    in a state.
+    in a state. A form that is stored or drawn around can be a mere constant, without terms and with `kind` NUMBER.
     """
 
-    terms: tuple[tuple[DomExpr, Read | ReadElement], ...]
+    terms: tuple[Term, ...]
     constant: DomExpr
     span: Span
+    kind: ValueKind
 
 
 # --- comparisons and instructions --------------------------------------------------------------------
@@ -215,12 +232,18 @@ class AffineExpr:
 class LinearComparison:
     """The comparison `difference` ~ 0 of two real or int expressions, which a step of the chain assumes or denies.
 
-    `text` is the comparison as text.
+    `left` and `right` are the two sides as text, with constants substituted.
     """
 
     difference: AffineExpr
     op: CompareOp
-    text: str
+    left: str
+    right: str
+
+    @property
+    def text(self) -> str:
+        """The comparison as text, with constants substituted."""
+        return f"{self.left} {self.op.value} {self.right}"
 
 
 @frozen
@@ -514,21 +537,6 @@ ZERO = Const(Fraction(0))
 ONE = Const(Fraction(1))
 MINUS_ONE = Const(Fraction(-1))
 
-Term = tuple[DomExpr, Read | ReadElement]
-
-
-class ValueKind(Enum):
-    """The kinds of values, which never convert to one another; the text is the kind's name in messages."""
-
-    BOOL = "a truth value"
-    NUMBER = "a number"
-    NAME = "a domain name"
-    INT = "an int"
-    REAL = "a real"
-
-
-NUMERIC = frozenset({ValueKind.NUMBER, ValueKind.INT, ValueKind.REAL})
-
 
 def kind_of(type_: Type) -> ValueKind:
     """Return the kind of the values of `type_`; a DOM holds either names or numbers."""
@@ -567,15 +575,6 @@ class Concrete:
 
 
 @frozen
-class Linear:
-    """A real or int expression, Σ terms + constant; `kind` is REAL or INT, and there is at least one term."""
-
-    kind: ValueKind
-    terms: tuple[Term, ...]
-    constant: DomExpr
-
-
-@frozen
 class Switch:
     """A number, int or real that is `then` if the condition holds, else `otherwise`.
 
@@ -584,24 +583,8 @@ class Switch:
 
     kind: ValueKind
     condition: Condition
-    then: Concrete | Linear | Switch
-    otherwise: Concrete | Linear | Switch
-
-
-@frozen
-class Relation:
-    """A comparison of reals or of ints: difference ~ 0; `left` and `right` are the two sides as text."""
-
-    difference: Linear
-    op: CompareOp
-    left: str
-    right: str
-    span: Span
-
-    @property
-    def text(self) -> str:
-        """The comparison as text, with constants substituted."""
-        return f"{self.left} {self.op.value} {self.right}"
+    then: Concrete | AffineExpr | Switch
+    otherwise: Concrete | AffineExpr | Switch
 
 
 @frozen
@@ -616,8 +599,8 @@ class Junction:
     right: Condition
 
 
-Condition = Concrete | Relation | Junction
-Typed = Unknown | Concrete | Linear | Switch | Relation | Junction
+Condition = Concrete | LinearComparison | Junction
+Typed = Unknown | Concrete | AffineExpr | Switch | LinearComparison | Junction
 
 
 def truth(condition: Condition | Unknown) -> bool | None:
@@ -635,8 +618,8 @@ def negation(condition: Condition, span: Span) -> Condition:
     match condition:
         case Concrete():
             return Concrete(ValueKind.BOOL, fold(DomOp.NOT, (condition.expr,), span))
-        case Relation(difference, op, left, right, position):
-            return Relation(difference, NEGATED[op], left, right, position)
+        case LinearComparison(op=op):
+            return replace(condition, op=NEGATED[op])
         case Junction(op, first, second):
             swapped = DomOp.OR if op is DomOp.AND else DomOp.AND
             return Junction(swapped, negation(first, span), negation(second, span))
@@ -660,7 +643,9 @@ def junction(op: DomOp, left: Condition, right: Condition, span: Span) -> Condit
 
 def is_condition(typed: Typed) -> TypeGuard[Condition]:
     """Return True if `typed` is a truth value."""
-    return isinstance(typed, Relation | Junction) or (isinstance(typed, Concrete) and typed.kind is ValueKind.BOOL)
+    return (
+        typed.kind is ValueKind.BOOL if isinstance(typed, Concrete) else isinstance(typed, LinearComparison | Junction)
+    )
 
 
 def counted(condition: Condition, span: Span) -> Concrete | Switch:
@@ -670,7 +655,7 @@ def counted(condition: Condition, span: Span) -> Concrete | Switch:
     return Switch(ValueKind.NUMBER, condition, Concrete(ValueKind.NUMBER, ONE), Concrete(ValueKind.NUMBER, ZERO))
 
 
-def leaves(value: Concrete | Linear | Switch) -> int:
+def leaves(value: Concrete | AffineExpr | Switch) -> int:
     """Return the number of expressions that the switches in `value` choose among."""
     return leaves(value.then) + leaves(value.otherwise) if isinstance(value, Switch) else 1
 
@@ -709,41 +694,41 @@ def times(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
     return fold(DomOp.NEGATE, (right,), span) if left == MINUS_ONE else fold(DomOp.MULTIPLY, (left, right), span)
 
 
-def scaled(linear: Linear, factor: DomExpr, span: Span) -> Linear:
+def scaled(linear: AffineExpr, factor: DomExpr, span: Span) -> AffineExpr:
     """Return `factor` * `linear` at `span`."""
     terms = tuple((times(coefficient, factor, span), read) for coefficient, read in linear.terms)
     constant = linear.constant if linear.constant == ZERO else times(linear.constant, factor, span)
-    return Linear(linear.kind, terms, constant)
+    return AffineExpr(terms, constant, span, linear.kind)
 
 
-def divided(linear: Linear, divisor: DomExpr, span: Span) -> Linear:
+def divided(linear: AffineExpr, divisor: DomExpr, span: Span) -> AffineExpr:
     """Return `linear` / `divisor` at `span`; a constant divisor becomes a factor."""
     if isinstance(divisor, Const):
         return scaled(linear, fold(DomOp.DIVIDE, (ONE, divisor), span), span)
     terms = tuple((fold(DomOp.DIVIDE, (coefficient, divisor), span), read) for coefficient, read in linear.terms)
     constant = linear.constant if linear.constant == ZERO else fold(DomOp.DIVIDE, (linear.constant, divisor), span)
-    return Linear(linear.kind, terms, constant)
+    return AffineExpr(terms, constant, span, linear.kind)
 
 
-def negated(linear: Linear, span: Span) -> Linear:
+def negated(linear: AffineExpr, span: Span) -> AffineExpr:
     """Return -`linear` at `span`."""
     terms = tuple((fold(DomOp.NEGATE, (coefficient,), span), read) for coefficient, read in linear.terms)
-    return Linear(linear.kind, terms, fold(DomOp.NEGATE, (linear.constant,), span))
+    return AffineExpr(terms, fold(DomOp.NEGATE, (linear.constant,), span), span, linear.kind)
 
 
-def total(left: Linear, right: Linear, span: Span) -> Linear:
+def total(left: AffineExpr, right: AffineExpr, span: Span) -> AffineExpr:
     """Return `left` + `right` at `span`; both are real, or both are int."""
-    return Linear(left.kind, left.terms + right.terms, plus(left.constant, right.constant, span))
+    return AffineExpr(left.terms + right.terms, plus(left.constant, right.constant, span), span, left.kind)
 
 
-def affine(typed: Concrete | Linear, span: Span) -> AffineExpr:
+def affine(typed: Concrete | AffineExpr, span: Span) -> AffineExpr:
     """Return `typed`, an expression at `span`, as a linear form, with the constant multiples of each variable added up.
 
     A multiple that is 0 stays, because the variable is still used there and must have a value.
     """
     if isinstance(typed, Concrete):
-        return AffineExpr((), typed.expr, span)
-    return AffineExpr(gathered(typed.terms), typed.constant, span)
+        return AffineExpr((), typed.expr, span, typed.kind)
+    return replace(typed, terms=gathered(typed.terms), span=span)
 
 
 def gathered(terms: Iterable[Term]) -> tuple[Term, ...]:

@@ -23,12 +23,11 @@ from dipc.text.core import (
     DomType,
     IntType,
     Junction,
-    Linear,
+    LinearComparison,
     ProgramCode,
     Read,
     ReadElement,
     RealType,
-    Relation,
     Slot,
     Switch,
     Typed,
@@ -235,7 +234,7 @@ class Elaborator(References):
         joined: Condition | None = None
         for part in parts:
             one = self._comparison(ast.Compare(op, extreme.body, other, expr.span), part, limit)
-            if not isinstance(one, Concrete | Relation | Junction):
+            if not isinstance(one, Concrete | LinearComparison | Junction):
                 return UNKNOWN
             joined = one if joined is None else junction(DomOp.AND if every else DomOp.OR, joined, one, expr.span)
         return UNKNOWN if joined is None else joined
@@ -340,7 +339,7 @@ class Elaborator(References):
     # --- conditions --------------------------------------------------------------------------------
 
     def _truth(self, expr: ast.Expr, typed: Typed) -> Condition | Unknown:
-        if isinstance(typed, Linear | Switch) or (isinstance(typed, Concrete) and typed.kind is not ValueKind.BOOL):
+        if isinstance(typed, AffineExpr | Switch) or (isinstance(typed, Concrete) and typed.kind is not ValueKind.BOOL):
             self.findings.report(
                 ProgramCode.MISMATCH,
                 expr.span,
@@ -367,7 +366,7 @@ class Elaborator(References):
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return UNKNOWN
         for side, typed in ((expr.left, left), (expr.right, right)):
-            if isinstance(typed, Relation | Junction):
+            if isinstance(typed, LinearComparison | Junction):
                 self.findings.report(
                     ProgramCode.MISMATCH,
                     side.span,
@@ -379,8 +378,8 @@ class Elaborator(References):
             return self._compared_by_cases(left, expr.span, lambda value: self._comparison(expr, value, right))
         if isinstance(right, Switch):
             return self._compared_by_cases(right, expr.span, lambda value: self._comparison(expr, left, value))
-        assert isinstance(left, Concrete | Linear)
-        assert isinstance(right, Concrete | Linear)
+        assert isinstance(left, Concrete | AffineExpr)
+        assert isinstance(right, Concrete | AffineExpr)
         if left.kind in NUMERIC and right.kind in NUMERIC:
             if isinstance(left, Concrete) and isinstance(right, Concrete):
                 return Concrete(ValueKind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))
@@ -396,36 +395,36 @@ class Elaborator(References):
         return Concrete(ValueKind.BOOL, fold(DomOp(expr.op.value), (left.expr, right.expr), expr.span))  # type: ignore[union-attr]
 
     def _compared_by_cases(
-        self, switch: Switch, span: Span, compare: Callable[[Concrete | Linear | Switch], Typed]
+        self, switch: Switch, span: Span, compare: Callable[[Concrete | AffineExpr | Switch], Typed]
     ) -> Typed:
         then, otherwise = compare(switch.then), compare(switch.otherwise)
-        if not isinstance(then, Concrete | Relation | Junction) or not isinstance(
-            otherwise, Concrete | Relation | Junction
+        if not isinstance(then, Concrete | LinearComparison | Junction) or not isinstance(
+            otherwise, Concrete | LinearComparison | Junction
         ):
             return UNKNOWN
         first = junction(DomOp.AND, switch.condition, then, span)
         return junction(DomOp.OR, first, junction(DomOp.AND, negation(switch.condition, span), otherwise, span), span)
 
     def relation(
-        self, span: Span, op: CompareOp, left: Concrete | Linear, right: Concrete | Linear
-    ) -> Relation | Unknown:
+        self, span: Span, op: CompareOp, left: Concrete | AffineExpr, right: Concrete | AffineExpr
+    ) -> LinearComparison | Unknown:
         """Return the comparison `left` `op` `right` at `span`, of which at least one side is an int or a real.
 
         Unknown after reporting that the two kinds cannot be compared.
         """
         if self._int_meets_real(span, left, right):
             return UNKNOWN
-        kind = left.kind if isinstance(left, Linear) else right.kind
+        kind = left.kind if isinstance(left, AffineExpr) else right.kind
         try:
             raw = self._combined(BinaryOp.SUBTRACT, left, right, span)
-            assert isinstance(raw, Linear)
-            difference = Linear(kind, gathered(raw.terms), raw.constant)
+            assert isinstance(raw, AffineExpr)
+            difference = AffineExpr(gathered(raw.terms), raw.constant, span, kind)
         except ValueTooLarge:
             return self._too_large(span)
         first, second = (show_affine(affine(side, span), self.scope.slots) for side in (left, right))
-        return Relation(difference, op, first, second, span)
+        return LinearComparison(difference, op, first, second)
 
-    def _incomparable(self, expr: ast.Compare, left: Concrete | Linear, right: Concrete | Linear) -> None:
+    def _incomparable(self, expr: ast.Compare, left: Concrete | AffineExpr, right: Concrete | AffineExpr) -> None:
         chained = isinstance(expr.left, ast.Compare) or isinstance(expr.right, ast.Compare)
         self.findings.report(
             ProgramCode.MISMATCH,
@@ -447,8 +446,8 @@ class Elaborator(References):
             return self._by_cases(left, expr.span, lambda value: self._arithmetic(expr, value, right))
         if isinstance(right, Switch):
             return self._by_cases(right, expr.span, lambda value: self._arithmetic(expr, left, value))
-        assert isinstance(left, Concrete | Linear)
-        assert isinstance(right, Concrete | Linear)
+        assert isinstance(left, Concrete | AffineExpr)
+        assert isinstance(right, Concrete | AffineExpr)
         if self._int_meets_real(expr.span, left, right) or self._nonlinear(expr, left, right):
             return UNKNOWN
         try:
@@ -467,39 +466,39 @@ class Elaborator(References):
         except ValueTooLarge:
             return self._too_large(expr.span)
 
-    def _combined(self, op: BinaryOp, left: Concrete | Linear, right: Concrete | Linear, span: Span) -> Typed:
+    def _combined(self, op: BinaryOp, left: Concrete | AffineExpr, right: Concrete | AffineExpr, span: Span) -> Typed:
         if isinstance(left, Concrete) and isinstance(right, Concrete):
             return Concrete(ValueKind.NUMBER, _folded(op, left.expr, right.expr, span))
         if op is BinaryOp.MULTIPLY:
-            linear, factor = (left, right) if isinstance(left, Linear) else (right, left)
-            assert isinstance(linear, Linear)
+            linear, factor = (left, right) if isinstance(left, AffineExpr) else (right, left)
+            assert isinstance(linear, AffineExpr)
             assert isinstance(factor, Concrete)
             return scaled(linear, factor.expr, span)
         if op is BinaryOp.DIVIDE:
-            assert isinstance(left, Linear)
+            assert isinstance(left, AffineExpr)
             assert isinstance(right, Concrete)
             return divided(left, right.expr, span)
-        kind = left.kind if isinstance(left, Linear) else right.kind
-        first = left if isinstance(left, Linear) else Linear(kind, (), left.expr)
-        second = right if isinstance(right, Linear) else Linear(kind, (), right.expr)
+        kind = left.kind if isinstance(left, AffineExpr) else right.kind
+        first = left if isinstance(left, AffineExpr) else AffineExpr((), left.expr, span, kind)
+        second = right if isinstance(right, AffineExpr) else AffineExpr((), right.expr, span, kind)
         return total(first, second if op is BinaryOp.ADD else negated(second, span), span)
 
     def _negative(self, expr: ast.Unary, typed: Typed) -> Typed:
         if not self._numeric(expr.operand, typed, "-") or isinstance(typed, Unknown):
             return UNKNOWN
-        assert isinstance(typed, Concrete | Linear | Switch)
+        assert isinstance(typed, Concrete | AffineExpr | Switch)
         return self._minus(typed, expr.span)
 
-    def _minus(self, value: Concrete | Linear | Switch, span: Span) -> Typed:
+    def _minus(self, value: Concrete | AffineExpr | Switch, span: Span) -> Typed:
         match value:
             case Switch():
                 return self._by_cases(value, span, lambda one: self._minus(one, span))
-            case Linear():
+            case AffineExpr():
                 return negated(value, span)
             case Concrete():
                 return Concrete(ValueKind.NUMBER, fold(DomOp.NEGATE, (value.expr,), span))
 
-    def _power(self, expr: ast.Binary, base: Concrete | Linear, exponent: Concrete | Linear) -> Typed:
+    def _power(self, expr: ast.Binary, base: Concrete | AffineExpr, exponent: Concrete | AffineExpr) -> Typed:
         values = [side.value for side in (base, exponent) if isinstance(side, Concrete)]
         match values:
             case [Fraction() as number, Fraction(denominator=1) as repeated] if repeated >= 0:
@@ -523,7 +522,7 @@ class Elaborator(References):
             self._numeric(argument, typed, expr.function)
             for argument, typed in zip(expr.arguments, arguments, strict=True)
         ]
-        values = [typed for typed in arguments if isinstance(typed, Concrete | Linear | Switch)]
+        values = [typed for typed in arguments if isinstance(typed, Concrete | AffineExpr | Switch)]
         if not all(fits) or len(values) < len(arguments):
             return UNKNOWN
         exprs = [value.expr for value in values if isinstance(value, Concrete)]
@@ -531,16 +530,16 @@ class Elaborator(References):
             return Concrete(ValueKind.NUMBER, fold(op, tuple(exprs), expr.span))
         if op is DomOp.ABS:
             opposite = self._minus(values[0], expr.span)
-            assert isinstance(opposite, Concrete | Linear | Switch)
+            assert isinstance(opposite, Concrete | AffineExpr | Switch)
             values.append(opposite)
         best: Typed = values[0]
         for value in values[1:]:
-            if isinstance(best, Concrete | Linear | Switch):
+            if isinstance(best, Concrete | AffineExpr | Switch):
                 best = self._larger(expr, CompareOp.LE if op is DomOp.MIN else CompareOp.GE, best, value)
         return best
 
     def _larger(
-        self, expr: ast.Call, op: CompareOp, left: Concrete | Linear | Switch, right: Concrete | Linear | Switch
+        self, expr: ast.Call, op: CompareOp, left: Concrete | AffineExpr | Switch, right: Concrete | AffineExpr | Switch
     ) -> Typed:
         if leaves(left) * leaves(right) > _MOST_CASES // 2:
             self.findings.report(
@@ -563,12 +562,15 @@ class Elaborator(References):
         return Switch(relation.difference.kind, relation, left, right)
 
     def _by_cases(
-        self, value: Concrete | Linear | Switch, span: Span, change: Callable[[Concrete | Linear | Switch], Typed]
+        self,
+        value: Concrete | AffineExpr | Switch,
+        span: Span,
+        change: Callable[[Concrete | AffineExpr | Switch], Typed],
     ) -> Typed:
         if not isinstance(value, Switch):
             return change(value)
         then, otherwise = change(value.then), change(value.otherwise)
-        numeric = Concrete | Linear | Switch
+        numeric = Concrete | AffineExpr | Switch
         if not isinstance(then, numeric) or not isinstance(otherwise, numeric):
             return UNKNOWN
         if leaves(then) + leaves(otherwise) > _MOST_CASES:
@@ -585,7 +587,7 @@ class Elaborator(References):
 
         `typed` is the meaning of `expr`, and `operation` names the operation in the message.
         """
-        if isinstance(typed, Unknown) or (isinstance(typed, Concrete | Linear | Switch) and typed.kind in NUMERIC):
+        if isinstance(typed, Unknown) or (isinstance(typed, Concrete | AffineExpr | Switch) and typed.kind in NUMERIC):
             return True
         self.findings.report(
             ProgramCode.MISMATCH,
@@ -595,11 +597,11 @@ class Elaborator(References):
         )
         return False
 
-    def _int_meets_real(self, span: Span, left: Concrete | Linear, right: Concrete | Linear) -> bool:
+    def _int_meets_real(self, span: Span, left: Concrete | AffineExpr, right: Concrete | AffineExpr) -> bool:
         if {left.kind, right.kind} != {ValueKind.INT, ValueKind.REAL}:
             return False
-        assert isinstance(left, Linear)
-        assert isinstance(right, Linear)
+        assert isinstance(left, AffineExpr)
+        assert isinstance(right, AffineExpr)
         integer, real = (left, right) if left.kind is ValueKind.INT else (right, left)
         self.findings.report(
             ProgramCode.INT_MEETS_REAL,
@@ -609,10 +611,10 @@ class Elaborator(References):
         )
         return True
 
-    def _nonlinear(self, expr: ast.Binary, left: Concrete | Linear, right: Concrete | Linear) -> bool:
-        if isinstance(right, Concrete) and not (expr.op is BinaryOp.POWER and isinstance(left, Linear)):
+    def _nonlinear(self, expr: ast.Binary, left: Concrete | AffineExpr, right: Concrete | AffineExpr) -> bool:
+        if isinstance(right, Concrete) and not (expr.op is BinaryOp.POWER and isinstance(left, AffineExpr)):
             return False
-        names = [self.variable_of(side) for side in (left, right) if isinstance(side, Linear)]
+        names = [self.variable_of(side) for side in (left, right) if isinstance(side, AffineExpr)]
         notes = ["a real or int expression is a sum of variables, each times constants or DOM values"]
         if expr.op is BinaryOp.MULTIPLY and len(names) == 2:
             message = f"the product of `{names[0]}` and `{names[1]}` is not linear: products only with constants or DOM"
@@ -656,7 +658,7 @@ class Elaborator(References):
         self.report_value(ProgramCode.TOO_LARGE, span, "this number has too many digits", notes=notes)
         return UNKNOWN
 
-    def variable_of(self, linear: Linear) -> str:
+    def variable_of(self, linear: AffineExpr) -> str:
         """Return the name, as the user wrote it, of the first variable in the linear form `linear`."""
         return show_read(linear.terms[0][1], self.scope.slots)
 
@@ -672,7 +674,7 @@ def _folded(op: BinaryOp, left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
 
 
 def _kind_word(typed: Typed) -> str:
-    return typed.kind.value if isinstance(typed, Concrete | Linear | Switch) else "a condition"
+    return typed.kind.value if isinstance(typed, Concrete | AffineExpr | Switch) else "a condition"
 
 
 # --- Checks that a value fits its variable ----------------------------------------------------------------------------
@@ -722,7 +724,7 @@ class Fitting:
         if isinstance(typed, Unknown):
             return None
         kind = kind_of(type_)
-        if isinstance(typed, Linear) and typed.kind is not kind:
+        if isinstance(typed, AffineExpr) and typed.kind is not kind:
             other = self._elaborator.variable_of(typed)
             integer, real = (name, other) if kind is ValueKind.INT else (other, name)
             self._elaborator.findings.report(
@@ -732,7 +734,7 @@ class Fitting:
                 notes=(never_meet(self._elaborator.findings.source),),
             )
             return None
-        if not isinstance(typed, Linear) and not (isinstance(typed, Concrete) and typed.kind is ValueKind.NUMBER):
+        if not isinstance(typed, AffineExpr) and not (isinstance(typed, Concrete) and typed.kind is ValueKind.NUMBER):
             self._mismatch(type_, typed, expr, name)
             return None
         result = affine(typed, expr.span)
@@ -763,12 +765,12 @@ class Fitting:
         self, type_: BoolType | DomType | IntType | RealType, typed: Typed, expr: ast.Expr, name: str
     ) -> None:
         snippet = self._elaborator.findings.snippet(expr.span)
-        if isinstance(typed, Concrete | Linear | Switch):
+        if isinstance(typed, Concrete | AffineExpr | Switch):
             what = typed.kind.value
         else:
-            assert isinstance(typed, Relation | Junction)
+            assert isinstance(typed, LinearComparison | Junction)
             what = ValueKind.BOOL.value
-        if isinstance(typed, Linear | Switch):
+        if isinstance(typed, AffineExpr | Switch):
             note = "compare it in a condition, and assign concrete values in the branches"
         elif isinstance(type_, BoolType):
             note = "a bool takes true, false or a condition"

@@ -22,10 +22,10 @@ from dipc.text.core import (
     DomExpr,
     DomOp,
     Junction,
+    LinearComparison,
     ProgramCode,
     Read,
     ReadElement,
-    Relation,
     Slot,
     Typed,
     Unknown,
@@ -134,7 +134,7 @@ def _holds(condition: Condition, values: Sequence[Value]) -> bool:
             truth = _value(expr, values)
             assert isinstance(truth, bool)
             return truth
-        case Relation(difference=difference, op=op):
+        case LinearComparison(difference=difference, op=op):
             total = _number(difference.constant, values)
             for coefficient, read in difference.terms:
                 total += _number(coefficient, values) * _number(read, values)

@@ -23,7 +23,6 @@ from dipc.text.core import (
     DomExpr,
     DomType,
     IntType,
-    Linear,
     Place,
     ProgramCode,
     RealType,
@@ -446,7 +445,7 @@ class Sampling:
         if noise.ends is not None:
             support = ends(noise.ends, law, self._elaborator)
             law, slope = (law, None) if support is None else (law.with_ends(*support), slope)
-        center: AffineExpr | None = AffineExpr((), Const(Fraction(0)), statement.span)
+        center: AffineExpr | None = AffineExpr((), Const(Fraction(0)), statement.span, ValueKind.NUMBER)
         if noise.mean is not None:
             name = place.target.name if place is not None else f"the mean of {law.keyword}"
             center = self._fitting.affine(type_, mean, noise.mean, name) if suits else None
@@ -515,8 +514,8 @@ class Sampling:
             return None
         if isinstance(typed, Concrete) and typed.kind is ValueKind.NUMBER:
             return typed.expr
-        assert isinstance(typed, Concrete | Linear | Switch)
-        what = typed.kind.value if isinstance(typed, Concrete | Linear) else "a comparison of reals or ints"
+        assert isinstance(typed, Concrete | AffineExpr | Switch)
+        what = typed.kind.value if isinstance(typed, Concrete | AffineExpr) else "a comparison of reals or ints"
         written = self._findings.snippet(expr.span)
         if self._findings.source.tree is None:
             variables = "variables with a finite domain, such as `{0..5}`, and the variable of Exp"

@@ -15,12 +15,12 @@ from dipc.text.core import (
     ONE,
     UNKNOWN,
     ZERO,
+    AffineExpr,
     BoolType,
     Concrete,
     Const,
     DomExpr,
     DomType,
-    Linear,
     ProgramCode,
     Read,
     ReadElement,
@@ -450,7 +450,7 @@ class References:
         assert array.low is not None
         if not isinstance(index, Concrete) or index.kind is not ValueKind.NUMBER:
             if not isinstance(index, type(UNKNOWN)):
-                what = index.kind.value if isinstance(index, Concrete | Linear | Switch) else "a condition"
+                what = index.kind.value if isinstance(index, Concrete | AffineExpr | Switch) else "a condition"
                 self.findings.report(
                     ProgramCode.MISMATCH,
                     expr.index.span,
@@ -539,5 +539,5 @@ def read(variable: DeclaredVariable, access: Read | ReadElement) -> Typed:
     assert variable.type is not None
     kind = kind_of(variable.type)
     if kind in (ValueKind.REAL, ValueKind.INT):
-        return Linear(kind, ((ONE, access),), ZERO)
+        return AffineExpr(((ONE, access),), ZERO, access.span, kind)
     return Concrete(kind, access)

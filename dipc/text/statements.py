@@ -13,6 +13,7 @@ from dipc.text.ast import CompareOp, Role, walk, weighing
 from dipc.text.core import (
     NUMERIC,
     UNKNOWN,
+    AffineExpr,
     Apply,
     BoolType,
     Branch,
@@ -26,14 +27,12 @@ from dipc.text.core import (
     IntType,
     Jump,
     Junction,
-    Linear,
     LinearComparison,
     Place,
     ProgramCode,
     Read,
     ReadElement,
     RealType,
-    Relation,
     Slot,
     Store,
     Switch,
@@ -42,7 +41,6 @@ from dipc.text.core import (
     Unknown,
     Value,
     ValueKind,
-    affine,
     counted,
     fold,
     is_condition,
@@ -116,9 +114,8 @@ class Assembler:
         match condition:
             case Concrete():
                 self.emit(Branch(condition.expr, then, otherwise, span))
-            case Relation(difference, op):
-                test = LinearComparison(affine(difference, condition.span), op, condition.text)
-                self.emit(Branch(test, then, otherwise, condition.span))
+            case LinearComparison():
+                self.emit(Branch(condition, then, otherwise, condition.difference.span))
             case Junction(op, left, right):
                 rest = self.label()
                 if op is DomOp.AND:
@@ -273,7 +270,7 @@ class StatementLowering:
     def _branch(self, condition: Typed, then: int, otherwise: int, span: Span) -> None:
         if self._elaborator.dead:
             return
-        if isinstance(condition, Concrete | Relation | Junction):
+        if isinstance(condition, Concrete | LinearComparison | Junction):
             self._assembler.branch(condition, then, otherwise, span)
         else:  # a wrong condition: both branches remain possible for the later checks
             self._emit(Branch(Apply(DomOp.OR, (), span), then, otherwise, span))
@@ -329,9 +326,8 @@ class StatementLowering:
         match place.type:
             case None:
                 return False
-            case BoolType() if isinstance(typed, Relation):
-                test = LinearComparison(affine(typed.difference, typed.span), typed.op, typed.text)
-                self._emit(Store(target, test, span))
+            case BoolType() if isinstance(typed, LinearComparison):
+                self._emit(Store(target, typed, span))
                 return True
             case BoolType() if isinstance(typed, Junction):
                 self._store_by_jumps(target, typed, span)
@@ -340,7 +336,7 @@ class StatementLowering:
                 return self._store(place, counted(typed, statement.value.span), statement)
             case DomType() if isinstance(typed, Switch):
                 return self._by_cases(typed, span, lambda value: self._store(place, value, statement))
-            case DomType() as type_ if isinstance(typed, Linear) and typed.kind is ValueKind.INT:
+            case DomType() as type_ if isinstance(typed, AffineExpr) and typed.kind is ValueKind.INT:
                 return self._store_by_values(place, type_, typed, statement)
             case BoolType() | DomType() as type_:
                 value = self._fitting.concrete(type_, typed, statement.value, name)
@@ -357,7 +353,7 @@ class StatementLowering:
             case unreachable:
                 assert_never(unreachable)
 
-    def _store_by_values(self, place: Place, type_: DomType, value: Linear, statement: ast.Assign) -> bool:
+    def _store_by_values(self, place: Place, type_: DomType, value: AffineExpr, statement: ast.Assign) -> bool:
         """Emit the assignment of the int `value` to `place`, whose type `type_` is finite; return False for a mistake.
 
         The int is compared with the values of the type. On a path where it is none of them, the program has a fault.
@@ -388,7 +384,7 @@ class StatementLowering:
         assembler.place(end)
         return True
 
-    def _versus(self, value: Linear, op: CompareOp, number: Fraction, span: Span) -> Condition | Unknown:
+    def _versus(self, value: AffineExpr, op: CompareOp, number: Fraction, span: Span) -> Condition | Unknown:
         return self._elaborator.relation(span, op, value, Concrete(ValueKind.NUMBER, Const(number)))
 
     def _either(

@@ -50,6 +50,7 @@ from dipc.text.core import (
     Slot,
     Store,
     Target,
+    ValueKind,
 )
 from dipc.text.diagnostic import SourceText, Span
 from dipc.text.program import CoreProgram
@@ -106,7 +107,10 @@ class Writer:
     def affine(self, form):
         terms, constant = form
         return AffineExpr(
-            tuple((self.dom(factor), read(slot)) for slot, factor in terms.items()), self.dom(constant), HERE
+            tuple((self.dom(factor), read(slot)) for slot, factor in terms.items()),
+            self.dom(constant),
+            HERE,
+            ValueKind.REAL,
         )
 
     def dom(self, value):
@@ -174,7 +178,7 @@ class Writer:
                 raise AssertionError(statement)
 
     def test(self, form, how):
-        return LinearComparison(self.affine(form), CompareOp(how), "")
+        return LinearComparison(self.affine(form), CompareOp(how), "", "")
 
     def branches(self, at, then, otherwise):
         self.block(then)
