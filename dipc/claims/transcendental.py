@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -83,22 +83,17 @@ class EnclosedClaim:
     """A stronger and a weaker claim without transcendental numbers, which enclose a claim that has them.
 
     Both are equal if the claim can be written exactly. `texts` has alpha, beta and gamma in the user's words. If some
-    ends of the claim's intervals of eps are irrational, `eps` is their text, and the stronger claim is about larger
-    intervals. In this case `touching` is a stronger claim that also holds if the claim is tight at an irrational end.
-    If the claim is about a single irrational eps, `is_point` is True, and the weaker claim is about an interval around
-    this eps: the claim is refuted only if the weaker one fails throughout the interval. `outside` is a function of eps
-    that is 0 on the claim's intervals and positive on the rest of the stronger claim's; None if none is known.
+    ends of the claim's intervals of eps are irrational, `ranges` has rational ends around them, and the stronger claim
+    is about the larger intervals. In this case `touching` is a stronger claim that also holds if the claim is tight at
+    an irrational end. If the claim is about a single irrational eps, the weaker claim is about an interval around this
+    eps: the claim is refuted only if the weaker one fails throughout the interval.
     """
 
     stronger: ClaimOptions
     weaker: ClaimOptions
     texts: Mapping[str, str]
-    eps: str | None = None
     touching: ClaimOptions | None = None
-    is_point: bool = False
-    outside: Expr | None = None
-    #: The irrational ends of the claim's intervals, by the rationals that replace them in the two claims.
-    ends: Mapping[Fraction, TypedEnd] = field(default_factory=dict)
+    ranges: EnclosedIntervals | None = None
 
 
 @frozen
@@ -118,6 +113,11 @@ class EnclosedIntervals:
     ends: Mapping[Fraction, TypedEnd]
     #: The greatest end of all, if it is a number of a known form; None for infinity.
     greatest: Real | None
+
+    @property
+    def is_point(self) -> bool:
+        """Whether the claim is about a single irrational eps."""
+        return self.smaller is None
 
 
 def enclosed_claim(
@@ -150,11 +150,8 @@ def enclosed_claim(
             rest,
             stronger=on_larger,
             weaker=replace(rest.weaker, eps=ranges.smaller or ranges.larger),
-            eps=ranges.written,
             touching=touching,
-            is_point=ranges.smaller is None,
-            outside=ranges.outside,
-            ends=ranges.ends,
+            ranges=ranges,
         )
     if not (any(_WORDS.search(str(getattr(options, name))) for name in _PARTS) or is_transcendental(program.claim)):
         return None  # This is known without parsing.

@@ -12,13 +12,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import fields
-from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TextIO
 
 from dipc.above import VERSION
 from dipc.cli.terminal import ClosedOutput, ExitCode, look_of, refused_result, write, write_diagnostics
-from dipc.frozen import frozen
+from dipc.frozen import LazyModule, frozen
 from dipc.outcome.outcome import Look, Outcome, render
 from dipc.text.diagnostic import DiagnosticError, bad_input
 
@@ -48,17 +48,9 @@ _LATER = {
 }
 
 
-class _LazyModules:
-    """The modules that commands import when they first need them, by their names in the commands.
-
-    Most runs need none of them, and some need libraries that are not always installed.
-    """
-
-    def __getattr__(self, name: str) -> Any:
-        return import_module(_LATER[name])
-
-
-later = _LazyModules()
+#: The modules that commands import when they first need them, by their names in the commands. Most runs need none of
+#: them, and some need libraries that are not always installed.
+later = SimpleNamespace(**{name: LazyModule(module) for name, module in _LATER.items()})
 
 
 #: The receiver of answers in a web page: it takes an answer, and the words of the command line that asks for it.

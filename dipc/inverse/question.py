@@ -116,16 +116,17 @@ class Question:
         if enclosed is None:
             return None
         around = None
-        if enclosed.is_point:
-            (around,) = claimed_intervals(core, enclosed.stronger.eps)
+        ranges = enclosed.ranges
+        if ranges is not None and ranges.is_point:
+            (around,) = claimed_intervals(core, ranges.larger)
         stronger, weaker = (
             replace(
                 self,
                 options=as_written(core, claim, self.options),
-                written_eps=enclosed.eps,
+                written_eps=None if ranges is None else ranges.written,
                 around=around,
-                outside=enclosed.outside,
-                ends=enclosed.ends,
+                outside=None if ranges is None else ranges.outside,
+                ends={} if ranges is None else ranges.ends,
             )
             for claim in (enclosed.stronger, enclosed.weaker)
         )

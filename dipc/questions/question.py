@@ -147,7 +147,7 @@ def _enclosed_source(
     """
     core = program.core
     enclosed = enclosed_claim(core, options, () if table is None else table.columns, left_open(core, number))
-    if enclosed is None or (enclosed.stronger == enclosed.weaker and enclosed.eps is None):
+    if enclosed is None or (enclosed.stronger == enclosed.weaker and enclosed.ranges is None):
         return source(options if enclosed is None else enclosed.stronger)
     stronger = source(enclosed.stronger)
     if stronger.numbers is not None and stronger.numbers[1] < 0:
@@ -157,13 +157,14 @@ def _enclosed_source(
         )
         raise bad_input("E0615", message, f'restrict it: --for-all "{number} >= 0"')
     others = () if enclosed.touching is None else (source(enclosed.touching),)
+    ranges = enclosed.ranges
     return Enclosed(
         stronger,
         source(enclosed.weaker),
         enclosed.texts,
         others=others,
-        irrational=None if enclosed.eps is None else (enclosed.eps, enclosed.ends),
-        relation=WeakerClaim.AROUND if enclosed.is_point else WeakerClaim.IMPLIED,
+        irrational=None if ranges is None else (ranges.written, ranges.ends),
+        relation=WeakerClaim.AROUND if ranges is not None and ranges.is_point else WeakerClaim.IMPLIED,
     )
 
 

@@ -18,13 +18,12 @@ from dipc.text.diagnostic import DiagnosticError, render
 
 
 class Unexpected(Exception):
-    """Raised for a claim with an unexpected result; the text of the exception is the whole report."""
+    """Raised for a claim with an unexpected result: `undecided` is True if it has no verdict, but one was expected."""
 
-
-class UnexpectedlyUndecided(Unexpected):
-    """Raised for a claim without a verdict, although a verdict was expected."""
-
-    dipc_undecided = True
+    def __init__(self, report: str, *, undecided: bool) -> None:
+        """Raise with the text `report`, the whole report of the claim, and whether it is `undecided`."""
+        super().__init__(report)
+        self.dipc_undecided = undecided
 
 
 class ClaimsFile(pytest.File):
@@ -74,8 +73,8 @@ class ClaimItem(pytest.Item):
         tested = outcome_of(self.claim, None)
         if tested.kind is SuiteResult.PASSED:
             return
-        kind = UnexpectedlyUndecided if tested.kind is SuiteResult.UNDECIDED else Unexpected
-        raise kind(f"expected {self.claim.expect}\n\n{tested.text}\nreplay: {shlex.join(self.claim.command())}")
+        text = f"expected {self.claim.expect}\n\n{tested.text}\nreplay: {shlex.join(self.claim.command())}"
+        raise Unexpected(text, undecided=tested.kind is SuiteResult.UNDECIDED)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object) -> Any:
         """Return the report in `excinfo` alone, without lines of Python."""
@@ -98,6 +97,6 @@ class RowItem(ClaimItem):
         row = self.report().rows[self.row - 1]
         if row.verdict is Verdict.ACCURATE:
             return
-        kind = UnexpectedlyUndecided if row.verdict is Verdict.UNDECIDED else Unexpected
         replay = shlex.join([*self.claim.command(), "--closed-form", str(self.row)])
-        raise kind(f"expected accurate\n\n{row_text(row)}\nreplay: {replay}")
+        text = f"expected accurate\n\n{row_text(row)}\nreplay: {replay}"
+        raise Unexpected(text, undecided=row.verdict is Verdict.UNDECIDED)
