@@ -35,7 +35,8 @@ from dipc.questions.privacy.laws import Subject
 from dipc.questions.privacy.loss import IMPOSSIBLE, integer_table
 from dipc.simulation.compare import lower_end, upper_end
 from dipc.simulation.conform import Observed, given_observed, is_path, read_observed
-from dipc.text.core import IntType, RealType, Value, show_value
+from dipc.text.ast import BaseType
+from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import bad_input
 
 #: The default confidence of the bound.
@@ -210,7 +211,7 @@ def _laws_of(program: Program, values: Sequence[Mapping[str, Value]], eps: Fract
     """
     if _has_real(program):
         return _RealLaws(program, values, eps)
-    whole = [slot.name for slot in program.core.output_slots if isinstance(slot.type, IntType)]
+    whole = [slot.name for slot in program.core.output_slots if slot.type is BaseType.INT]
     if not whole:
         return _FiniteLaws(program, values, eps)
     try:
@@ -222,7 +223,7 @@ def _laws_of(program: Program, values: Sequence[Mapping[str, Value]], eps: Fract
 
 def _has_real(program: Program) -> bool:
     slots = program.core.slots
-    return any(isinstance(slots[slot].type, RealType) for slot in program.core.outputs)
+    return any(slots[slot].type is BaseType.REAL for slot in program.core.outputs)
 
 
 @frozen

@@ -32,7 +32,8 @@ from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.measure.event import Event, Noise
 from dipc.noise.law import Law
-from dipc.text.core import Branch, RealType
+from dipc.text.ast import BaseType
+from dipc.text.core import Branch
 from dipc.text.program import CoreProgram
 
 # --- Connected components of noises, with the real inputs left open ---------------------------------------------------
@@ -240,7 +241,7 @@ def template(
         if not value.noises:
             points += sides
             continue
-        if isinstance(program.slots[slot].type, RealType) and len(sides) > 1:
+        if program.slots[slot].type is BaseType.REAL and len(sides) > 1:
             random_balls.append(slot)
         bounds += sides
     independent = components(exit_state.noises, bounds)

@@ -30,7 +30,7 @@ from dipc.chain.state import (
 from dipc.frozen import frozen
 from dipc.noise.law import Law
 from dipc.text import core as operations
-from dipc.text.ast import CompareOp, Role, walk
+from dipc.text.ast import BaseType, CompareOp, Role, walk
 from dipc.text.core import (
     AffineExpr,
     Apply,
@@ -40,7 +40,6 @@ from dipc.text.core import (
     DomType,
     ExitInstruction,
     Instruction,
-    IntType,
     Jump,
     LinearComparison,
     Read,
@@ -122,7 +121,7 @@ class Flow:
         if form.noises:
             draw = self.program.instructions[form.noises[0][0]]
             return isinstance(draw, SampleNoise) and draw.law.whole
-        return bool(form.inputs) and isinstance(self.program.slots[form.inputs[0][0]].type, IntType)
+        return bool(form.inputs) and self.program.slots[form.inputs[0][0]].type is BaseType.INT
 
     @property
     def may_have_runs(self) -> bool:
@@ -142,7 +141,7 @@ class Flow:
         A value of a domain becomes the equal object in the domain.
         """
         domain = self.domains.get(slot)
-        if domain is None and not isinstance(self.program.slots[slot].type, IntType):
+        if domain is None and self.program.slots[slot].type is not BaseType.INT:
             return lambda value: value
 
         def admitted(value: Value) -> Value:

@@ -29,8 +29,8 @@ from dipc.linear.halfspace import (
     sorted_terms,
 )
 from dipc.noise.law import Law
-from dipc.text.ast import NEGATED, CompareOp, Expr
-from dipc.text.core import BoolType, DomType, Slot, Value, show_value
+from dipc.text.ast import NEGATED, BaseType, CompareOp, Expr
+from dipc.text.core import DomType, Slot, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 from dipc.text.printer import signed_sum
 from dipc.text.program import CoreProgram
@@ -226,7 +226,7 @@ def finite_values(slot: Slot) -> tuple[Value, ...]:
     match slot.type:
         case DomType(values=values):
             return values
-        case BoolType():
+        case BaseType.BOOL:
             return (False, True)
     raise AssertionError(f"{slot.name} has no finite type")
 

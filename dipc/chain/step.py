@@ -34,7 +34,7 @@ from dipc.chain.state import (
     irredundant,
 )
 from dipc.text import core as operations
-from dipc.text.ast import COMPARED, CompareOp, Expr, Number
+from dipc.text.ast import COMPARED, BaseType, CompareOp, Expr, Number
 from dipc.text.core import (
     AffineExpr,
     Apply,
@@ -44,7 +44,6 @@ from dipc.text.core import (
     DomOp,
     ExitInstruction,
     Instruction,
-    IntType,
     Jump,
     LinearComparison,
     Read,
@@ -344,7 +343,7 @@ def _in_domain(flow: Flow, slot: int, value: Value, span: Span) -> Value:
 
 def _affine(flow: Flow, state: State, slot: int, expr: AffineExpr) -> Affine:
     form = evaluate_affine(expr, state.values, flow.program.slots)
-    if isinstance(flow.program.slots[slot].type, IntType):
+    if flow.program.slots[slot].type is BaseType.INT:
         numbers = [form.constant, *(coefficient for _, coefficient in (*form.noises, *form.inputs))]
         broken = next((number for number in numbers if number.denominator != 1), None)
         if broken is not None:

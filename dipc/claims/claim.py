@@ -29,8 +29,8 @@ from dipc.claims.table import MISTAKE_LIMIT, Row, Table, first_of_each_claim
 from dipc.frozen import frozen
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import BetaForm, PiecewiseForm, proved_quotient, sign_throughout
-from dipc.text.ast import ClaimedInputs, ClaimField, Expr, IntervalExpr, Name, mentions
-from dipc.text.core import BoolType, DomType, show_value
+from dipc.text.ast import BaseType, ClaimedInputs, ClaimField, Expr, IntervalExpr, Name, mentions
+from dipc.text.core import DomType, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText, bad_input
 from dipc.text.parser import parse_interval
 from dipc.text.printer import language_text, print_expression
@@ -600,9 +600,7 @@ def _has_constant_dd(claim: Claim) -> bool:
     bits = [slot.type for slot in program.input_slots]
     if program.ideal is None or norm == "l1" or len(bits) < 2:
         return False
-    if not all(
-        isinstance(type_, BoolType) or (isinstance(type_, DomType) and len(type_.values) == 2) for type_ in bits
-    ):
+    if not all(type_ is BaseType.BOOL or (isinstance(type_, DomType) and len(type_.values) == 2) for type_ in bits):
         return False
     if claim.alpha is not None and not (isinstance(claim.alpha.tree, Name) and claim.alpha.tree.name == "dd"):
         return False
@@ -634,7 +632,7 @@ def unused_gamma(program: CoreProgram, plain: bool) -> tuple[Diagnostic, ...]:
 
     `plain` says that the program has no metric; otherwise there is no warning.
     """
-    finite = all(isinstance(slot.type, BoolType | DomType) for slot in program.output_slots)
+    finite = all(not slot.is_symbolic for slot in program.output_slots)
     return (_unused(program),) if plain and finite else ()
 
 

@@ -11,7 +11,8 @@ from typing import Any, TypeGuard, assert_never
 from dipc.algebra.numbers import NotExact, parse_rational
 from dipc.frozen import frozen
 from dipc.text import ast
-from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Type, Value, show_value
+from dipc.text.ast import BaseType
+from dipc.text.core import DomType, Slot, Type, Value, show_value
 from dipc.text.declarations import BadValue, NumberReader
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, bad_input, did_you_mean, listing
 from dipc.text.parser import parse_items
@@ -111,18 +112,6 @@ class CellPool:
         }
 
 
-class Column(dict[str, Read]):
-    """A cache for one column: the text of each distinct cell, with the Cell that was read from it, or a Diagnostic."""
-
-    def __init__(self, read: Callable[[str], Read]) -> None:
-        super().__init__()
-        self._read = read
-
-    def __missing__(self, text: str) -> Read:
-        result = self[text] = self._read(text)
-        return result
-
-
 #: The value of the cell `inf`.
 INFINITY = Cell(None, "inf")
 
@@ -140,7 +129,7 @@ def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callab
             note = "only cells of outputs may be left empty"
             return Diagnostic("E0512", f"the input `{name}` is left empty", notes=(note,)) if required else None
         match type:
-            case BoolType():
+            case BaseType.BOOL:
                 if text.lower() in {"true", "false"}:
                     return pool.cell(text.lower() == "true")
                 return Diagnostic(
@@ -148,12 +137,12 @@ def slot_reader(name: str, type: Type, required: bool, pool: CellPool) -> Callab
                 )
             case DomType(values=values):
                 return _member(name, text, values, members, pool)
-            case IntType():
+            case BaseType.INT:
                 cell = _number(text, pool)
                 if isinstance(cell, Cell) and isinstance(cell.value, Fraction) and cell.value.denominator != 1:
                     return Diagnostic("E0511", f"{_quote(text)} is not an integer", notes=("write an integer",))
                 return cell
-            case RealType():
+            case BaseType.REAL:
                 return _number(text, pool)
         assert_never(type)
 
@@ -379,9 +368,9 @@ class Specification:
     def _value_text(self, given: NumberReader, tree: ast.Values, slot: Slot) -> str:
         text = given.text(tree)
         if isinstance(tree, ast.Name | ast.Truth) and text not in self._program.constants:
-            if isinstance(slot.type, DomType | BoolType):
+            if not slot.is_symbolic:
                 return text
-        elif isinstance(slot.type, BoolType) or _is_member(text, slot):
+        elif slot.type is BaseType.BOOL or _is_member(text, slot):
             return text
         return str(given.number(tree))
 
@@ -402,9 +391,9 @@ def _is_member(text: str, slot: Slot) -> bool:
 def _allowed_numbers(slot: Slot, numbers: Iterable[Fraction], span: Span) -> Iterator[Value]:
     wanted = list(numbers)
     match slot.type:
-        case RealType():
+        case BaseType.REAL:
             yield from wanted
-        case IntType() if all(number.denominator == 1 for number in wanted):
+        case BaseType.INT if all(number.denominator == 1 for number in wanted):
             yield from wanted
         case DomType(values=values) if set(wanted) <= set(values):
             yield from wanted

@@ -6,9 +6,10 @@ import csv
 import io
 import os
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, Protocol, cast, overload
 
@@ -16,7 +17,7 @@ from dipc.algebra.numbers import exact_rational
 from dipc.claims.given import (
     Cell,
     CellPool,
-    Column,
+    Read,
     arrays_among,
     beta_reader,
     by_element,
@@ -693,7 +694,11 @@ class _Reader:
     # --- rows -------------------------------------------------------------------------------------
 
     def _rows(
-        self, records: Iterator[list[str]], names: list[str], columns: list[Column], places: dict[str, Excerpt | None]
+        self,
+        records: Iterator[list[str]],
+        names: list[str],
+        columns: Sequence[Callable[[str], Read]],
+        places: dict[str, Excerpt | None],
     ) -> PackedRows:
         position = {name: index for index, name in enumerate(names)}
         order = [position[slot.name] for slot in (*self._inputs, *self._outputs)]
@@ -705,7 +710,7 @@ class _Reader:
             if len(record) != width:
                 self._ragged(number, record, width)
                 continue
-            cells = [column[text] for column, text in zip(columns, record, strict=True)]
+            cells = [column(text) for column, text in zip(columns, record, strict=True)]
             if Diagnostic in map(type, cells):
                 for index, cell in enumerate(cells):
                     if isinstance(cell, Diagnostic):
@@ -764,11 +769,12 @@ class _Reader:
 
     # --- header -----------------------------------------------------------------------------------
 
-    def _column(self, name: str) -> Column:
+    def _column(self, name: str) -> Callable[[str], Read]:
+        # Each distinct text of a column is read once.
         for slot in (*self._inputs, *self._outputs):
             if slot.name == name:
-                return Column(slot_reader(name, slot.type, slot in self._inputs, self._pool))
-        return Column(beta_reader(self._pool) if name == "beta" else claim_reader(name, self._pool))
+                return cache(slot_reader(name, slot.type, slot in self._inputs, self._pool))
+        return cache(beta_reader(self._pool) if name == "beta" else claim_reader(name, self._pool))
 
     def _check_header(self, header: list[str], names: list[str]) -> None:
         known = [slot.name for slot in (*self._inputs, *self._outputs)]

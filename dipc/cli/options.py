@@ -24,8 +24,8 @@ from dipc.decide.engine import Engine
 from dipc.options import Options
 from dipc.outcome.words import UserQuestion
 from dipc.program.program import Program, as_program, load_source, source_at
-from dipc.text.ast import Element, Item, Name, Values
-from dipc.text.core import BoolType, DomType, IntType, RealType, Slot, Value, show_value
+from dipc.text.ast import BaseType, Element, Item, Name, Values
+from dipc.text.core import DomType, Slot, Value, show_value
 from dipc.text.declarations import BadValue, NumberReader
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span, bad_input, did_you_mean, listing
 from dipc.text.parser import parse_items, parse_lower_bound
@@ -296,11 +296,11 @@ def _missing(option: str, texts: Sequence[str], missing: Sequence[Slot]) -> Iter
 def example_value(slot: Slot) -> str:
     """Return a value of the type of `slot`, as a user types it."""
     match slot.type:
-        case BoolType():
+        case BaseType.BOOL:
             return "false"
         case DomType(values=values):
             return show_value(values[0])
-        case IntType() | RealType():
+        case BaseType.INT | BaseType.REAL:
             return "0"
     assert_never(slot.type)
 

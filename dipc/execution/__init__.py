@@ -34,8 +34,8 @@ from dipc.claims.table import input_cells
 from dipc.noise.lazy import Inversion, LazyReal, RandomBits, Threshold
 from dipc.program.nearness import place_notes
 from dipc.program.program import Program, ProgramGiven, as_program
-from dipc.text.ast import COMPARED
-from dipc.text.core import IntType, RealType, Value, show_value
+from dipc.text.ast import COMPARED, BaseType
+from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import bad_input, listing
 
 #: The draws, by the number of the noise: an integer, or rate·N as a lazy real.
@@ -384,7 +384,7 @@ class Execution:
     def _output(self, slot: int, value: SlotValue) -> Value | LazyForm | None:
         if isinstance(value, Affine):
             form = self._form(value)
-            form.whole = self._flow.program.slots[slot].type == IntType()
+            form.whole = self._flow.program.slots[slot].type is BaseType.INT
             return form
         assert not isinstance(value, Waiting | Unfinished), "an execution draws each choice at once"
         return None if isinstance(value, Mark) else value
@@ -400,7 +400,7 @@ class Execution:
 def require_grid(program: Program, grid: Fraction | None) -> None:
     """Raise DiagnosticError (E1701) if `program` has real outputs and `grid` is None."""
     core = program.core
-    reals = [slot for slot in core.output_slots if isinstance(slot.type, RealType)]
+    reals = [slot for slot in core.output_slots if slot.type is BaseType.REAL]
     if grid is None and reals:
         names = listing(slot.name for slot in reals)
         message = f"{names} {'is' if len(reals) == 1 else 'are'} real, but no grid is given to round down to"

@@ -33,10 +33,9 @@ from dipc.mechanisms.numbers import Gradient, Inconclusive, RealBall, Trace, Tra
 from dipc.noise.law import Law
 from dipc.noise.laws import law_of
 from dipc.program.program import Program
+from dipc.text.ast import BaseType
 from dipc.text.core import (
-    BoolType,
     DomType,
-    IntType,
     SampleChoice,
     SampleExponential,
     SampleNoise,
@@ -438,7 +437,7 @@ class Validation:
             elif not turn:
                 yield Fraction(0)
             else:
-                number = Fraction(_scattered(turn, place) % 41 - 20, 1 if isinstance(slot.type, IntType) else 4)
+                number = Fraction(_scattered(turn, place) % 41 - 20, 1 if slot.type is BaseType.INT else 4)
                 yield number
 
     def _program_inputs(self, script: Script, trace: Trace) -> list[Value]:
@@ -450,7 +449,7 @@ class Validation:
         for place, (slot, value) in enumerate(zip(self._slots, script.inputs, strict=True)):
             domain = _values(slot)
             if isinstance(value, Fraction) and (domain is None or len(domain) > _FEW_VALUES):
-                whole = isinstance(slot.type, IntType) or (domain is not None and _is_whole(domain))
+                whole = slot.type is BaseType.INT or (domain is not None and _is_whole(domain))
                 value = Traced(value, {("input", place): Fraction(1)}, trace, whole=whole)
             given.append(value)
         return given
@@ -626,7 +625,7 @@ class Validation:
             value = min((each for each in domain if isinstance(each, Fraction)), key=lambda each: abs(each - value))
             if value == old:
                 return None
-        elif isinstance(slot.type, IntType) and value.denominator != 1:
+        elif slot.type is BaseType.INT and value.denominator != 1:
             value = Fraction(value.__floor__() if by < 0 else value.__ceil__())
         inputs[place] = value
         return Script(tuple(inputs), tuple(draws), run.script.later)
@@ -638,7 +637,7 @@ def _scattered(turn: int, place: int) -> int:
 
 def _values(slot: Slot) -> tuple[Value, ...] | None:
     match slot.type:
-        case BoolType():
+        case BaseType.BOOL:
             return (False, True)
         case DomType(values=values):
             return values

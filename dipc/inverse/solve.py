@@ -85,8 +85,7 @@ from dipc.sign.interval import Interval
 from dipc.sign.normal import NormalBeta, NormalSum
 from dipc.sign.optimum import Cell, QuotientValue, decimal_cell, decimal_hull, number_cell
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.text.ast import Expr, Name, mentions, number, rewritten
-from dipc.text.core import IntType
+from dipc.text.ast import BaseType, Expr, Name, mentions, number, rewritten
 from dipc.text.diagnostic import bad_input
 from dipc.text.printer import print_expression
 
@@ -217,7 +216,7 @@ def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
         return _answer(at_zero, digits, Status.SOLVED, (), "", cell=(Fraction(0), Fraction(0)))
     refuted = Fraction(0) if known is Verdict.INACCURATE else None
     core = question.program.core
-    whole = any(isinstance(slot.type, IntType) for slot in core.input_slots)
+    whole = any(slot.type is BaseType.INT for slot in core.input_slots)
     greatest = _GREATEST_OF_INTS if whole else GREATEST_EVERYWHERE
     search = LeastNumber(
         "alpha", lambda alpha: claims_of(question.with_claim(alpha=alpha)), rows, refuted, greatest=greatest

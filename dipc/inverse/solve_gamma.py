@@ -46,7 +46,7 @@ from dipc.sign.optimum import Cell as Enclosure
 from dipc.sign.optimum import Infinite, decimal_hull, limit_at_zero
 from dipc.sign.piecewise import BetaForm
 from dipc.sign.roots import Root
-from dipc.text.core import IntType
+from dipc.text.ast import BaseType
 from dipc.text.diagnostic import DiagnosticError
 from dipc.text.program import CoreProgram
 
@@ -512,7 +512,7 @@ def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCour
     if not any(_balls(event) for event in exits):
         return StepCourse(False, _jumps(probabilities, row, exits))
     slots = {slot for event in exits for slot in _balls(event)}
-    if all(isinstance(program.slots[slot].type, IntType) for slot in slots):
+    if all(program.slots[slot].type is BaseType.INT for slot in slots):
         return StepCourse(True, _jumps(probabilities, row, exits))
     laws = [noise.law for event in exits for component in event.components for noise in component.noises]
     if any(law.whole for law in laws):

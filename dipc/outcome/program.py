@@ -27,7 +27,8 @@ from dipc.outcome.words import assignment_text, count, enclosed_text, rational
 from dipc.program.exits import exits
 from dipc.program.program import OutputProbability, Program, Progress
 from dipc.program.weights import Weights
-from dipc.text.core import IntType, Value, show_value
+from dipc.text.ast import BaseType
+from dipc.text.core import Value, show_value
 from dipc.text.printer import language_text
 from dipc.text.program import CoreProgram
 
@@ -341,7 +342,7 @@ def _with_ints(
 ) -> tuple[OutputProbability, ...]:
     core = program.core
     opened = [slot for slot in core.outputs if core.slots[slot].is_symbolic]
-    if len(opened) != 1 or not isinstance(core.slots[opened[0]].type, IntType):
+    if len(opened) != 1 or core.slots[opened[0]].type is not BaseType.INT:
         return outcomes
     (slot,) = opened
     name, middles = core.slots[slot].name, _middles(program, values, slot)

@@ -12,7 +12,8 @@ from dipc.chain.state import Affine, Answer, Constraint, finite_values
 from dipc.program.metric import InputSet, inner_point
 from dipc.program.nearness import Formula, disjoint, formula_conditions, opposite, place_notes
 from dipc.text import program as syntax
-from dipc.text.core import IntType, ProgramCode, Value, ValueTooLarge
+from dipc.text.ast import BaseType
+from dipc.text.core import ProgramCode, Value, ValueTooLarge
 from dipc.text.diagnostic import Diagnostic, DiagnosticError
 from dipc.text.precondition import Precondition
 from dipc.text.program import CoreProgram
@@ -42,7 +43,7 @@ class AllowedInputs:
         places = tuple(syntax.FormulaSlot(slot, primed=False) for slot in requires.inputs)
         self._formula = syntax.Formula((requires.condition,), requires.slots, places)
         self._finite = [slot for slot in core.inputs if not core.slots[slot].is_symbolic]
-        self._whole = frozenset(slot for slot in core.inputs if isinstance(core.slots[slot].type, IntType))
+        self._whole = frozenset(slot for slot in core.inputs if core.slots[slot].type is BaseType.INT)
         self._symbolic = {slot: Affine.input(slot) for slot in core.inputs if core.slots[slot].is_symbolic}
         self._known: dict[tuple[tuple[type, Value], ...], tuple[tuple[Guards, ...], tuple[Guards, ...]]] = {}
 

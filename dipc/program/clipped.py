@@ -37,7 +37,7 @@ from typing import Any
 from dipc.frozen import frozen
 from dipc.program.program import Program
 from dipc.text import ast
-from dipc.text.core import IntType
+from dipc.text.ast import BaseType
 from dipc.text.diagnostic import DiagnosticError, SourceText, Span
 from dipc.text.parser import parse
 from dipc.text.precondition import ClippedText
@@ -89,7 +89,7 @@ class Clipped:
     def integers(self) -> frozenset[int]:
         """The indices of the int inputs."""
         slots = self.program.core.input_slots
-        return frozenset(place for place, slot in enumerate(slots) if isinstance(slot.type, IntType))
+        return frozenset(place for place, slot in enumerate(slots) if slot.type is BaseType.INT)
 
 
 def clipped(program: Program) -> Clipped | None:
@@ -141,7 +141,7 @@ def _required_box(program: Program) -> list[Extent] | None:
             return None
         ((slot, c),) = guard.form.inputs
         end = -guard.form.constant / c
-        if isinstance(program.core.slots[slot].type, IntType):
+        if program.core.slots[slot].type is BaseType.INT:
             end = Fraction(ceil(end) if c > 0 else floor(end))
         part = _common_part(box[slot], Extent(end, None) if c > 0 else Extent(None, end))
         if part is None:
@@ -205,7 +205,7 @@ def without_accuracy(tree: ast.ProgramTree) -> ast.ProgramTree:
 
 
 def _ints(program: Program) -> frozenset[str]:
-    return frozenset(slot.name.partition("[")[0] for slot in program.core.input_slots if isinstance(slot.type, IntType))
+    return frozenset(slot.name.partition("[")[0] for slot in program.core.input_slots if slot.type is BaseType.INT)
 
 
 #: An input as the text names it: a variable or an array, or one element of an array.

@@ -46,10 +46,9 @@ from dipc.program.weights import Choices, Weights
 from dipc.sign.chart import isolate_roots, place_text
 from dipc.sign.interval import Interval
 from dipc.sign.roots import Root
-from dipc.text.ast import Role
+from dipc.text.ast import BaseType, Role
 from dipc.text.core import (
     Apply,
-    BoolType,
     DomOp,
     DomType,
     Instruction,
@@ -753,6 +752,6 @@ def _places(slot: Slot) -> dict[Value | None, int]:
     match slot.type:
         case DomType(values=values):
             return {value: index for index, value in enumerate([*values, None])}
-        case BoolType():
+        case BaseType.BOOL:
             return {False: 0, True: 1, None: 2}
     raise AssertionError(f"{slot.name} has no finite type")

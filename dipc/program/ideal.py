@@ -46,8 +46,8 @@ from dipc.program.metric import InputSet, Metric, Norm, Point, inner_point
 from dipc.program.nearby import NearbyRun
 from dipc.program.nearness import AllOf, AnyOf, Formula, all_of, opposite, place_notes
 from dipc.program.program import Program
-from dipc.text.ast import CompareOp
-from dipc.text.core import IntType, Value, show_value
+from dipc.text.ast import BaseType, CompareOp
+from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input
 from dipc.text.parser import parse
 from dipc.text.program import CoreProgram
@@ -214,7 +214,7 @@ class Ideal:
     def whole_inputs(self) -> tuple[int, ...]:
         """The program's int inputs, as slots."""
         slots = self.program.core.slots
-        return tuple(slot for slot in self.symbolic_inputs if isinstance(slots[slot].type, IntType))
+        return tuple(slot for slot in self.symbolic_inputs if slots[slot].type is BaseType.INT)
 
     def regions(self, finite: Mapping[int, Value]) -> tuple[Region, ...]:
         """Return the regions of det for `finite`, a value for every DOM and bool input, by slot.
@@ -659,7 +659,7 @@ class Distances:
         self._norm = norm or ideal.metric.norm
         core = ideal.program.core
         self._position = {slot: position for position, slot in enumerate(core.inputs)}
-        self._whole_outputs = [isinstance(slot.type, IntType) for slot in core.output_slots]
+        self._whole_outputs = [slot.type is BaseType.INT for slot in core.output_slots]
         self._whole_inputs = frozenset(ideal.whole_inputs)
         self._finite = [core.slots[slot] for slot in ideal.finite_inputs]
         self._targets: dict[_Key, tuple[InputSet, ...]] = {}

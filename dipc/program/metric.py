@@ -24,8 +24,7 @@ from dipc.program.nearness import (
     opposite,
     output_positions,
 )
-from dipc.text.ast import CompareOp
-from dipc.text.core import IntType
+from dipc.text.ast import BaseType, CompareOp
 from dipc.text.program import CoreMetric, CoreProgram
 
 if TYPE_CHECKING:
@@ -143,7 +142,7 @@ class Metric:
         return opposite(all_of(formula_conditions(self._program, formula, values, inputs, self.is_whole)))
 
     def is_whole(self, form: Affine) -> bool:
-        return isinstance(self._program.slots[form.inputs[0][0]].type, IntType)
+        return self._program.slots[form.inputs[0][0]].type is BaseType.INT
 
     def _unequal(self, one: Answer, two: Answer) -> Formula:
         if isinstance(one, Affine) or isinstance(two, Affine):

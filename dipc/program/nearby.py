@@ -23,12 +23,11 @@ from dipc.chain.flow import Flow
 from dipc.chain.state import Affine, Fault, SlotValue, slots_in
 from dipc.chain.step import evaluate, evaluate_affine, target_slot
 from dipc.program.metric import Norm, Point
-from dipc.text.ast import COMPARED, CompareOp
+from dipc.text.ast import COMPARED, BaseType, CompareOp
 from dipc.text.core import (
     AffineExpr,
     Branch,
     DomExpr,
-    IntType,
     Jump,
     LinearComparison,
     Store,
@@ -128,7 +127,7 @@ class NearbyRun:
                 return (evaluate(expr, values, self._flow.program.slots),)
 
     def _form(self, slot: int, form: Affine) -> Affine:
-        if isinstance(self._flow.program.slots[slot].type, IntType):
+        if self._flow.program.slots[slot].type is BaseType.INT:
             numbers = (form.constant, *(coefficient for _, coefficient in form.inputs))
             if any(number.denominator != 1 for number in numbers):
                 raise NotApplicable

@@ -30,18 +30,16 @@ from dipc.chain.flow import Flow
 from dipc.chain.step import is_never
 from dipc.frozen import frozen
 from dipc.text import core as operations
-from dipc.text.ast import CompareOp, Role
+from dipc.text.ast import BaseType, CompareOp, Role
 from dipc.text.core import (
     AffineExpr,
     Apply,
-    BoolType,
     Branch,
     Const,
     DomExpr,
     DomOp,
     DomType,
     ExitInstruction,
-    IntType,
     Jump,
     LinearComparison,
     Read,
@@ -642,7 +640,7 @@ class SymbolicRun:
         range_ = self.table.ranges[node]
         if isinstance(declared, DomType) and not range_.is_within(declared.values):
             raise NotApplicable(f"`{self._slots[slot].name}` may leave its domain")
-        if isinstance(declared, IntType) and not (range_.whole or range_.is_within(_integers_of(range_))):
+        if declared is BaseType.INT and not (range_.whole or range_.is_within(_integers_of(range_))):
             raise NotApplicable(f"`{self._slots[slot].name}` may not be an integer")
         return node
 
@@ -714,14 +712,14 @@ def linear(table: ExpressionTable, terms: Iterable[Term], constant: DomExpr, rea
 def domain_range(slot: Slot) -> ValueRange:
     """Return the values of the type of `slot`."""
     match slot.type:
-        case BoolType():
+        case BaseType.BOOL:
             return _TRUTH
         case DomType(values=values) if len(values) <= _MOST_VALUES or isinstance(values[0], str):
             return _listed(values)
         case DomType(values=values):
             numbers = [value for value in values if isinstance(value, Fraction)]
             return ValueRange(None, min(numbers), max(numbers), all(value.denominator == 1 for value in numbers))
-        case IntType():
+        case BaseType.INT:
             return ValueRange(None, whole=True)
     return _ANY
 

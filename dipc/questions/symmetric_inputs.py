@@ -21,7 +21,8 @@ from dipc.program.metric import Norm
 from dipc.program.program import Program
 from dipc.questions.report import Exchange, Product, Report
 from dipc.text import ast
-from dipc.text.core import BoolType, DomType, IntType, Value
+from dipc.text.ast import BaseType
+from dipc.text.core import DomType, Value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.precondition import selection_unsupported
@@ -113,7 +114,7 @@ class _ClassSearch:
         values = tuple(_fraction(value) for value in self._values[slot])
         declared = self._given.core.slots[slot].type
         domain = tuple(_fraction(value) for value in declared.values) if isinstance(declared, DomType) else None
-        return symmetry.Position(slot, values, domain, isinstance(self._core.slots[slot].type, IntType))
+        return symmetry.Position(slot, values, domain, self._core.slots[slot].type is BaseType.INT)
 
     def find(self) -> tuple[AlikeInputs, ...]:
         asked = prod(len(self._values[slot]) for slot in self._finite)
@@ -589,7 +590,7 @@ def _is_everything(core: CoreProgram, values: Mapping[int, Sequence[Value]]) -> 
             case DomType(values=domain):
                 if set(values[slot]) != set(domain):
                     return False
-            case BoolType():
+            case BaseType.BOOL:
                 if len(values[slot]) < 2:
                     return False
             case _:

@@ -22,7 +22,8 @@ from dipc.linear.halfspace import Halfspace
 from dipc.noise import law as noise_law
 from dipc.program.ideal import Ideal, Region
 from dipc.program.nearness import AllOf, AnyOf, Formula
-from dipc.text.core import IntType, Value
+from dipc.text.ast import BaseType
+from dipc.text.core import Value
 
 _T = TypeVar("_T")
 
@@ -347,7 +348,7 @@ def apartness(ideal: Ideal) -> Apartness | None:
     there: Mapping[int, Answer] = {slot: Affine.input(slot + shift) for slot in ideal.symbolic_inputs}
 
     def is_integral(form: Affine) -> bool:
-        return isinstance(slots[form.inputs[0][0] % shift].type, IntType)
+        return slots[form.inputs[0][0] % shift].type is BaseType.INT
 
     return Apartness(metric.far_condition(here, there, is_integral), shift)
 

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
@@ -19,13 +20,14 @@ from dipc.algebra.exppoly import ClosedForm, ExpPoly
 from dipc.algebra.limits import Undecided
 from dipc.algebra.numbers import exact_confidence, exact_eps, exact_grid, to_fmpq
 from dipc.algebra.record import Record
-from dipc.claims.given import Cell, CellPool, Column, slot_reader
+from dipc.claims.given import Cell, CellPool, slot_reader
 from dipc.claims.table import cell_text, input_cells
 from dipc.frozen import frozen
 from dipc.measure.measure import Probability
 from dipc.program.program import Program, ProgramGiven, as_program
 from dipc.simulation.compare import CONFIDENCE, Agreement, ComparedRow, clopper_pearson
-from dipc.text.core import IntType, Value, show_value
+from dipc.text.ast import BaseType
+from dipc.text.core import Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, bad_input, listing, read_source
 from dipc.text.program import CoreProgram
 
@@ -275,7 +277,7 @@ def _read(
         note = f"the columns are {listing(wanted, 20)}"
         raise bad_input("E1601", "the header does not fit the outputs", note, place=place)
     pool = CellPool()
-    columns = [Column(slot_reader(slot.name, slot.type, True, pool)) for slot in slots]
+    columns = [cache(slot_reader(slot.name, slot.type, True, pool)) for slot in slots]
     positions = [header.index(slot.name) for slot in slots]
     samples: list[tuple[Values, int]] = []
     mistakes: list[Diagnostic] = []
@@ -285,7 +287,7 @@ def _read(
             continue
         values: list[Value] = []
         for column, index in zip(columns, positions, strict=True):
-            cell = column[texts[index]]
+            cell = column(texts[index])
             if isinstance(cell, Cell) and cell.value is not None:
                 values.append(cell.value)
             elif isinstance(cell, Diagnostic):
@@ -538,7 +540,7 @@ def judge(
     for position in others:
         name = slots[position].name
         try:
-            if isinstance(slots[position].type, IntType):
+            if slots[position].type is BaseType.INT:
                 integers.extend(law.integers(observed, name, position))
             elif observed.ordered:
                 sequence = [_rational(row[position]) for row, _ in observed.rows]

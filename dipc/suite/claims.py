@@ -37,7 +37,6 @@ from dipc.questions.privacy.outcome import PrivacyVerdict, read_claim
 from dipc.questions.question import answer, question_of
 from dipc.questions.report import Report
 from dipc.questions.source import Source as Question
-from dipc.text.core import IntType, RealType
 from dipc.text.diagnostic import (
     Diagnostic,
     DiagnosticError,
@@ -185,7 +184,7 @@ def _all_of(program: Path) -> tuple[str, ...] | None:
         core = load_source(source_at(program), {}).core
     except DiagnosticError:
         return None  # the test reports the error
-    infinite = any(isinstance(slot.type, RealType | IntType) for slot in core.input_slots)
+    infinite = any(slot.is_symbolic for slot in core.input_slots)
     return ("all",) if infinite and core.claimed_inputs is None else None
 
 

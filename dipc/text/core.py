@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import Enum, StrEnum
 from fractions import Fraction
-from typing import TypeGuard, assert_never
+from typing import Literal, TypeGuard, assert_never
 
 from dipc.frozen import frozen
 from dipc.noise.law import Law
-from dipc.text.ast import NEGATED, CompareOp, Expr, Role
+from dipc.text.ast import NEGATED, BaseType, CompareOp, Expr, Role
 from dipc.text.diagnostic import Span
 from dipc.text.printer import Level, Written, applied, infixed, prefixed, signed_sum
 
@@ -76,11 +76,6 @@ Value = Fraction | str | bool
 
 
 @frozen
-class BoolType:
-    """`false` and `true`."""
-
-
-@frozen
 class DomType:
     """A finite domain; `values` in declaration order, all names or all rationals, no duplicates."""
 
@@ -88,17 +83,11 @@ class DomType:
     name: str | None = None
 
 
-@frozen
-class IntType:
-    """Unbounded integers."""
+#: The values of `bool` are `false` and `true`, those of `int` are all integers, and those of `real` all reals.
+Type = BaseType | DomType
 
-
-@frozen
-class RealType:
-    """The reals."""
-
-
-Type = BoolType | DomType | IntType | RealType
+#: The types whose values are concrete in every state of the chain.
+FiniteType = Literal[BaseType.BOOL] | DomType
 
 
 @frozen
@@ -118,7 +107,7 @@ class Slot:
     @property
     def is_symbolic(self) -> bool:
         """Whether the slot holds forms over noises and inputs: true for real and int slots only."""
-        return isinstance(self.type, RealType | IntType)
+        return self.type in (BaseType.REAL, BaseType.INT)
 
 
 # --- DOM and bool expressions ----------------------------------------------------------------------
@@ -445,11 +434,11 @@ def show_values(type_: DomType) -> str:
 def show_type(type_: Type) -> str:
     """Return the text of `type_`: `bool`, `int`, `real`, `{0..3}`, or `answer = {none, bot, top}` with a name."""
     match type_:
-        case BoolType():
+        case BaseType.BOOL:
             return "bool"
-        case IntType():
+        case BaseType.INT:
             return "int"
-        case RealType():
+        case BaseType.REAL:
             return "real"
         case DomType(name=name):
             return show_values(type_) if name is None else f"{name} = {show_values(type_)}"
@@ -541,13 +530,13 @@ MINUS_ONE = Const(Fraction(-1))
 def kind_of(type_: Type) -> ValueKind:
     """Return the kind of the values of `type_`; a DOM holds either names or numbers."""
     match type_:
-        case BoolType():
+        case BaseType.BOOL:
             return ValueKind.BOOL
         case DomType(values=values):
             return ValueKind.NAME if isinstance(values[0], str) else ValueKind.NUMBER
-        case IntType():
+        case BaseType.INT:
             return ValueKind.INT
-        case RealType():
+        case BaseType.REAL:
             return ValueKind.REAL
         case _:
             assert_never(type_)

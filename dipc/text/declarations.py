@@ -11,14 +11,11 @@ from typing import Any, TypeVar, assert_never
 
 from dipc.frozen import frozen
 from dipc.text import ast
-from dipc.text.ast import mentions, walk
+from dipc.text.ast import BaseType, mentions, walk
 from dipc.text.core import (
-    BoolType,
     Const,
     DomType,
-    IntType,
     ProgramCode,
-    RealType,
     Slot,
     Type,
     Value,
@@ -113,15 +110,7 @@ def declare_domains(declarations: Sequence[ast.Declaration], elaborator: Elabora
 def resolve_type(expr: ast.TypeExpr, elaborator: Elaborator) -> Type | None:
     """Return the type that `expr` declares, or None after `elaborator` has reported an error."""
     if isinstance(expr, ast.BaseTypeExpr):
-        match expr.base:
-            case ast.BaseType.BOOL:
-                return BoolType()
-            case ast.BaseType.INT:
-                return IntType()
-            case ast.BaseType.REAL:
-                return RealType()
-            case _:
-                assert_never(expr.base)
+        return expr.base
     return resolve_domain(expr, elaborator)
 
 
@@ -415,14 +404,14 @@ def _initial(
     match type_:
         case None:
             return None
-        case BoolType() | DomType():
+        case BaseType.BOOL | DomType():
             value = fitting.concrete(type_, elaborator.typed(expr), expr, name)
             if isinstance(value, Const):
                 return value.value
             if value is not None:
                 _not_constant(expr.span, elaborator)
             return None
-        case IntType() | RealType():
+        case BaseType.INT | BaseType.REAL:
             linear = fitting.affine(type_, elaborator.typed(expr), expr, name)
             if linear is not None and not linear.terms and isinstance(linear.constant, Const):
                 return linear.constant.value

@@ -8,28 +8,27 @@ from fractions import Fraction
 from typing import assert_never
 
 from dipc.text import ast
-from dipc.text.ast import BinaryOp, CompareOp, UnaryOp, walk
+from dipc.text.ast import BaseType, BinaryOp, CompareOp, UnaryOp, walk
 from dipc.text.core import (
     NUMERIC,
     UNKNOWN,
     AffineExpr,
     Apply,
-    BoolType,
     Concrete,
     Condition,
     Const,
     DomExpr,
     DomOp,
     DomType,
-    IntType,
+    FiniteType,
     Junction,
     LinearComparison,
     ProgramCode,
     Read,
     ReadElement,
-    RealType,
     Slot,
     Switch,
+    Type,
     Typed,
     Unknown,
     Value,
@@ -687,7 +686,7 @@ class Fitting:
         self._elaborator = elaborator
         self._members: dict[int, tuple[DomType, frozenset[Value]]] = {}
 
-    def concrete(self, type_: BoolType | DomType, typed: Typed, expr: ast.Expr, name: str) -> DomExpr | None:
+    def concrete(self, type_: FiniteType, typed: Typed, expr: ast.Expr, name: str) -> DomExpr | None:
         """Return `typed`, the meaning of `expr`, as an expression to store in `name`; None if `type_` does not fit."""
         if isinstance(typed, Unknown):
             return None
@@ -716,7 +715,7 @@ class Fitting:
             notes=("widen the domain, or assign one of its values",),
         )
 
-    def affine(self, type_: IntType | RealType, typed: Typed, expr: ast.Expr, name: str) -> AffineExpr | None:
+    def affine(self, type_: BaseType, typed: Typed, expr: ast.Expr, name: str) -> AffineExpr | None:
         """Return `typed`, the meaning of `expr`, as a linear form to store in `name`; None if `type_` does not fit.
 
         An expression for an int must provably be an integer.
@@ -761,9 +760,7 @@ class Fitting:
         )
         return False
 
-    def _mismatch(
-        self, type_: BoolType | DomType | IntType | RealType, typed: Typed, expr: ast.Expr, name: str
-    ) -> None:
+    def _mismatch(self, type_: Type, typed: Typed, expr: ast.Expr, name: str) -> None:
         snippet = self._elaborator.findings.snippet(expr.span)
         if isinstance(typed, Concrete | AffineExpr | Switch):
             what = typed.kind.value
@@ -772,7 +769,7 @@ class Fitting:
             what = ValueKind.BOOL.value
         if isinstance(typed, AffineExpr | Switch):
             note = "compare it in a condition, and assign concrete values in the branches"
-        elif isinstance(type_, BoolType):
+        elif type_ is BaseType.BOOL:
             note = "a bool takes true, false or a condition"
         else:
             note = "change the variable's type or the value"

@@ -12,7 +12,7 @@ from fractions import Fraction
 from dipc.frozen import frozen
 from dipc.sign.interval import Interval
 from dipc.text import ast
-from dipc.text.ast import ClaimDecl, ClaimedInputs, IdealDecl
+from dipc.text.ast import BaseType, ClaimDecl, ClaimedInputs, IdealDecl
 from dipc.text.core import (
     UNKNOWN,
     Concrete,
@@ -21,9 +21,7 @@ from dipc.text.core import (
     DomExpr,
     DomType,
     Instruction,
-    IntType,
     ProgramCode,
-    RealType,
     Slot,
     Typed,
     Unknown,
@@ -175,7 +173,7 @@ def _adopt(variable: DeclaredVariable, name: str, inner: Scope, shared: Scope, *
     for slot in known.slots:
         text = inner.slots[slot].name.replace(variable.name, name, 1)
         inner.slots[slot] = replace(inner.slots[slot], name=text)
-    if numbers and isinstance(known.type, RealType | IntType):
+    if numbers and known.type in (BaseType.REAL, BaseType.INT):
         known = replace(known, type=DomType((Fraction(0),)))
     inner.symbols[name] = known
 
@@ -245,9 +243,9 @@ _RESERVED: Mapping[str, None] = dict.fromkeys(("min", "max", "abs", "exp"))
 
 def kinds(slots: Iterable[Slot]) -> str:
     """Return the kinds of the real and int `slots`, "real", "int" or "real and int"; empty if there are none."""
-    named = (("real", RealType), ("int", IntType))
+    named = (("real", BaseType.REAL), ("int", BaseType.INT))
     types = [slot.type for slot in slots]
-    return " and ".join(word for word, kind in named if any(isinstance(each, kind) for each in types))
+    return " and ".join(word for word, kind in named if any(each is kind for each in types))
 
 
 @dataclass(frozen=True)
@@ -288,7 +286,7 @@ class CoreProgram:
     @property
     def has_real_outputs(self) -> bool:
         """Whether some output is real."""
-        return any(isinstance(slot.type, RealType) for slot in self.output_slots)
+        return any(slot.type is BaseType.REAL for slot in self.output_slots)
 
     @property
     def has_finite_inputs(self) -> bool:
@@ -303,7 +301,7 @@ class CoreProgram:
     @property
     def has_real_inputs(self) -> bool:
         """Whether all inputs are real."""
-        return all(isinstance(slot.type, RealType) for slot in self.input_slots)
+        return all(slot.type is BaseType.REAL for slot in self.input_slots)
 
     @property
     def input_slots(self) -> tuple[Slot, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from fractions import Fraction
-from types import UnionType
 from typing import assert_never
 
 from dipc.algebra.reals import NotReal, Real
@@ -13,24 +12,21 @@ from dipc.noise.law import Law
 from dipc.noise.laws import LAWS
 from dipc.sign.interval import Interval
 from dipc.text import ast
-from dipc.text.ast import BinaryOp, UnaryOp, walk
+from dipc.text.ast import BaseType, BinaryOp, UnaryOp, walk
 from dipc.text.core import (
     UNKNOWN,
     AffineExpr,
-    BoolType,
     Concrete,
     Const,
     DomExpr,
     DomType,
-    IntType,
+    FiniteType,
     Place,
     ProgramCode,
-    RealType,
     SampleChoice,
     SampleExponential,
     SampleNoise,
     Switch,
-    Type,
     Typed,
     Unknown,
     ValueKind,
@@ -433,8 +429,8 @@ class Sampling:
     ) -> SampleNoise | None:
         law: Law = noise.law
         slope: Fraction | None = None
-        type_ = IntType() if law.whole else RealType()
-        suits = self._suits(place, type(type_), statement, law.keyword)
+        type_ = BaseType.INT if law.whole else BaseType.REAL
+        suits = self._suits(place, type_, statement, law.keyword)
         if noise.rate is None:
             slope = Fraction(1)
         elif law.by_deviation:
@@ -453,24 +449,28 @@ class Sampling:
             return None
         return SampleNoise(place.target, law, slope, center, statement.span)
 
-    def _suits(self, place: Place | None, wanted: type[Type] | UnionType, statement: ast.Sample, name: str) -> bool:
+    def _suits(self, place: Place | None, wanted: BaseType | None, statement: ast.Sample, name: str) -> bool:
+        """Return True if `place` has the type `wanted`, or for None a finite type.
+
+        Otherwise report at `statement` that `name` draws other values.
+        """
         if place is None or place.type is None:
             return False
-        if isinstance(place.type, wanted):
+        if place.type is wanted or (wanted is None and place.type not in (BaseType.INT, BaseType.REAL)):
             return True
         self._findings.report(
             ProgramCode.WRONG_DISTRIBUTION,
             statement.target.span,
             f"`{place.target.name}` is of type {show_type(place.type)}, and {name} draws "
-            + ("ints" if wanted is IntType else "reals" if wanted is RealType else "DOM values"),
+            + ("ints" if wanted is BaseType.INT else "reals" if wanted is BaseType.REAL else "DOM values"),
             notes=(_HELP,),
         )
         return False
 
-    def _holder(self, place: Place | None, statement: ast.Sample, name: str) -> BoolType | DomType | None:
-        if not self._suits(place, BoolType | DomType, statement, name) or place is None:
+    def _holder(self, place: Place | None, statement: ast.Sample, name: str) -> FiniteType | None:
+        if not self._suits(place, None, statement, name) or place is None:
             return None
-        return place.type if isinstance(place.type, BoolType | DomType) else None
+        return place.type if place.type is BaseType.BOOL or isinstance(place.type, DomType) else None
 
     def _exponential(
         self, place: Place | None, statement: ast.Sample, distribution: ast.ExponentialMechanism
@@ -531,10 +531,10 @@ class Sampling:
         return None
 
     def _all_fit(
-        self, holder: BoolType | DomType, domain: DomType, place: Place, distribution: ast.ExponentialMechanism
+        self, holder: FiniteType, domain: DomType, place: Place, distribution: ast.ExponentialMechanism
     ) -> bool:
         name = place.target.name
-        if isinstance(holder, BoolType) or kind_of(holder) is not kind_of(domain):
+        if holder is BaseType.BOOL or kind_of(holder) is not kind_of(domain):
             self._findings.report(
                 ProgramCode.MISMATCH,
                 distribution.domain.span,

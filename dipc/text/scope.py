@@ -10,13 +10,12 @@ from typing import assert_never
 
 from dipc.frozen import frozen
 from dipc.text import ast
-from dipc.text.ast import Role, walk
+from dipc.text.ast import BaseType, Role, walk
 from dipc.text.core import (
     ONE,
     UNKNOWN,
     ZERO,
     AffineExpr,
-    BoolType,
     Concrete,
     Const,
     DomExpr,
@@ -396,7 +395,9 @@ class References:
             if not isinstance(node, ast.Name | ast.Element) or node.name in self.locals:
                 continue
             variable = self.scope.symbols.get(node.name)
-            if not isinstance(variable, DeclaredVariable) or not isinstance(variable.type, BoolType | DomType):
+            if not isinstance(variable, DeclaredVariable):
+                continue
+            if variable.type is not BaseType.BOOL and not isinstance(variable.type, DomType):
                 continue
             if (variable.low is None) is isinstance(node, ast.Element):
                 continue
@@ -497,7 +498,7 @@ class References:
         match self.receivers.get(span):
             case DeclaredVariable(name=receiver, type=DomType(values=values)) if isinstance(values[0], str):
                 notes.append(f"`{receiver}` is {listing(map(show_value, values), joint='or')}")
-            case DeclaredVariable(name=receiver, type=BoolType()):
+            case DeclaredVariable(name=receiver, type=BaseType.BOOL):
                 notes.append(f"`{receiver}` is `true` or `false`")
             case _:
                 notes = notes or [hint]

@@ -9,13 +9,12 @@ from math import prod
 from typing import assert_never
 
 from dipc.text import ast
-from dipc.text.ast import CompareOp, Role, walk, weighing
+from dipc.text.ast import BaseType, CompareOp, Role, walk, weighing
 from dipc.text.core import (
     NUMERIC,
     UNKNOWN,
     AffineExpr,
     Apply,
-    BoolType,
     Branch,
     Concrete,
     Condition,
@@ -24,7 +23,6 @@ from dipc.text.core import (
     DomType,
     ExitInstruction,
     Instruction,
-    IntType,
     Jump,
     Junction,
     LinearComparison,
@@ -32,7 +30,6 @@ from dipc.text.core import (
     ProgramCode,
     Read,
     ReadElement,
-    RealType,
     Slot,
     Store,
     Switch,
@@ -326,26 +323,26 @@ class StatementLowering:
         match place.type:
             case None:
                 return False
-            case BoolType() if isinstance(typed, LinearComparison):
+            case BaseType.BOOL if isinstance(typed, LinearComparison):
                 self._emit(Store(target, typed, span))
                 return True
-            case BoolType() if isinstance(typed, Junction):
+            case BaseType.BOOL if isinstance(typed, Junction):
                 self._store_by_jumps(target, typed, span)
                 return True
-            case DomType() | IntType() | RealType() as type_ if kind_of(type_) in NUMERIC and is_condition(typed):
+            case DomType() | BaseType.INT | BaseType.REAL as type_ if kind_of(type_) in NUMERIC and is_condition(typed):
                 return self._store(place, counted(typed, statement.value.span), statement)
             case DomType() if isinstance(typed, Switch):
                 return self._by_cases(typed, span, lambda value: self._store(place, value, statement))
             case DomType() as type_ if isinstance(typed, AffineExpr) and typed.kind is ValueKind.INT:
                 return self._store_by_values(place, type_, typed, statement)
-            case BoolType() | DomType() as type_:
+            case BaseType.BOOL | DomType() as type_:
                 value = self._fitting.concrete(type_, typed, statement.value, name)
                 if value is not None:
                     self._emit(Store(target, value, span))
                 return value is not None
-            case IntType() | RealType() if isinstance(typed, Switch):
+            case BaseType.INT | BaseType.REAL if isinstance(typed, Switch):
                 return self._by_cases(typed, span, lambda value: self._store(place, value, statement))
-            case IntType() | RealType() as type_:
+            case BaseType.INT | BaseType.REAL as type_:
                 linear = self._fitting.affine(type_, typed, statement.value, name)
                 if linear is not None:
                     self._emit(Store(target, linear, span))
@@ -530,8 +527,8 @@ class StatementLowering:
                 notes=("copy it to a variable and change that",),
                 secondary=((variable.span, "declared as an input here"),),
             )
-        if self._whiles and isinstance(variable.type, IntType | RealType):
-            kind = "real" if isinstance(variable.type, RealType) else "int"
+        if self._whiles and variable.type in (BaseType.REAL, BaseType.INT):
+            kind = "real" if variable.type is BaseType.REAL else "int"
             self._findings.report(
                 ProgramCode.ASSIGNED_IN_WHILE,
                 expr.span,
@@ -584,7 +581,7 @@ class StatementLowering:
 def _values(slot: Slot) -> tuple[Value, ...]:
     if isinstance(slot.type, DomType):
         return slot.type.values
-    assert isinstance(slot.type, BoolType)
+    assert slot.type is BaseType.BOOL
     return False, True
 
 
@@ -689,11 +686,11 @@ def _report(read: Read | ReadElement, slot: Slot, findings: Findings) -> None:
 
 def _initialized(slot: Slot) -> str:
     match slot.type:
-        case BoolType():
+        case BaseType.BOOL:
             return "bool = false"
-        case IntType():
+        case BaseType.INT:
             return "int = 0"
-        case RealType():
+        case BaseType.REAL:
             return "real = 0"
         case DomType(values, name):
             return f"{name or show_values(slot.type)} = {show_value(values[0])}"

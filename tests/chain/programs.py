@@ -29,21 +29,18 @@ from fractions import Fraction
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from dipc.noise.laplace import LAPLACE
 from dipc.noise.one_sided import ONE_SIDED
-from dipc.text.ast import CompareOp, Number, Role
+from dipc.text.ast import BaseType, CompareOp, Number, Role
 from dipc.text.core import (
     AffineExpr,
     Apply,
-    BoolType,
     Branch,
     Const,
     DomOp,
     DomType,
     ExitInstruction,
-    IntType,
     Jump,
     LinearComparison,
     Read,
-    RealType,
     SampleChoice,
     SampleExponential,
     SampleNoise,
@@ -56,9 +53,9 @@ from dipc.text.diagnostic import SourceText, Span
 from dipc.text.program import CoreProgram
 
 HERE = Span(0, 0)
-BOOL = BoolType()
-REAL = RealType()
-INT = IntType()
+BOOL = BaseType.BOOL
+REAL = BaseType.REAL
+INT = BaseType.INT
 
 
 def integers(low, high):

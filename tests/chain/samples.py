@@ -8,8 +8,8 @@ from fractions import Fraction
 from dipc.chain.state import Choice, Comparison, ExponentialWeight
 from dipc.noise.discrete_laplace import DISCRETE_LAPLACE
 from dipc.noise.one_sided import ONE_SIDED
-from dipc.text.ast import Role
-from dipc.text.core import IntType, RealType, SampleNoise
+from dipc.text.ast import BaseType, Role
+from dipc.text.core import SampleNoise
 
 SAMPLES = 12
 
@@ -88,9 +88,9 @@ def samples(program, seed, dom_inputs, count=SAMPLES):
     for _ in range(count):
         inputs = dict(dom_inputs)
         for slot in program.inputs:
-            if isinstance(program.slots[slot].type, RealType):
+            if program.slots[slot].type is BaseType.REAL:
                 inputs[slot] = Fraction(generator.randint(-3, 3), 2)
-            elif isinstance(program.slots[slot].type, IntType):
+            elif program.slots[slot].type is BaseType.INT:
                 inputs[slot] = Fraction(generator.randint(-2, 2))
         noises = {}
         for label, family in draws.items():
@@ -105,9 +105,5 @@ def samples(program, seed, dom_inputs, count=SAMPLES):
 
 def dom_input(program):
     """The slot of the one input of a finite type."""
-    (slot,) = [
-        slot.index
-        for slot in program.slots
-        if slot.role is Role.INPUT and not isinstance(slot.type, RealType | IntType)
-    ]
+    (slot,) = [slot.index for slot in program.slots if slot.role is Role.INPUT and not slot.is_symbolic]
     return slot

@@ -15,7 +15,8 @@ from dipc.cli.main import run as command
 from dipc.execution import exact_grid
 from dipc.noise.lazy import RandomBits
 from dipc.simulation.compare import Agreement
-from dipc.text.core import BoolType, DomType, RealType
+from dipc.text.ast import BaseType
+from dipc.text.core import DomType
 from tests.patience import at_most
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -42,7 +43,7 @@ def some_input(program: dipc.Program) -> dict[str, object]:
         match declared.type:
             case DomType(values=values):
                 found[declared.name] = values[place % len(values)]
-            case BoolType():
+            case BaseType.BOOL:
                 found[declared.name] = place % 2 == 1
             case _:
                 found[declared.name] = place % 2
@@ -50,7 +51,7 @@ def some_input(program: dipc.Program) -> dict[str, object]:
 
 
 def conformity(program: dipc.Program, values: dict[str, object], runs: int, seed: int | None) -> Agreement:
-    has_reals = any(isinstance(program.core.slots[slot].type, RealType) for slot in program.core.outputs)
+    has_reals = any(program.core.slots[slot].type is BaseType.REAL for slot in program.core.outputs)
     grid = FINE if has_reals else None
     found = program.run(values, "1/2", runs, grid=grid, seed=seed)
     return dipc.conform(program, values, "1/2", samples=found, grid=grid).agreement

@@ -22,7 +22,8 @@ from dipc.execution.scripted import ProgramFault, ScriptedRun
 from dipc.mechanisms.decorator import python_answer
 from dipc.mechanisms.reading import read_mechanism
 from dipc.program.program import Program, load_source
-from dipc.text.core import DomType, RealType, SampleChoice, SampleExponential, SampleNoise, Value
+from dipc.text.ast import BaseType
+from dipc.text.core import DomType, SampleChoice, SampleExponential, SampleNoise, Value
 from dipc.text.diagnostic import DefectError, DiagnosticError, SourceText
 from tests.mechanisms.random_functions import function_text
 
@@ -152,7 +153,7 @@ def outcome(text: str, seed: int = 0) -> tuple[str, str | None]:
     function, holder = executed(text)
     has_noise = any(isinstance(each, SampleNoise) for each in program.core.instructions)
     domains = [slot.type for slot in program.core.input_slots]
-    if has_noise or any(isinstance(domain, RealType) for domain in domains):
+    if has_noise or any(domain is BaseType.REAL for domain in domains):
         return _by_draws(program, function, holder, random.Random(seed))
     for values in product(*(domain.values for domain in domains if isinstance(domain, DomType))):
         given = [int(value) for value in values if isinstance(value, Fraction)]
@@ -212,7 +213,7 @@ def _random_value(type_: Any, numbers: random.Random) -> Value:
     match type_:
         case DomType(values=values):
             return numbers.choice(values)
-        case RealType():
+        case BaseType.REAL:
             return Fraction(numbers.randint(-12, 12), 4)
     return numbers.random() < 0.5
 

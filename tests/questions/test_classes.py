@@ -15,6 +15,7 @@ from dipc.program.ideal import Distances, Ideal
 from dipc.program.inputs import FiniteInputs
 from dipc.questions.symmetric_inputs import class_table, input_classes
 from dipc.questions.symmetry import AlikeInputs
+from dipc.text.ast import BaseType
 from dipc.text.core import DomType, Value
 from tests.patience import examples
 from tests.questions.generated import GRIDS, programs
@@ -29,7 +30,7 @@ def values_of(program: dipc.Program, grid: tuple[Fraction | int, ...]) -> dict[i
         kind = program.core.slots[slot].type
         if isinstance(kind, DomType):
             found[slot] = kind.values
-        elif type(kind).__name__ == "BoolType":
+        elif kind is BaseType.BOOL:
             found[slot] = (False, True)
         else:
             found[slot] = tuple(map(Fraction, grid))

@@ -16,7 +16,7 @@ import dipc
 from dipc.questions.every_number import totals
 from dipc.questions.privacy.adjacency import Distance, Neighborhood
 from dipc.text import ast
-from dipc.text.core import IntType
+from dipc.text.ast import BaseType
 from dipc.text.printer import print_expression
 
 State = dict[str, Fraction]
@@ -146,7 +146,7 @@ def compared(seed: int) -> int:
     program, _ = reduction.program({})
     if program is None:
         return 0
-    whole = any(isinstance(slot.type, IntType) for slot in program.core.input_slots)
+    whole = any(slot.type is BaseType.INT for slot in program.core.input_slots)
     for number in (1, 2, 2, 3, 3, 3, 4, 4):
         point, more = (tuple(random.choices(values(number), k=number)) for _ in (0, 1))
         other = (*more[:2], *point[2:])

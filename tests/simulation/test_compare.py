@@ -14,7 +14,8 @@ import dipc
 from dipc.program.program import load_source
 from dipc.simulation.compare import Agreement, compare, estimates, simulate
 from dipc.simulation.runs import SimulationInterrupted, run
-from dipc.text.core import BoolType, DomType
+from dipc.text.ast import BaseType
+from dipc.text.core import DomType
 from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.statements import lower
@@ -254,7 +255,7 @@ def some_input(core):
     values = {}
     for number, slot in enumerate(core.slots[index] for index in core.inputs):
         match slot.type:
-            case BoolType():
+            case BaseType.BOOL:
                 values[slot.name] = number % 2 == 0
             case DomType(values=members):
                 values[slot.name] = members[number % len(members)]
@@ -268,9 +269,7 @@ def test_the_benchmarks_agree(path):
     source = SourceText(path.name, path.read_text(encoding="utf-8"))
     core = lower(parse(source), source)
     values = some_input(core)
-    open_outputs = [
-        core.slots[index].name for index in core.outputs if not isinstance(core.slots[index].type, BoolType | DomType)
-    ]
+    open_outputs = [core.slots[index].name for index in core.outputs if core.slots[index].is_symbolic]
     balls = [{name: Fraction(1) for name in open_outputs}] if len(open_outputs) == len(core.outputs) else []
     found = run(core, values, Fraction(1, 2), 20_000, events=balls, gamma=Fraction(3))
     assert found.runs == 20_000

@@ -7,18 +7,15 @@ from textwrap import dedent
 
 import pytest
 
-from dipc.text.ast import ClaimDecl, CompareOp, IdealDecl, Role
+from dipc.text.ast import BaseType, ClaimDecl, CompareOp, IdealDecl, Role
 from dipc.text.core import (
-    BoolType,
     Branch,
     Const,
     DomType,
     ExitInstruction,
-    IntType,
     Jump,
     LinearComparison,
     ReadElement,
-    RealType,
     SampleChoice,
     SampleNoise,
     Store,
@@ -129,12 +126,12 @@ def test_sparse() -> None:
     assert (program.inputs, program.outputs) == ((0, 1), (2, 3))
     answer = DomType(("none", "bot", "top"), "answer")
     assert [slot.type for slot in program.slots[1:]] == [
-        RealType(),
+        BaseType.REAL,
         answer,
         answer,
-        RealType(),
-        RealType(),
-        BoolType(),
+        BaseType.REAL,
+        BaseType.REAL,
+        BaseType.BOOL,
         DomType((Fraction(0), Fraction(1), Fraction(2))),
     ]
     assert [slot.initial for slot in program.slots] == [None, None, "none", "none", None, None, None, 0]
@@ -532,7 +529,7 @@ def test_int_and_real_side_by_side() -> None:
     program = lowered(
         HEADER + "r <- Lap(eps, 0); z <- DLap(eps, 0); b <- r > 1; c <- z > 1; if r > s and z > w then exit end"
     )
-    assert IntType() in [slot.type for slot in program.slots]
+    assert BaseType.INT in [slot.type for slot in program.slots]
 
 
 # --- claims and ideals -----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import dipc
 from dipc.certificate.answers import Solved, asks_nothing
 from dipc.chain.state import finite_values
 from dipc.program.ideal import Distances, Ideal
-from dipc.text.core import IntType, RealType
+from dipc.text.ast import BaseType
 from dipc.verifier.document import check_text
 from dipc.verifier.ideal import Ideal as Derived
 from dipc.verifier.linear import Guard, Question, contradictory, implied, is_empty, least
@@ -108,9 +108,9 @@ def test_det_and_dd_are_those_of_the_engine(name: str) -> None:
     for _ in range(12):
         inputs = [
             Fraction(chance.randint(-3, 3), chance.choice((1, 1, 2)))
-            if isinstance(slot.type, RealType)
+            if slot.type is BaseType.REAL
             else Fraction(chance.randint(-7, 7))
-            if isinstance(slot.type, IntType)
+            if slot.type is BaseType.INT
             else chance.choice(sorted(finite_values(slot), key=str))
             for slot in (program.core.slots[at] for at in program.core.inputs)
         ]

@@ -59,8 +59,8 @@ from dipc.rules.input_classes import require_product
 from dipc.rules.rule import ProofStep, Unverified
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
-from dipc.text.ast import mentions
-from dipc.text.core import IntType, Value, show_value
+from dipc.text.ast import BaseType, mentions
+from dipc.text.core import Value, show_value
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, bad_input
 from dipc.text.diagnostic import SourceText as Text
@@ -688,7 +688,7 @@ def _prefixed(note: ClassNote | None, where: str) -> ClassNote | None:
 
 def _require_reals(program: Program) -> None:
     core = program.core
-    whole = [slot for slot in core.input_slots if isinstance(slot.type, IntType)]
+    whole = [slot for slot in core.input_slots if slot.type is BaseType.INT]
     if whole:
         raise DiagnosticError(
             Diagnostic(

@@ -51,7 +51,8 @@ from dipc.rules.input_classes import combinations_of
 from dipc.rules.least_slacks import slack_bound
 from dipc.rules.rule import ClaimedDistances
 from dipc.text import ast
-from dipc.text.core import IntType, Type, Value
+from dipc.text.ast import BaseType
+from dipc.text.core import Type, Value
 from dipc.text.diagnostic import Span
 from dipc.text.program import CoreProgram
 
@@ -472,7 +473,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         LimitReached if the inputs of an iteration have too many values.
         """
         core = ideal.program.core
-        if any(isinstance(_type(core, slot), IntType) for slot in core.inputs):
+        if any(_type(core, slot) is BaseType.INT for slot in core.inputs):
             raise NotUniform("an input is an int")
         count = int(core.constants[shape.parameter]) - shape.low + 1
         super().__init__(ideal.program, shape.loop, shape.arrays, count, finite)

@@ -37,8 +37,8 @@ from dipc.questions.every_number.bounded_queries import without_requires
 from dipc.questions.every_number.uniform import NotUniform
 from dipc.questions.privacy.adjacency import Distance, Neighborhood
 from dipc.text import ast
-from dipc.text.ast import BinaryOp, UnaryOp
-from dipc.text.core import BoolType, DomType, IntType, RealType, Type
+from dipc.text.ast import BaseType, BinaryOp, UnaryOp
+from dipc.text.core import DomType, Type
 from dipc.text.declarations import computed_from
 from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
@@ -213,7 +213,7 @@ class _Reduction:
                 type_ = self.types[name]
                 values = type_.values if isinstance(type_, DomType) else ()
                 whole = all(isinstance(value, Fraction) and value.denominator == 1 for value in values)
-                return isinstance(type_, IntType | BoolType) or (bool(values) and whole)
+                return type_ in (BaseType.INT, BaseType.BOOL) or (bool(values) and whole)
             case ast.Compare():
                 return True
             case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
@@ -256,7 +256,7 @@ class _Reduction:
         if not isinstance(written.body, ast.Element):
             return False
         name = written.body.name
-        return (written.low, written.high) == self.bounds[name] and isinstance(self.types[name], RealType | IntType)
+        return (written.low, written.high) == self.bounds[name] and self.types[name] in (BaseType.REAL, BaseType.INT)
 
     def unit(self, total: Total, within: Neighborhood) -> Fraction | None:
         """Return an upper bound of the difference of `total` at two neighbors in `within`, or None if none is known."""
@@ -287,7 +287,7 @@ class _Reduction:
         moves: list[Fraction] = []
         for name in total.arrays:
             type_ = self.types[name]
-            if isinstance(type_, RealType):
+            if type_ is BaseType.REAL:
                 return None
             if isinstance(type_, DomType):
                 values = sorted(value for value in type_.values if isinstance(value, Fraction))
@@ -523,7 +523,7 @@ class _Form:
                 return self.constants[name], self.constants[name]
             case ast.Element(name=name):
                 type_ = self.types[name]
-                if isinstance(type_, BoolType):
+                if type_ is BaseType.BOOL:
                     return _ZERO, _ONE
                 values = type_.values if isinstance(type_, DomType) else ()
                 numbers = [value for value in values if isinstance(value, Fraction)]
@@ -572,7 +572,7 @@ class _Form:
             case ast.Element(name=name):
                 type_ = self.types[name]
                 # A step of a truth value has the length 1, like its step as a number.
-                is_number = isinstance(type_, RealType | IntType) or self.range(tree) is not None
+                is_number = type_ in (BaseType.REAL, BaseType.INT) or self.range(tree) is not None
                 return _ONE if is_number else None
             case ast.Unary(op=UnaryOp.NEGATE, operand=operand):
                 return self.slope(operand)

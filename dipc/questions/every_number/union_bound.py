@@ -86,7 +86,8 @@ from dipc.rules.rule import BoundEvidence, ClaimedDistances
 from dipc.sign.interval import Interval
 from dipc.sign.piecewise import PiecewiseForm
 from dipc.text import ast
-from dipc.text.core import RealType, Value
+from dipc.text.ast import BaseType
+from dipc.text.core import Value
 from dipc.text.diagnostic import DiagnosticError
 
 
@@ -364,7 +365,7 @@ def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: C
     ideal = instance(least + 2)
     core = ideal.program.core
     slots = [slot for slot in core.inputs if core.slots[slot].name.startswith(f"{own.array}[")]
-    if any(not isinstance(core.slots[slot].type, RealType) for slot in slots):
+    if any(core.slots[slot].type is not BaseType.REAL for slot in slots):
         raise NotUniform("an input is not real")
     metric = facet_metric(ideal)
     if metric.apart is not None:

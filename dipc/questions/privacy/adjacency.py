@@ -20,7 +20,8 @@ from dipc.claims.table import CsvSource, Table, read_table
 from dipc.frozen import LazyModule, frozen
 from dipc.program.inputs import AllInputs, FiniteInputs, InputSpec, default_inputs, parse_inputs
 from dipc.program.program import Program
-from dipc.text.core import BoolType, DomType, IntType, Slot, Value, show_value
+from dipc.text.ast import BaseType
+from dipc.text.core import DomType, Slot, Value, show_value
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, Excerpt, SourceText, Span, bad_input, listing
 from dipc.text.program import CoreProgram, kinds
 
@@ -151,7 +152,7 @@ def parse_adjacency(text: str, program: CoreProgram) -> Adjacency:
 
 def _is_numeric(slot: Slot) -> bool:
     match slot.type:
-        case BoolType():
+        case BaseType.BOOL:
             return False
         case DomType(values=values):
             return all(isinstance(value, Fraction) for value in values)
@@ -181,7 +182,7 @@ def is_input(program: Program, point: Input) -> bool:
 def _is_of_type(slot: Slot, value: Value) -> bool:
     if not slot.is_symbolic:
         return any(same_value(value, each) for each in finite_values(slot))
-    return isinstance(value, Fraction) and (value.denominator == 1 or not isinstance(slot.type, IntType))
+    return isinstance(value, Fraction) and (value.denominator == 1 or slot.type is not BaseType.INT)
 
 
 @frozen

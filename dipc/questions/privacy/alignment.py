@@ -49,7 +49,8 @@ from dipc.linear.program import Least, Point, integer_minimum, integer_solution,
 from dipc.linear.shifts import MoveNorm, Shift, least_shift, worst_shift
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Neighborhood
-from dipc.text.core import IntType, Value
+from dipc.text.ast import BaseType
+from dipc.text.core import Value
 
 #: The reason why there are no bounds.
 COMPARED_WITHOUT_NOISE = "the program compares inputs without noise"
@@ -184,9 +185,7 @@ class Emptiness:
         Other keys are real numbers.
         """
         slots = program.core.input_slots
-        integers = {
-            like.first_input + position for position, slot in enumerate(slots) if isinstance(slot.type, IntType)
-        }
+        integers = {like.first_input + position for position, slot in enumerate(slots) if slot.type is BaseType.INT}
         self.asked = 0
         self._limits = program.limits
         self._continuous = like.rates.keys() - like.whole
@@ -300,7 +299,7 @@ def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> C
     `aligned` is an exit of `program`. Raises Undecided.
     """
     places = range(len(program.core.inputs))
-    if any(isinstance(slot.type, IntType) for slot in program.core.input_slots):
+    if any(slot.type is BaseType.INT for slot in program.core.input_slots):
         return costliest_among(aligned, adjacent_moves(within, program, places), program)
     keys = [aligned.first_input + position for position in places]
     slacks, equations = aligned.changes()
@@ -352,7 +351,7 @@ def adjacent_moves(within: Neighborhood, program: Program, places: Sequence[int]
     cost of a shift is convex in the move of the real ones, so vertices suffice. Raises LimitReached for too many moves.
     """
     slots, limits = program.core.input_slots, program.limits
-    integers = [place for place in places if isinstance(slots[place].type, IntType)]
+    integers = [place for place in places if slots[place].type is BaseType.INT]
     reals = [place for place in places if place not in integers]
     box, radius = within.distance is Distance.LINF, floor(within.radius)
     count = (2 * radius + 1) ** len(integers) * ((1 << len(reals)) if box else max(1, 2 * len(reals)))

@@ -60,7 +60,8 @@ from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, ReducedQuotient, leading_at_infinity, limit_at_zero
 from dipc.text import ast
-from dipc.text.core import DomType, IntType, RealType, Slot, Value, show_value
+from dipc.text.ast import BaseType
+from dipc.text.core import DomType, Slot, Value, show_value
 from dipc.text.diagnostic import DiagnosticError, SourceText
 from dipc.text.parser import parse
 from dipc.text.printer import print_program
@@ -324,7 +325,7 @@ def _far_intervals(program: Program, within: Neighborhood) -> Iterator[Candidate
     """
     slots = program.core.output_slots
     pairs = _grid_pairs(program, within)
-    if pairs is None or not all(isinstance(slot.type, RealType) for slot in slots):
+    if pairs is None or not all(slot.type is BaseType.REAL for slot in slots):
         return
     far = 2 * _STEP + WIDTH_OF_OUTPUTS
 
@@ -387,7 +388,7 @@ def _start_of_ray(program: Program, position: int, sign: Fraction) -> tuple[Frac
     core = program.core
     if program.allowed is None:
         return (_ZERO,) * len(core.inputs)
-    integers = frozenset(slot.index for slot in core.input_slots if isinstance(slot.type, IntType))
+    integers = frozenset(slot.index for slot in core.input_slots if slot.type is BaseType.INT)
     for guards in program.allowed.sets({}):
         if all(dict(guard.form.inputs).get(core.inputs[position], _ZERO) * sign >= 0 for guard in guards):
             start = inner_point(guards, integers, program.limits.branches)
@@ -642,7 +643,7 @@ def _adjacent_in(
 def _step_of(slot: Slot, within: Neighborhood) -> Fraction:
     """Return a move of the real or int input `slot` to an input adjacent by `within`; 0 for an int that cannot move."""
     step = _STEP if within.distance is Distance.HAMMING else within.radius
-    return Fraction(floor(step)) if isinstance(slot.type, IntType) else step
+    return Fraction(floor(step)) if slot.type is BaseType.INT else step
 
 
 def _at_guards(program: Program, within: Neighborhood) -> Pairs | None:
@@ -814,7 +815,7 @@ def starting_pairs(
     if moves is not None:
         yield from _allowed_starts(costly, choices, moves, keys)
         return
-    integers = [key for key, slot in zip(keys, program.core.input_slots, strict=True) if isinstance(slot.type, IntType)]
+    integers = [key for key, slot in zip(keys, program.core.input_slots, strict=True) if slot.type is BaseType.INT]
     for found in _starts(costly, choices):
         start = {**found, **{key: Fraction(floor(found.get(key, _ZERO))) for key in integers}}
         point = tuple([start.get(key, _ZERO) for key in keys])
@@ -979,7 +980,7 @@ def _signs(here: AlignedExit, one: Input, two: Input) -> list[int]:
 
 
 def _center(slot: Slot, value: Fraction) -> Fraction:
-    return Fraction(floor(value)) if isinstance(slot.type, IntType) else value
+    return Fraction(floor(value)) if slot.type is BaseType.INT else value
 
 
 def _zeros(form: Halfspace, values: Mapping[int, Fraction]) -> dict[int, Fraction]:

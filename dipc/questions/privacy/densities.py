@@ -102,7 +102,8 @@ from dipc.questions.privacy.outcome import (
 )
 from dipc.sign.chart import Holds, decide_nonnegative
 from dipc.sign.interval import Interval
-from dipc.text.core import IntType, RealType, Slot, Value, show_value
+from dipc.text.ast import BaseType
+from dipc.text.core import Slot, Value, show_value
 from dipc.text.program import kinds
 
 if TYPE_CHECKING:
@@ -286,7 +287,7 @@ class RealOutputs(Laws):
         super().__init__(subject)
         self._program, self._pairs = subject.program, pairs
         self._slots = self._program.core.output_slots
-        if any(isinstance(slot.type, IntType) for slot in self._slots):
+        if any(slot.type is BaseType.INT for slot in self._slots):
             raise OutsideFragment("some outputs are real and others int")
         self._known: dict[Input, Mapping[_Key, Sequence[_Density]]] = {}
         #: The greatest excess that enclosed worst sets leave out.
@@ -960,9 +961,9 @@ def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = No
     refused = OutsideFragment(
         f"no pair of {kinds(core.input_slots).replace(' and ', ' or ')} inputs is known to be the worst"
     )
-    if not core.inputs or not all(isinstance(slot.type, RealType | IntType) for slot in core.input_slots):
+    if not core.inputs or not all(slot.is_symbolic for slot in core.input_slots):
         raise refused
-    whole = frozenset(slot for slot in core.inputs if isinstance(core.slots[slot].type, IntType))
+    whole = frozenset(slot for slot in core.inputs if core.slots[slot].type is BaseType.INT)
     states = program.exits({}).states
     if box is None and not whole and not any(_inputs_of(state) for state in states):
         return _pairs_of_cells(states, program, within)

@@ -38,7 +38,7 @@ from dipc.questions.privacy.onwards import BLOCK, LeastCosts, lower_bound
 from dipc.questions.privacy.outcome import Numbers, PrivacyClaim, PrivacyReport, PrivacyVerdict, read_claim
 from dipc.sign.interval import Interval
 from dipc.text import ast
-from dipc.text.core import IntType
+from dipc.text.ast import BaseType
 from dipc.text.diagnostic import DiagnosticError, bad_input
 
 #: The number of values tried one by one for a refutation, and the greatest number while the refuted constant grows.
@@ -482,7 +482,7 @@ class EveryNumber:
     def _loop(self) -> _Loop | str:
         own: LoopText | None = None
         for slot in self.program.core.input_slots:
-            if isinstance(slot.type, IntType):
+            if slot.type is BaseType.INT:
                 return (
                     f"`{slot.name}` is an int, and proofs for every {self.parameter} are about real and finite inputs: "
                     f"give the number, as in -D {self.parameter}=3"

@@ -72,7 +72,7 @@ from dipc.questions.privacy.outcome import (
     UnprovedLoss,
 )
 from dipc.sign.interval import Interval
-from dipc.text.core import IntType
+from dipc.text.ast import BaseType
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -574,7 +574,7 @@ def _allowed_pairs(moves: AllowedMoves) -> Iterator[tuple[Input, Input]]:
 
 
 def _moves_of_ints(program: Program, adjacency: Neighborhood) -> Iterator[Input]:
-    if not all(isinstance(slot.type, IntType) for slot in program.core.input_slots):
+    if not all(slot.type is BaseType.INT for slot in program.core.input_slots):
         raise OutsideFragment("outputs with discrete Gaussian noise are decided for int inputs only")
     if adjacency.distance is Distance.HAMMING:
         raise OutsideFragment(
@@ -596,7 +596,7 @@ def _numbers(point: Sequence[object]) -> tuple[Fraction, ...]:
 def _vertices(
     program: Program, adjacency: Neighborhood, count: int, used: Sequence[int]
 ) -> Iterator[tuple[Fraction, ...]]:
-    whole = [isinstance(slot.type, IntType) for slot in program.core.input_slots]
+    whole = [slot.type is BaseType.INT for slot in program.core.input_slots]
     radii = [Fraction(floor(adjacency.radius)) if each else adjacency.radius for each in whole]
     match adjacency.distance:
         case Distance.HAMMING if used:

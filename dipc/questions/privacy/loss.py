@@ -43,7 +43,8 @@ from dipc.sign.chart import sign_at
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import ReducedQuotient
 from dipc.sign.piecewise import PiecewiseForm, proved_quotient
-from dipc.text.core import IntType, Slot, Value, show_value
+from dipc.text.ast import BaseType
+from dipc.text.core import Slot, Value, show_value
 
 #: The reason why a probability is only enclosed.
 WITHOUT_FORM = "probabilities of Gaussian noise have no closed form"
@@ -174,11 +175,11 @@ def integer_table(program: Program, inputs: Sequence[Input]) -> LawTable:
     Raises Undecided for real outputs, and for int outputs whose tails are not geometric.
     """
     slots = program.core.output_slots
-    if any(slot.is_symbolic and not isinstance(slot.type, IntType) for slot in slots):
+    if any(slot.is_symbolic and slot.type is not BaseType.INT for slot in slots):
         raise OutsideFragment("a delta is decided for finite and int outputs only, but some are real")
     reached = [each for point in inputs for each in reached_exits(program, point)]
     taken: set[tuple[int, int]] = set()
-    integers = {slot.index: _int_answers(slot, reached, taken) for slot in slots if isinstance(slot.type, IntType)}
+    integers = {slot.index: _int_answers(slot, reached, taken) for slot in slots if slot.type is BaseType.INT}
     finite = [slot for slot in slots if slot.index not in integers]
     seen = dict.fromkeys(tuple([_value(state, slot) for slot in finite]) for state, *_ in reached)
     answers: list[tuple[_Answered, ...]] = []

@@ -22,7 +22,7 @@ from dipc.linear.program import Infeasible, Least, corners, integer_solution, is
 from dipc.program.allowed import AllowedInputs
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood, is_input
-from dipc.text.core import IntType
+from dipc.text.ast import BaseType
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -118,7 +118,7 @@ class AllowedMoves:
             for guards in allowed.sets({})
         ]
         self._integers = frozenset(
-            position for position, slot in enumerate(core.input_slots) if isinstance(slot.type, IntType)
+            position for position, slot in enumerate(core.input_slots) if slot.type is BaseType.INT
         )
 
     # --- sets of pairs ------------------------------------------------------------------------------------

@@ -47,7 +47,8 @@ from dipc.questions.privacy.alignment import AlignedExit, aligned_exits
 from dipc.questions.privacy.constant import Candidate, exponent_of
 from dipc.questions.privacy.loops import OneLoop, PathRuns, alive_noises
 from dipc.questions.privacy.outcome import Texts
-from dipc.text.core import RealType, SampleNoise, show_value
+from dipc.text.ast import BaseType
+from dipc.text.core import SampleNoise, show_value
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -539,7 +540,7 @@ class LeastCosts:
                     negative = tuple([(key, -c) for key, c in form.coefficients])
                     needed.append(Halfspace(form.coefficients, form.constant - ends[0]))
                     needed.append(Halfspace(negative, ends[1] - form.constant))
-            elif isinstance(slots[slot].type, RealType):
+            elif slots[slot].type is BaseType.REAL:
                 if ends is not None and value is not None and not ends[0] <= Fraction(show_value(value)) <= ends[1]:
                     return None
             elif (None if value is None else show_value(value)) != output.output.get(name):

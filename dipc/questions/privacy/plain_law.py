@@ -25,7 +25,8 @@ from dipc.chain.state import Affine
 from dipc.program.clipped import clipped
 from dipc.program.exits import Exit
 from dipc.program.program import Program, load_source
-from dipc.text.core import RealType, SampleNoise, Slot
+from dipc.text.ast import BaseType
+from dipc.text.core import SampleNoise, Slot
 from dipc.text.diagnostic import DiagnosticError, SourceText
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -42,7 +43,7 @@ def plain_release(program: Program) -> Program | None:
     core = program.core
     outputs = core.output_slots
     given = core.only_at is not None or core.requires is not None or not core.has_open_inputs
-    if given or len(outputs) != 1 or not isinstance(outputs[0].type, RealType):
+    if given or len(outputs) != 1 or outputs[0].type is not BaseType.REAL:
         return None
     draws = sum(isinstance(each, SampleNoise) for each in core.instructions)
     if (draws < 2 and not core.loops) or clipped(program) is not None:
@@ -125,7 +126,7 @@ def _declared(slots: Sequence[Slot]) -> list[str]:
     arrays: dict[str, list[int]] = {}
     result = []
     for slot in slots:
-        kind = "real" if isinstance(slot.type, RealType) else "int"
+        kind = "real" if slot.type is BaseType.REAL else "int"
         name, bracket, index = slot.name.partition("[")
         if not bracket:
             result.append(f"{name} : {kind}")
