@@ -287,17 +287,17 @@ def open_constant(option: str) -> tuple[str, int | None]:
     Raises DiagnosticError for other text.
     """
     source = SourceText("<--for-all>", option)
-    bound = parse_lower_bound(source)
-    if bound.least is None:
-        return bound.name, None
+    name, bound = parse_lower_bound(source)
+    if bound is None:
+        return name, None
     try:
-        least = NumberReader(source, {}).number(bound.least)
+        least = NumberReader(source, {}).number(bound)
     except BadValue as bad:
         raise DiagnosticError(bad.located("E1210", source)) from None
     if least.denominator != 1 or abs(least) >= _LEAST:
         note = 'write a constant, or a range such as --for-all "m >= 3"'
-        raise bad_input("E1210", "the least value is not an integer", note, place=source.excerpt(bound.least.span))
-    return bound.name, int(least)
+        raise bad_input("E1210", "the least value is not an integer", note, place=source.excerpt(bound.span))
+    return name, int(least)
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])

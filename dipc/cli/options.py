@@ -218,7 +218,8 @@ def for_all_of(definitions: tuple[str, ...], option: str | None) -> tuple[tuple[
     kept: list[str] = []
     result: dict[str, str] = {}
     if option is not None:
-        result[parse_lower_bound(SourceText("<--for-all>", option)).name] = option
+        name, _ = parse_lower_bound(SourceText("<--for-all>", option))
+        result[name] = option
     for text in definitions:
         if "all" not in text:
             kept.append(text)

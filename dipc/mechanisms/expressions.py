@@ -1344,7 +1344,7 @@ class Expressions:
             python.copy_location(copied, score)
         array = self.listed("scores", made, self.module.span(score))
         low = self._candidates(candidates)
-        assert isinstance(low, ast.RangeDomain)
+        assert isinstance(low, ast.Range)
         first = bound_of(low.low, self.constants) or ConstantSum.from_number(0)
         return ast.Element(array.name, plus(here, first.negated(), self.constants, here.span), here.span)
 
@@ -1360,7 +1360,7 @@ class Expressions:
             ):
                 ends = [self.length(each) for each in arguments]
                 low, high = (ConstantSum.from_number(0), ends[0]) if len(ends) == 1 else (ends[0], ends[1])
-                return ast.RangeDomain(low.expression(span), high.plus(-1).expression(span), span)
+                return ast.Range(low.expression(span), high.plus(-1).expression(span), span)
             case python.List(elts=[_, *_] as elements) | python.Tuple(elts=[_, *_] as elements):
                 return ast.ListedDomain(tuple(self.expr(each) for each in elements), span)
         raise self.module.wrong(

@@ -281,9 +281,7 @@ class Kind:
                 return ast.BaseTypeExpr(ast.BaseType.REAL, span)
             case "range":
                 low, high = self.ends
-                return ast.RangeDomain(
-                    (low.plus(-1) if self.none else low).expression(span), high.expression(span), span
-                )
+                return ast.Range((low.plus(-1) if self.none else low).expression(span), high.expression(span), span)
         return ast.ListedDomain(tuple(_value(each, span) for each in self.all_values), span)
 
     @property
@@ -567,7 +565,7 @@ class Inference:
 
     def _of_domain(self, domain: ast.DomainExpr) -> Kind:
         match domain:
-            case ast.RangeDomain(low, high):
+            case ast.Range(low, high):
                 first, last = bound_of(low, self.constants), bound_of(high, self.constants)
                 return Kind("range", first or ConstantSum.from_number(0), last or ConstantSum.from_number(0))
             case ast.ListedDomain(values):

@@ -566,7 +566,7 @@ class BatchExpressions:
         match expr:
             case ast.NamedDomain(name):
                 return self.scope.domains[name]
-            case ast.RangeDomain(low, high):
+            case ast.Range(low, high):
                 values = [Fraction(value) for value in range(self.integer(low), self.integer(high) + 1)]
             case ast.ListedDomain(listed):
                 values = [self.value(value) for value in listed]

@@ -320,12 +320,16 @@ Statement = Assign | Sample | If | While | For | ExitStatement
 
 
 @frozen
-class RangeDomain:
-    """`{low..high}`, the integers from low to high."""
+class Range:
+    """The domain `{low..high}` of the integers from `low` to `high`, or the values `low..high by step` in an option.
+
+    With a `step`, the values are `low` and every multiple of the step above it, up to `high`. A domain has no step.
+    """
 
     low: Expr
     high: Expr
     span: Span = _span()
+    step: Expr | None = None
 
 
 @frozen
@@ -344,7 +348,7 @@ class NamedDomain:
     span: Span = _span()
 
 
-DomainExpr = RangeDomain | ListedDomain | NamedDomain
+DomainExpr = Range | ListedDomain | NamedDomain
 
 
 class BaseType(Enum):
@@ -361,7 +365,7 @@ class BaseTypeExpr:
     span: Span = _span()
 
 
-TypeExpr = BaseTypeExpr | RangeDomain | ListedDomain | NamedDomain
+TypeExpr = BaseTypeExpr | Range | ListedDomain | NamedDomain
 
 
 @frozen
@@ -502,16 +506,6 @@ Declaration = ConstDecl | DomainDecl | VariableDecl | RequiresDecl | ClaimDecl |
 
 
 @frozen
-class Range:
-    """`low..high by step`: low and every multiple of the step above it, up to high; without a step, integers."""
-
-    low: Expr
-    high: Expr
-    span: Span = _span()
-    step: Expr | None = None
-
-
-@frozen
 class ListedValues:
     """`{0, 1/2, 3..5}`."""
 
@@ -544,15 +538,6 @@ class ClaimedInputs:
     """The inputs `q = -1..1, x in {0, 1}` in a claim block; no items means `all`."""
 
     items: tuple[Item, ...]
-    span: Span = _span()
-
-
-@frozen
-class LowerBound:
-    """A lower bound `m >= 3`: every integer from 3 on; `least` None is every admissible value."""
-
-    name: str
-    least: Expr | None
     span: Span = _span()
 
 

@@ -120,7 +120,7 @@ def resolve_domain(expr: ast.DomainExpr, elaborator: Elaborator) -> DomType | No
     The result is None after `elaborator` has reported an error.
     """
     match expr:
-        case ast.RangeDomain():
+        case ast.Range():
             return _range(expr, elaborator)
         case ast.ListedDomain():
             return _listed(expr, elaborator)
@@ -130,7 +130,7 @@ def resolve_domain(expr: ast.DomainExpr, elaborator: Elaborator) -> DomType | No
             assert_never(expr)
 
 
-def _range(expr: ast.RangeDomain, elaborator: Elaborator) -> DomType | None:
+def _range(expr: ast.Range, elaborator: Elaborator) -> DomType | None:
     low = elaborator.integer(expr.low, "the lower end of a domain")
     high = elaborator.integer(expr.high, "the upper end of a domain")
     if low is None or high is None:

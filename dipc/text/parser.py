@@ -288,7 +288,7 @@ class Builder:
     def base_type(self, children: Children) -> Subtree:
         return _leaf(ast.BaseTypeExpr(BASES[children[0].type], _span(children)), children[0])
 
-    range_domain = _made_of(ast.RangeDomain, 1, 3, as_=_group)
+    range_domain = _made_of(ast.Range, 1, 3, as_=_group)
 
     def listed_domain(self, children: Children) -> Subtree:
         return _group(ast.ListedDomain(_nodes(children), _span(children)), children)
@@ -383,7 +383,7 @@ class Builder:
 
     def lower_bound(self, children: Children) -> Subtree:
         least = children[2].node if len(children) > 1 else None
-        return _group(ast.LowerBound(str(children[0]), least, _span(children)), children)
+        return _group((str(children[0]), least), children)
 
     # --- metrics ---
 
@@ -636,14 +636,13 @@ def parse_items(source: SourceText) -> tuple[ast.Item, ...]:
     return items
 
 
-def parse_lower_bound(source: SourceText) -> ast.LowerBound:
-    """Return the name of a constant in `source`, with its least value if there is one: `m >= 3`.
+def parse_lower_bound(source: SourceText) -> tuple[str, ast.Expr | None]:
+    """Return the name of a constant in `source`, with its least value, as in `m >= 3`; None where no value is given.
 
     Raises only DiagnosticError.
     """
-    bound = _read(source, "lower_bound")
-    assert isinstance(bound, ast.LowerBound)
-    return bound
+    name, least = _read(source, "lower_bound")
+    return name, least
 
 
 def tokens_of(text: str) -> list[Token]:

@@ -180,7 +180,7 @@ def _type(type_: ast.TypeExpr) -> str:
     match type_:
         case ast.BaseTypeExpr(base):
             return base.value
-        case ast.RangeDomain(low, high):
+        case ast.Range(low, high):
             return f"{{{_range(low, high)}}}"
         case ast.ListedDomain(values):
             return f"{{{', '.join([print_expression(expression) for expression in values])}}}"

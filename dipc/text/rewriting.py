@@ -168,7 +168,7 @@ class _Hoisting:
 
     def _widened(self, type_: ast.TypeExpr) -> ast.TypeExpr:
         """Return a type that has the values of `type_` at all values of the variables of loops."""
-        if not isinstance(type_, ast.RangeDomain):
+        if not isinstance(type_, ast.Range):
             return type_
         low, high = type_.low, type_.high
         for variable, loop in reversed(self.loops.items()):
@@ -526,7 +526,7 @@ class _Removal:
         while isinstance(domain, ast.NamedDomain) and domain.name in self._domains:
             domain = self._domains[domain.name]
         match domain:
-            case ast.RangeDomain(low, high):
+            case ast.Range(low, high):
                 yield ast.Assign(best, low, span)
                 yield ast.For(candidate.name, low, high, (better(candidate),), span)
             case ast.ListedDomain(values):

@@ -76,7 +76,7 @@ _small = expressions(3)
 
 def domains() -> st.SearchStrategy[ast.DomainExpr]:
     return st.one_of(
-        st.builds(ast.RangeDomain, _small, _small),
+        st.builds(ast.Range, _small, _small),
         st.builds(ast.ListedDomain, tuples_of(_small, 1, 4)),
         st.builds(ast.NamedDomain, names()),
     )

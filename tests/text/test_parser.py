@@ -108,7 +108,7 @@ def test_the_example_of_the_specification() -> None:
             ast.VariableDecl(
                 ast.Role.VAR, (ast.Declarator("b", None, None),), ast.BaseTypeExpr(ast.BaseType.BOOL), None
             ),
-            ast.VariableDecl(ast.Role.VAR, (ast.Declarator("count", None, None),), ast.RangeDomain(n("0"), m), n("0")),
+            ast.VariableDecl(ast.Role.VAR, (ast.Declarator("count", None, None),), ast.Range(n("0"), m), n("0")),
         ),
         (
             ast.Sample(threshold, lap("2", ast.Name("T"))),
@@ -197,7 +197,7 @@ def test_comparisons(written: str, op: ast.CompareOp) -> None:
         ("Exp(eps, v in D : x)", ast.ExponentialMechanism(ast.Eps(), "v", ast.NamedDomain("D"), x)),
         (
             "Exp(eps, v in {0..2} : v)",
-            ast.ExponentialMechanism(ast.Eps(), "v", ast.RangeDomain(n("0"), n("2")), ast.Name("v")),
+            ast.ExponentialMechanism(ast.Eps(), "v", ast.Range(n("0"), n("2")), ast.Name("v")),
         ),
         ("choose { x : 1, y : 0 }", ast.Choose(((x, n("1")), (y, n("0"))))),
     ],
@@ -253,7 +253,7 @@ def test_a_range_is_not_a_decimal_point() -> None:
         ast.VariableDecl(
             ast.Role.INPUT,
             (ast.Declarator("q", n("1"), n("3")),),
-            ast.RangeDomain(n("0.5"), n("1e1")),
+            ast.Range(n("0.5"), n("1e1")),
             None,
         ),
     )
@@ -343,7 +343,7 @@ def test_every_kind_of_node_is_marked_exactly() -> None:
         "ConstDecl": ["const k = ( 1 )"],
         "DomainDecl": ["d = { a , b }", "e = {-1 .. 1}"],
         "ListedDomain": ["{ a , b }", "{0, 1}"],
-        "RangeDomain": ["{-1 .. 1}"],
+        "Range": ["{-1 .. 1}"],
         "VariableDecl": ["input q [1..2] , z : real", "output y : d = a"],
         "Declarator": ["q [1..2]", "z", "y"],
         "BaseTypeExpr": ["real"],

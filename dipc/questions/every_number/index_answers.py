@@ -143,7 +143,7 @@ def _domain(tree: ast.ProgramTree, type_: ast.TypeExpr) -> tuple[ast.Expr, ast.E
             each.domain for each in tree.declarations if isinstance(each, ast.DomainDecl) and each.name == type_.name
         ]
         return _domain(tree, known[0]) if len(known) == 1 and not isinstance(known[0], ast.NamedDomain) else None
-    return (type_.low, type_.high) if isinstance(type_, ast.RangeDomain) else None
+    return (type_.low, type_.high) if isinstance(type_, ast.Range) else None
 
 
 def _literal(value: ast.Expr | None) -> int | None:

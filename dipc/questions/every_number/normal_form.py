@@ -495,7 +495,7 @@ def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, bey
             case ast.VariableDecl(
                 role=ast.Role.OUTPUT,
                 declarators=(ast.Declarator(name=name, high=None),),
-                type=ast.RangeDomain(low=ast.Number(), high=high),
+                type=ast.Range(low=ast.Number(), high=high),
                 initial=ast.Number(),
             ) if last_offset(high, parameter) == beyond:
                 given = [
@@ -552,10 +552,10 @@ class _IndexShift:
                 return replace(node, low=self._moved_index(low), high=self._moved_index(high), body=body)
             case ast.Element(name=name, index=ast.Number() as index) if name.rstrip("'") in self.arrays:
                 return replace(node, index=self._moved_index(index))
-            case ast.VariableDecl(declarators=(ast.Declarator(name=name),), type=ast.RangeDomain(low=low)) if (
+            case ast.VariableDecl(declarators=(ast.Declarator(name=name),), type=ast.Range(low=low)) if (
                 name in self.holding
             ):
-                type_ = ast.RangeDomain(self._moved_index(low), ast.Name(self.parameter))
+                type_ = ast.Range(self._moved_index(low), ast.Name(self.parameter))
                 return replace(node, type=type_, initial=self._moved_index(node.initial))
             case ast.Assign(target=ast.Name(name=name), value=ast.Number() as value) if name in self.holding:
                 return replace(node, value=self._moved_index(value))

@@ -63,7 +63,7 @@ def with_plain_selection(tree: ast.ProgramTree, parameter: str) -> ast.ProgramTr
     for each in tree.declarations:
         match each:
             case ast.VariableDecl() if each is output:
-                assert isinstance(each.type, ast.RangeDomain)
+                assert isinstance(each.type, ast.Range)
                 declarations.append(replace(each, type=replace(each.type, low=first), initial=first))
             case ast.VariableDecl(role=ast.Role.VAR):
                 declarations += _declared(each, own)
@@ -94,7 +94,7 @@ def _output(tree: ast.ProgramTree, parameter: str) -> ast.VariableDecl:
         each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.OUTPUT
     ]
     match outputs:
-        case [ast.VariableDecl(declarators=(ast.Declarator(high=None),), type=ast.RangeDomain(high=high)) as output]:
+        case [ast.VariableDecl(declarators=(ast.Declarator(high=None),), type=ast.Range(high=high)) as output]:
             if last_offset(high, parameter) is not None:
                 return output
     raise NotApplicable

@@ -210,7 +210,7 @@ def _declare(declaration: ast.VariableDecl, number: QueryNumber, arrays: set[str
 
 def _require_bound(type_: ast.TypeExpr, number: QueryNumber) -> None:
     parameter = number.parameter
-    if isinstance(type_, ast.RangeDomain) and is_name(type_.high, parameter):
+    if isinstance(type_, ast.Range) and is_name(type_.high, parameter):
         number.require_free(type_.low, f"a domain begins at something that depends on `{parameter}`")
     else:
         number.require_free(type_, f"a domain depends on `{parameter}` other than by ending there")
@@ -488,7 +488,7 @@ def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: as
                 raise NotUniform("the only output must be the index, starting with the first one", declaration.span)
             type_ = declaration.type
             domain = domains.get(type_.name) if isinstance(type_, ast.NamedDomain) else type_
-            if not isinstance(domain, ast.RangeDomain) or not is_name(domain.high, parameter):
+            if not isinstance(domain, ast.Range) or not is_name(domain.high, parameter):
                 raise NotUniform(f"the domain of the index does not end at `{parameter}`", declaration.span)
 
 
