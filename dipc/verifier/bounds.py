@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import product
 
 from dipc.verifier.bounded import Bounded
-from dipc.verifier.classes import DistanceLine, Kind, Required, Shown, slack_key
+from dipc.verifier.classes import ClassFacts, DistanceLine, Kind, Required, slack_key
 from dipc.verifier.execution import Affine, Constraints, End, Execution, Held, NoiseHalfspace, Wanted, plus, scaled
 from dipc.verifier.functions import (
     ONE,
@@ -93,7 +93,7 @@ class Comparison:
         """True if this comparison holds, for all inputs, wherever `other` does."""
         return self.constant >= other.constant and self == replace(other, constant=self.constant)
 
-    def bound(self, side: int, shown: Shown, wanted: Required) -> DistanceLine | None:
+    def bound(self, side: int, shown: ClassFacts, wanted: Required) -> DistanceLine | None:
         """Return the lower bound of `side`·slack that the certificate proves for a class, or None.
 
         The slack is the comparison without its noises, and `side` is 1 or -1. `shown` has the facts about the class,
@@ -149,7 +149,7 @@ class Way:
         `laws` has the law of each noise by its index.
         """
         numbers = tuple(each for each in comparisons if not each.noises)
-        return Way(weight, numbers, parted([each for each in comparisons if each.noises], laws))
+        return Way(weight, numbers, independent_parts([each for each in comparisons if each.noises], laws))
 
     def require_steady(self) -> None:
         """Raise NotDerived if the weight depends on eps."""
@@ -162,7 +162,7 @@ def is_steady(weight: Closed) -> bool:
     return all(ring.keys() <= {(0, _ZERO)} for ring in weight)
 
 
-def parted(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence[Law]) -> tuple[Part, ...]:
+def independent_parts(comparisons: Sequence[Comparison], laws: Mapping[int, Law] | Sequence[Law]) -> tuple[Part, ...]:
     """Group `comparisons` by the noises that they share, and renumber the noises of each group from 0 on.
 
     `laws` has the law of each noise by its index.
@@ -237,7 +237,7 @@ def _without_opposites(one: Way, other: Way) -> tuple[Part, ...] | None:
     left = [each for each in dict.fromkeys((*sides[0], *sides[1])) if each not in (ours[0], others[0])]
     kept = list(one.parts)
     kept.remove(mine[0])
-    return (*kept, *parted(left, mine[0].laws))
+    return (*kept, *independent_parts(left, mine[0].laws))
 
 
 # === jointly ===================================================================================
@@ -250,7 +250,7 @@ _End = Fraction | bool
 
 
 def vertex_values(
-    ways: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
+    ways: Sequence[Way], shown: ClassFacts, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Iterator[Closed]:
     """Yield bounds such that at each input of the class at least one is a lower bound of the answer's probability.
 
@@ -346,7 +346,7 @@ def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
     return len(compared) - 1, True
 
 
-def _ends(component: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
+def _ends(component: Part, shown: ClassFacts, wanted: Required) -> tuple[_End, _End]:
     """Return a lower and an upper bound of the probability of the comparison `component` on the class `shown`.
 
     Each is a bound of the slack, or False for the probability 0, True for 1. `wanted` has alpha and gamma.
@@ -358,7 +358,7 @@ def _ends(component: Part, shown: Shown, wanted: Required) -> tuple[_End, _End]:
     return False if low is None else low, True if high is None else -high
 
 
-def _least(comparison: Comparison, side: int, shown: Shown, wanted: Required) -> Fraction | None:
+def _least(comparison: Comparison, side: int, shown: ClassFacts, wanted: Required) -> Fraction | None:
     """Return a lower bound of `side` times the slack of the `comparison`, or None if none is proved.
 
     If a distance is open, the bound is a multiple of it. The slack is bounded on the class `shown`, and `wanted` has
@@ -386,7 +386,7 @@ def _weighted(
 
 
 def at_bounds(
-    ways: Sequence[Way], shown: Shown, wanted: Required, probabilities: Probabilities, budget: Budget
+    ways: Sequence[Way], shown: ClassFacts, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Probability:
     """Return a lower bound of the probability of an answer, valid at all inputs of the class that `shown` describes.
 
@@ -422,7 +422,7 @@ def at_bounds(
     return total.opposite(budget).value if others else total.value
 
 
-def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
+def _without_tails(way: Way, shown: ClassFacts, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
     """Return (weight of `way` times a bound of its tails' probabilities, the other parts).
 
     A tail is a comparison of one Laplace noise whose slack is <= 0 on the class; its probability is an exponential.
@@ -440,7 +440,7 @@ def _without_tails(way: Way, shown: Shown, wanted: Required, budget: Budget) -> 
     return weight, tuple(each for each in joint if each not in tails)
 
 
-def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
+def nearest_value(way: Way, shown: ClassFacts, budget: Budget) -> Closed:
     """Return an upper bound of the probability of `way` at all inputs of the class `shown` whose distance is 1.
 
     At any integer distance A >= 1 the probability is at most e^(-r·(A - 1)·eps) times the bound, where r is
@@ -461,7 +461,7 @@ def nearest_value(way: Way, shown: Shown, budget: Budget) -> Closed:
     return weight
 
 
-def _far_bound(component: Part, shown: Shown) -> DistanceLine | None:
+def _far_bound(component: Part, shown: ClassFacts) -> DistanceLine | None:
     """Return a lower bound base + A·slope of the negated slack of `component`, for inputs at the distance A.
 
     The inputs are those of the class `shown`. For A >= 1 neither the bound nor its slope is negative. None if no bound
@@ -482,7 +482,7 @@ def _far_bound(component: Part, shown: Shown) -> DistanceLine | None:
     return best
 
 
-def _at_slacks(component: Part, side: int, shown: Shown, wanted: Required, budget: Budget) -> Constraints | None:
+def _at_slacks(component: Part, side: int, shown: ClassFacts, wanted: Required, budget: Budget) -> Constraints | None:
     """Return the half-spaces of the noises of `component`, with bounds of slacks in place of the slacks.
 
     For `side` 1 the bounds are lower ones; the result is None if a bound is unknown or the half-spaces exclude each
@@ -517,7 +517,7 @@ def _is_tail(component: Part) -> bool:
     return component.continuous or (abs(comparison.noises[0][1]) == 1 and all(c.denominator == 1 for c in numbers))
 
 
-def _is_far(comparison: Comparison, shown: Shown, wanted: Required) -> bool:
+def _is_far(comparison: Comparison, shown: ClassFacts, wanted: Required) -> bool:
     bound = comparison.bound(-1, shown, wanted)
     return bound is not None and bound.is_nonnegative
 
@@ -685,7 +685,7 @@ class Bounds:
 
     def values(
         self,
-        shown: Shown,
+        shown: ClassFacts,
         wanted: Required,
         finite: tuple[Value, ...],
         path: Path,

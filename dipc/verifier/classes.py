@@ -317,7 +317,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ClassFacts:
     """The facts that a certificate has proved about class `number` of inputs, whose right answer is `answer`.
 
     The class consists of the inputs in those `halfspaces` that do not move with alpha, and in those whose indices are

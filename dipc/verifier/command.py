@@ -17,7 +17,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from dipc.verifier.document import Accepted, Document, check_document, read_document, within_bounds
 from dipc.verifier.inputs import varying_constants
-from dipc.verifier.program import computed
+from dipc.verifier.program import computed_constants
 from dipc.verifier.reading import (
     MOST_BYTES,
     STEPS,
@@ -136,7 +136,10 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
         if unknown:
             note = "give -D a constant that the program declares"
             raise UnusableArgument(f"{path} has no constant `{unknown[0][:40]}`", note)
-        values = {**computed(tree, given, {name for name, _ in tree.constants} - given.keys(), budget), **given}
+        values = {
+            **computed_constants(tree, given, {name for name, _ in tree.constants} - given.keys(), budget),
+            **given,
+        }
     note = "give the same -D as to `dipc check`"
     stated = document.program.constants
     for name in sorted(values.keys() | stated.keys()):

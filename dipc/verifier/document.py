@@ -63,7 +63,7 @@ from dipc.verifier.statement import (
     Statement,
     Subject,
     is_about_privacy,
-    shown,
+    one_line,
 )
 from dipc.verifier.syntax import Apply, Program, read_expression
 
@@ -334,13 +334,13 @@ def _claim_at(sought: str, asked: _Data, number: str, *, is_proof: bool) -> _Dat
             value = read.rational(number)
             eps = read_intervals(asked["eps"])
             if is_proof:
-                return {**asked, "eps": [str(interval) for interval in from_there_on(eps, value)]}
+                return {**asked, "eps": [str(interval) for interval in intervals_from(eps, value)]}
             if not any(value in interval for interval in eps):
                 raise Rejected("the refutation is at an eps that the question does not ask about")
             return {**asked, "eps": [f"[{number}, {number}]"]}
 
 
-def from_there_on(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
+def intervals_from(intervals: Sequence[Interval], start: Fraction) -> list[Interval]:
     """Return the part of `intervals` from `start` on, including `start` if an interval contains it."""
     return [
         interval if interval.lower >= start else replace(interval, lower=start, lower_closed=True)
@@ -1013,7 +1013,7 @@ def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[s
 
 def _claim_text(claim: Mapping[str, Any], own: Mapping[str, int], rows: int) -> str:
     used = [name for name in ("alpha", "beta", "gamma") if not rows or own.get(name) != rows]
-    texts = [f"{name} = {shown(str(claim[name]))}" for name in used if claim[name] is not None]
+    texts = [f"{name} = {one_line(str(claim[name]))}" for name in used if claim[name] is not None]
     stated = ", ".join([*texts, f"eps in {' or '.join(claim['eps'])}"])
     others = [f"{count} with {name}" for name, count in own.items() if count]
     return f"{stated}; rows have their own: {', '.join(others)}" if others else stated

@@ -637,7 +637,7 @@ class Execution:
         value = plus(center, Affine(ZERO, ((label, Fraction(1)),)))
         return value, known.with_positive(label) if law[0] is Family.ONE_SIDED else known
 
-    def plain(self, code: Code, values: Mapping[int, Value]) -> Value:
+    def noiseless_value(self, code: Code, values: Mapping[int, Value]) -> Value:
         """Return the value of the expression `code`, which contains no noise; `values` has the values of slots.
 
         Raises NotDerived.

@@ -268,8 +268,8 @@ class Ideal:
             for path in self.paths(finite):
                 self.budget.spend(10 + 4 * len(path.guards))
                 paths += [
-                    (max((self._below(guard, point) for guard in guards), default=_ZERO), guards)
-                    for guards in self._not_apart(self._elsewhere(path, inputs, answer), inputs, finite)
+                    (max((self._distance_bound(guard, point) for guard in guards), default=_ZERO), guards)
+                    for guards in self._not_apart(self._other_answers(path, inputs, answer), inputs, finite)
                 ]
             for bound, guards in sorted(paths, key=lambda pair: pair[0]):
                 if best is not None and max(bound, away) >= best:
@@ -450,7 +450,7 @@ class Ideal:
             raise NotDerived("its finite inputs have too many values")
         return product(*choices)
 
-    def _elsewhere(self, path: Path, inputs: Sequence[Value], answer: tuple[Value, ...]) -> Iterator[list[Guard]]:
+    def _other_answers(self, path: Path, inputs: Sequence[Value], answer: tuple[Value, ...]) -> Iterator[list[Guard]]:
         """Yield sets of guards; together they hold exactly where the answer of `path` differs from `answer`.
 
         `answer` is the ideal's at `inputs`.
@@ -464,7 +464,7 @@ class Ideal:
             values |= zip(self.machine.numbered("output"), path.answer, strict=True)  # type: ignore[arg-type]
             values |= zip(self.machine.distance.exact, answer, strict=True)
             run = Execution(self.machine, Wanted({}), self.budget)
-            if not all(run.plain(code, values) is True for code in same):
+            if not all(run.noiseless_value(code, values) is True for code in same):
                 yield list(path.guards)
             return
         open_: list[Guard] = []
@@ -495,7 +495,7 @@ class Ideal:
                 if not apart:
                     yield subset
 
-    def _below(self, guard: Guard, point: Mapping[int, Fraction]) -> Fraction:
+    def _distance_bound(self, guard: Guard, point: Mapping[int, Fraction]) -> Fraction:
         """Return a lower bound of the distance from `point` to where `guard` holds."""
         missing = -guard.value_at(point)
         if missing <= 0 or self.norm == "discrete":
@@ -517,7 +517,7 @@ class Ideal:
             return None if whole and not self._has_integers(guards) else _ONE
         if len(guards) == 1:
             # A step of 1 towards the half-space changes a form with coprime coefficients by its dual norm.
-            below = self._below(guards[0], point)
+            below = self._distance_bound(guards[0], point)
             return Fraction(ceil(below)) if whole else below
         return self._nearest(guards, point, whole=whole)
 

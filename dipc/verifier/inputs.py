@@ -22,10 +22,10 @@ from dipc.verifier.bounds import Bounds, Merges, Way
 from dipc.verifier.claims import Claim, Interval, NotOneForm, read_intervals
 from dipc.verifier.classes import (
     VARIABLES,
+    ClassFacts,
     DistanceLine,
     Kind,
     Required,
-    Shown,
     Slacks,
     add_slack,
     at_least_distance,
@@ -50,7 +50,7 @@ from dipc.verifier.linear import ALPHA, Guard, answers_count, contradictory, imp
 from dipc.verifier.normal import Enclosed, Probability
 from dipc.verifier.obligations import VERDICTS, Context, Decided, Positive, Tally, check_obligation, read_context, worst
 from dipc.verifier.probability import Theorem
-from dipc.verifier.program import Machine, Value, computed
+from dipc.verifier.program import Machine, Value, computed_constants
 from dipc.verifier.reading import (
     ALL_INPUTS,
     DERIVATION_ENDS,
@@ -107,7 +107,7 @@ class Divided:
     coverage: Coverage
     known: Surroundings
     cell: Cell
-    classes: Sequence[Shown]
+    classes: Sequence[ClassFacts]
     only: int | None
 
     @property
@@ -144,7 +144,7 @@ class Coverage:
         self._whole = whole_inputs(self.machine)
         self.places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
 
-    def check(self, classes: Sequence[Shown], *, everything: bool) -> tuple[str, ...]:
+    def check(self, classes: Sequence[ClassFacts], *, everything: bool) -> tuple[str, ...]:
         """Return the reasons why `classes` are taken on trust; none if the classes are proved.
 
         Each class must be right about some cell, and if `everything` is claimed, each cell must have a class.
@@ -179,8 +179,8 @@ class Coverage:
                 known = Surroundings(self.ideal, finite, path, self.budget)
                 yield known, self._finite(dict(zip(names, map(_text, path.answer), strict=True)))
 
-    def _missing(self, classes: Sequence[Shown]) -> int:
-        by_answer: dict[tuple[str, ...] | None, list[Shown]] = {}
+    def _missing(self, classes: Sequence[ClassFacts]) -> int:
+        by_answer: dict[tuple[str, ...] | None, list[ClassFacts]] = {}
         for shown in classes:
             by_answer.setdefault(self._finite(shown.answer), []).append(shown)
         return sum(
@@ -189,7 +189,7 @@ class Coverage:
             for shown in self._divided(known, by_answer.get(answer, []), ())
         )
 
-    def _is_about_its_own(self, shown: Shown) -> bool:
+    def _is_about_its_own(self, shown: ClassFacts) -> bool:
         """True if the class `shown` is right about all of its own inputs.
 
         These have its answer, and lie in the half-spaces that do not move, edges excluded, and in those that are
@@ -212,8 +212,8 @@ class Coverage:
     # --- cells ----------------------------------------------------------------------------------------
 
     def _divided(
-        self, known: Surroundings, classes: Sequence[Shown], within: Iterable[Guard], only: int | None = None
-    ) -> Iterator[Shown | None]:
+        self, known: Surroundings, classes: Sequence[ClassFacts], within: Iterable[Guard], only: int | None = None
+    ) -> Iterator[ClassFacts | None]:
         """Yield, for each cell of a path within the guards `within`, one of `classes` that is right about it, or None.
 
         `known` has the path and its surroundings, and `only` the number of the class if one alone is examined.
@@ -274,7 +274,7 @@ class Coverage:
         """True only if `guard` holds on all of `cell`."""
         return implied(cell, dict(guard.form), guard.constant, self.budget)
 
-    def is_right(self, shown: Shown, known: Surroundings, cell: Cell, *, unites: bool, merges: Merges) -> bool:
+    def is_right(self, shown: ClassFacts, known: Surroundings, cell: Cell, *, unites: bool, merges: Merges) -> bool:
         """True if `cell` lies in the class `shown`, and the bound of the class holds for the program there.
 
         `known` has the path of the cell and its surroundings. Exits are united if `unites`, and merged as `merges`
@@ -396,11 +396,11 @@ def check_inputs(
             if computed_from_it.keys() != varying and (says or computed_from_it):
                 raise Rejected("the cases disagree on which constants are computed from the number")
             with must_be_derived():
-                if says and computed_from_it != computed(tree, claim.constants, varying, budget):
+                if says and computed_from_it != computed_constants(tree, claim.constants, varying, budget):
                     raise Rejected("its constants are not those that the program computes")
                 theorem = Theorem.of_tree(tree, claim.constants, budget, covering) if says else None
             own = []
-            shown: list[Shown] = []
+            shown: list[ClassFacts] = []
             for entry in classes:
                 one = _Class(claim, decided, theorem, budget, tally.counts["rows"] + 1)
                 with in_step(f"class {one.number}"):
@@ -466,7 +466,12 @@ def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fr
 
 
 def _trusted(
-    theorem: Theorem, shown: Sequence[Shown], alpha: tuple[Fraction, bool] | None, budget: Budget, *, everything: bool
+    theorem: Theorem,
+    shown: Sequence[ClassFacts],
+    alpha: tuple[Fraction, bool] | None,
+    budget: Budget,
+    *,
+    everything: bool,
 ) -> Iterator[str]:
     ideal = theorem.ideal
     if isinstance(ideal, Ideal):
@@ -541,7 +546,7 @@ class _Class:
     budget: Budget
     number: int
     #: The facts proved about the class, which are compared with the program.
-    shown: list[Shown] = field(default_factory=list)
+    shown: list[ClassFacts] = field(default_factory=list)
     #: The input that refutes the claim about the class.
     witnesses: list[Witness] = field(default_factory=list)
     #: The obligations that prove the claim about the class.
@@ -555,7 +560,7 @@ class _Class:
         """Return the verdict of `value`, and the reason why it is not certified, or None. Raises Rejected."""
         readers = {kind: reader for kind, (reader, _) in _EVIDENCE.items()}
         answer, _, halfspaces, beside, verdict, *evidence = read.fields(value, _CLASS, readers)
-        named = Shown(self.number, answer, halfspaces, [read.index(place, halfspaces) for place in beside])
+        named = ClassFacts(self.number, answer, halfspaces, [read.index(place, halfspaces) for place in beside])
         given = {kind: one for kind, one in zip(_EVIDENCE, evidence, strict=True) if one is not None}
         if len(given) != 1:
             raise Rejected("it must have exactly one kind of evidence")
@@ -610,7 +615,7 @@ class _Class:
             self.witnesses.append(Witness(self.theorem, inputs, outputs, dd, radius, decided, self.claim.constants))
             return decided.require("inaccurate", beta, self.budget)
 
-    def _proved(self, value: object, named: Shown) -> str | None:
+    def _proved(self, value: object, named: ClassFacts) -> str | None:
         """Return None if the bound of the class `named` is proved to be enough by `value`, else why not.
 
         Raises Rejected. A bound at the distance 1 is enough at all distances if the error falls at least as fast as

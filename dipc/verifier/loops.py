@@ -125,7 +125,7 @@ class Iterations:
         return groups.values()
 
 
-def alone(tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget) -> Side:
+def endless_program(tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget) -> Side:
     """Return the program `tree` without its ideal.
 
     The loop ends at the constant `parameter` of `constants`. Charges its work to `budget`. Raises NotDerived if the

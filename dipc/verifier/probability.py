@@ -320,7 +320,7 @@ class Probabilities:
     ) -> Fraction | None:
         run = Execution(self.machine, Wanted({}), budget)
         distance = self.machine.distance
-        if distance.same is not None and all(run.plain(code, values) is True for code in distance.same):
+        if distance.same is not None and all(run.noiseless_value(code, values) is True for code in distance.same):
             return Fraction(0)
         gap = run.gap([values.get(slot) for slot in range(1 + max(values))], list(answer))
         assert not isinstance(gap, Affine), "the distance of answers is a number"
@@ -424,7 +424,7 @@ def satisfies(machine: Machine, inputs: Mapping[int, Value], budget: Budget) -> 
     Charges its work to `budget`. Raises NotDerived if a condition has no value.
     """
     run = Execution(machine, Wanted({}), budget)
-    return all(run.plain(code, inputs) is True for code in machine.requires)
+    return all(run.noiseless_value(code, inputs) is True for code in machine.requires)
 
 
 @dataclass

@@ -227,7 +227,7 @@ class Machine:
         )
 
 
-def computed(
+def computed_constants(
     tree: syntax.Program, constants: Mapping[str, Fraction], names: Container[str], budget: Budget
 ) -> dict[str, Fraction]:
     """Compute the constants `names` from their expressions in the program `tree`; `constants` has the others' values.

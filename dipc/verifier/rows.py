@@ -78,7 +78,7 @@ _Verdict = tuple[str, bool, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class GammaFact:
     """The fact Pr >= 1 - `beta`, proved for one gamma, or for all gamma before `to` (None: infinity).
 
     `decided` is the obligation that proves it, None if nothing is claimed or nothing was proved.
@@ -101,7 +101,7 @@ class Row:
     verdict: str
     vacuous: bool
     missing: str | None
-    shown: tuple[Shown, ...]
+    shown: tuple[GammaFact, ...]
 
 
 @dataclass
@@ -130,7 +130,7 @@ class Rows:
     _equal: set[tuple[int, int]] = field(default_factory=set)
 
     #: The facts proved about the current row.
-    _shown: list[Shown] = field(default_factory=list)
+    _shown: list[GammaFact] = field(default_factory=list)
 
     def check(self, value: object, budget: Budget) -> None:
         """Check all rows in `value`, numbered from 1, with the work charged to `budget`.
@@ -261,7 +261,9 @@ class Rows:
             raise Rejected("it must give a reason if it is undecided, and only then")
         number = stated.obligation
         decided = None if number is None else self.decided[read.index(number, self.decided)]
-        self._shown.append(Shown(gamma, to, self.context.betas[read.index(stated.beta, self.context.betas)], decided))
+        self._shown.append(
+            GammaFact(gamma, to, self.context.betas[read.index(stated.beta, self.context.betas)], decided)
+        )
         if vacuous:
             if verdict != "accurate" or decided is not None:
                 raise Rejected("it holds vacuously, so it must be accurate and have no obligation")

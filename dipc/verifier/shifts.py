@@ -25,7 +25,7 @@ from dipc.verifier.clipped import moves as moves_in_box
 from dipc.verifier.execution import Affine, Wanted
 from dipc.verifier.ideal import open_inputs
 from dipc.verifier.linear import Guard, answers_count, key_of
-from dipc.verifier.loops import MOST_HEADS, LoopRuns, State, alone
+from dipc.verifier.loops import MOST_HEADS, LoopRuns, State, endless_program
 from dipc.verifier.noise import Family, Normal, is_whole
 from dipc.verifier.probability import visits
 from dipc.verifier.program import Halt, Machine
@@ -316,7 +316,7 @@ def require_private(
     given = {**constants, parameter: Fraction(least + _MANY)}
     box = boxed(tree, {name: value for name, value in constants.items() if name != parameter})
     tree = tree if box is None else box.tree
-    side = alone(tree, parameter, given, budget)
+    side = endless_program(tree, parameter, given, budget)
     if least < side.low:
         raise NotDerived("for some numbers the loop has no iteration")
     slots = side.machine.slots

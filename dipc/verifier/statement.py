@@ -258,7 +258,7 @@ def eps_text(intervals: Sequence[Interval]) -> str:
     return f"for every eps in {' or '.join(map(str, intervals))}"
 
 
-def shown(expression: str) -> str:
+def one_line(expression: str) -> str:
     """Return the `expression` of a certificate on one line, without comments."""
     return " ".join(" ".join(line.partition("#")[0].split()) for line in expression.splitlines()).strip()
 
@@ -279,8 +279,8 @@ def _claimed(claim: Claim, rows: Sequence[Row], budget: Budget) -> str:
     """
     words: list[str] = []
     for name in ("beta", "alpha", "gamma"):
-        own = [shown(row.cells.own[name]) for row in rows if name in row.cells.own]
-        stated = None if getattr(claim, name) is None else shown(str(getattr(claim, name)))
+        own = [one_line(row.cells.own[name]) for row in rows if name in row.cells.own]
+        stated = None if getattr(claim, name) is None else one_line(str(getattr(claim, name)))
         has_distance = any(row.cells.dd is not None for row in rows)
         if name == "alpha" and stated is None and has_distance:
             stated = "dd"

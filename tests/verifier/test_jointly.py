@@ -11,7 +11,7 @@ import pytest
 
 from dipc.certificate.answers import _Merges
 from dipc.verifier.bounds import Comparison, Law, Part, Way, at_bounds, merged, vertex_values
-from dipc.verifier.classes import DistanceLine, Kind, Required, Shown, slack_key
+from dipc.verifier.classes import ClassFacts, DistanceLine, Kind, Required, slack_key
 from dipc.verifier.functions import ONE, Closed
 from dipc.verifier.noise import Family
 from dipc.verifier.normal import Enclosed
@@ -32,7 +32,7 @@ LAWS: list[Law] = [
 EPS = 0.7
 
 
-def tails(ways: list[Way], known: Shown) -> Closed:
+def tails(ways: list[Way], known: ClassFacts) -> Closed:
     bound = at_bounds(ways, replace(known, kind=Kind.TAILS), FIXED, PROBABILITIES, Budget())
     assert not isinstance(bound, Enclosed)
     return bound
@@ -86,7 +86,7 @@ def random_ways(chance: random.Random, number: int) -> list[Way]:
     return found
 
 
-def shown(ways: list[Way], low: list[int], high: list[int], chance: random.Random, kind: Kind) -> Shown:
+def shown(ways: list[Way], low: list[int], high: list[int], chance: random.Random, kind: Kind) -> ClassFacts:
     """Bounds of the slacks in the box, some from one side only, and of sums of two or three slacks."""
     slacks: dict[object, DistanceLine] = {}
 
@@ -110,7 +110,7 @@ def shown(ways: list[Way], low: list[int], high: list[int], chance: random.Rando
                     for slot, c in found.inputs:
                         total[slot] = total.get(slot, Fraction(0)) - rate * c
                 add(total, -sum((rate * found.constant for rate, found in among), Fraction(0)))
-    return Shown(1, {}, (), (), kind, FIXED, None, None, slacks)  # type: ignore[arg-type]
+    return ClassFacts(1, {}, (), (), kind, FIXED, None, None, slacks)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -151,7 +151,7 @@ def test_tails_together_are_better_than_one_by_one() -> None:
         keyed = slack_key(inputs, Fraction(0), 0)
         assert keyed is not None
         slacks[keyed[0]] = DistanceLine(least / keyed[1])
-    known = Shown(1, {}, (), (), Kind.TAILS, FIXED, None, None, slacks)
+    known = ClassFacts(1, {}, (), (), Kind.TAILS, FIXED, None, None, slacks)
     assert value(tails([way], known)) == pytest.approx(1 - math.exp(-2 * EPS) / 4)
 
 
@@ -160,7 +160,7 @@ def test_what_is_not_independent_or_twice_is_refused() -> None:
     one = Part((law,), (comparison(law, 0, 0),))
     twice = Way(weight(Fraction(1)), (), (one, one))
     pair = Way(weight(Fraction(1)), (), (Part((law,), (comparison(law, 0, 0), comparison(law, 1, 0))),))
-    known = Shown(1, {}, (), (), Kind.VERTICES, FIXED)
+    known = ClassFacts(1, {}, (), (), Kind.VERTICES, FIXED)
     for way in (twice, pair):
         with pytest.raises(NotDerived):
             list(vertex_values([way], known, FIXED, PROBABILITIES, Budget()))
