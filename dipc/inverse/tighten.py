@@ -526,15 +526,15 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
     """
     claims = claims_of(replace(question, scaled=True), progress, best=False)
     limits = claims.question.program.limits
-    peaks = _Peaks(Factors(limits), claims.question.engine, max(digits, DIGITS))
+    factors = Factors(claims.question.engine, max(digits, DIGITS))
     unknown = list(claims.unknown)
     known: list[Inequality] = []
-    lesser = _lesser_enclosed(claims.distinct, peaks)
+    lesser = _lesser_enclosed(claims.distinct, factors)
     for position, claimed in enumerate(claims.distinct):
         if id(claimed) in lesser:
             continue
         try:
-            peaks.peaks_of(claimed)
+            factors.peaks_of(claimed)
         except Undecided as undecided:
             unknown.append(UnknownCases(undecided.reason, claimed.rows))
         except KeyboardInterrupt:
@@ -556,11 +556,11 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
     upper: Tightest | None = None
     at_most: Cell | None = None
     try:
-        of_integers, unknown = _integer_inequalities(claims, unknown, known, peaks, digits)
+        of_integers, unknown = _integer_inequalities(claims, unknown, known, factors, digits)
         known += of_integers
-        unknown = _without_lesser(claims, unknown, known, peaks, digits)
-        known = _improved(claims, known, peaks, digits)
-        candidates = peaks.candidates(known)
+        unknown = _without_lesser(claims, unknown, known, factors, digits)
+        known = _improved(claims, known, factors, digits)
+        candidates = factors.candidates(known)
         most = _with_greatest(nothing, candidates, limits)
         if not any(spot.claimed.exact for spot in most.places) and most.places:
             upper, most = most, _with_greatest(nothing, [each for each in candidates if each[1].exact], limits)
@@ -573,7 +573,7 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
     except KeyboardInterrupt:
         unknown.append(interrupted_before(known))
         most = nothing
-    forbidding = any(peaks.forbidding(claimed) is not None for claimed in known)
+    forbidding = any(factors.forbidding(claimed) is not None for claimed in known)
     if unknown or upper is not None or at_most is not None:
         kappa = None
     else:
@@ -585,13 +585,13 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
 
 
 def _without_lesser(
-    claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], peaks: _Peaks, digits: int
+    claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], factors: Factors, digits: int
 ) -> list[UnknownCases]:
     """The `unknown` cases of `claims` without those proved to need no greater factor than the `known` inequalities.
 
-    Enclosures prove it. `peaks` has the factors of the known inequalities, compared to `digits` digits.
+    Enclosures prove it. `factors` has the factors of the known inequalities, compared to `digits` digits.
     """
-    enough = peaks.greatest(known, digits) if known else None
+    enough = factors.greatest(known, digits) if known else None
     result = []
     for cases in unknown:
         own = [one for one in claims.distinct if one.rows == cases.rows and one.stated is not None]
@@ -641,11 +641,11 @@ def _by_check(
 _FEW = 3
 
 
-def _lesser_enclosed(every: Sequence[Inequality], peaks: _Peaks) -> set[int]:
+def _lesser_enclosed(every: Sequence[Inequality], factors: Factors) -> set[int]:
     """Return the identities of those of `every` without a closed form that are proved to need less than another one.
 
     The factors differ from the greatest one in the digits that are compared. The inequality that seems to need most
-    is examined first, by `peaks`. A single bound, with the least constants of many other inequalities, then shows
+    is examined first, by `factors`. A single bound, with the least constants of many other inequalities, then shows
     that a slightly smaller factor suffices for all of them. If this fails, each half of them is tried. On Ctrl-C the
     result has what is proved so far.
     """
@@ -663,18 +663,18 @@ def _lesser_enclosed(every: Sequence[Inequality], peaks: _Peaks) -> set[int]:
     found: set[int] = set()
     with suppress(Undecided, KeyboardInterrupt):
         pending = [posed[1:]]
-        enough = _little_less(peaks.peaks_of(posed[0][0]), peaks.digits)
+        enough = _little_less(factors.peaks_of(posed[0][0]), factors.digits)
         while pending:
             some = pending.pop()
             if not some:
                 continue
-            if enough is not None and _all_need_less(some, enough, peaks):
+            if enough is not None and _all_need_less(some, enough, factors):
                 found.update(id(claimed) for claimed, _ in some)
             elif len(some) > 1:
                 middle = len(some) // 2
                 pending += [some[middle:], some[:middle]]
             else:
-                own = _little_less(peaks.peaks_of(some[0][0]), peaks.digits)
+                own = _little_less(factors.peaks_of(some[0][0]), factors.digits)
                 enough = own if enough is None or (own is not None and own > enough) else enough
     return found
 
@@ -688,89 +688,25 @@ def _little_less(peaks: Sequence[Peak], digits: int) -> Fraction | None:
     return values[0] * (1 - Fraction(1, 10 ** max(1, digits - 1))) if len(values) == 1 else None
 
 
-def _all_need_less(some: Sequence[tuple[Inequality, Obligation]], enough: Fraction, peaks: _Peaks) -> bool:
-    """Return True if the engine of `peaks` proves that the factor `enough` suffices for all inequalities in `some`."""
+def _all_need_less(some: Sequence[tuple[Inequality, Obligation]], enough: Fraction, factors: Factors) -> bool:
+    """Return True if the engine of `factors` proves that the factor `enough` suffices for all of `some`."""
     betas = {scaled.beta for _, scaled in some}
     bound = with_least_constants([scaled.bound for _, scaled in some])
     if bound is None or len(betas) != 1:
         return False
     closed = betas.pop().closed
-    return closed is not None and suffices(enough, closed.value, bound, some[0][1].intervals, peaks.engine)
-
-
-class _Peaks:
-    """The factors that inequalities need: the maxima of (1 - Pr)/beta over eps, each found once."""
-
-    def __init__(self, factors: Factors, engine: Engine, digits: int) -> None:
-        self._factors = factors
-        self.engine = engine
-        self.digits = digits
-        self._known: dict[int, tuple[Inequality, list[Peak], Fraction | None]] = {}
-
-    def peaks_of(self, claimed: Inequality) -> list[Peak]:
-        return self._with_peaks(claimed)[1]
-
-    def forbidding(self, claimed: Inequality) -> Fraction | None:
-        return self._with_peaks(claimed)[2]
-
-    def _with_peaks(self, claimed: Inequality) -> tuple[Inequality, list[Peak], Fraction | None]:
-        result = self._known.get(id(claimed))
-        if result is None:
-            only_zero = None
-            if isinstance(claimed.bound, EnclosedForm):
-                assert claimed.stated is not None, "an inequality without a closed form has its terms"
-                about = claimed.stated, claimed.beta, claimed.intervals
-                peaks: list[Peak] = [enclosed_peak(claimed.bound, *about, self.engine, self.digits)]
-            else:
-                peaks = list(self._factors.needs(claimed.bound, claimed.beta, claimed.intervals))
-                only_zero = self._factors.forbids(claimed.bound, claimed.beta, claimed.intervals)
-            result = self._known[id(claimed)] = claimed, peaks, only_zero
-        return result
-
-    def candidates(self, every: Sequence[Inequality]) -> list[tuple[Peak, Inequality]]:
-        result = [(peak, claimed) for claimed in every for peak in self.peaks_of(claimed)]
-        if result:
-            # Some f > 0 is needed somewhere, and does not suffice where only f = 0 does.
-            forbidden = [(self.forbidding(claimed), claimed) for claimed in every]
-            result += [(Peak(point, True, None), claimed) for point, claimed in forbidden if point is not None]
-        return result
-
-    def greatest(self, every: Sequence[Inequality], digits: int) -> Fraction | None:
-        """An upper bound of the factor that the inequalities `every` need; None if it is infinite. Raises Undecided.
-
-        Factors are compared to `digits` digits.
-        """
-        best = highest((peak for peak, _ in self.candidates(every)), digits)
-        if best is None:
-            return Fraction(0)
-        return None if best.is_infinite else best.enclosure(digits)[1]
-
-    def suffices_for_all(self, every: Sequence[Inequality], digits: int, enough: Fraction) -> bool:
-        """True if it is proved that the factor `enough` suffices for all inequalities `every`. Raises Undecided.
-
-        `digits` is the number of digits to which factors are compared.
-        """
-        needed = self.greatest(every, digits)
-        return needed is not None and needed <= enough
-
-    def needed(self, case: int, proof: Proof) -> Fraction | None:
-        """The factor that `proof` needs in the case with number `case`; None if it is infinite or not known.
-
-        Raises Undecided.
-        """
-        inequalities, unknown = measure_inequalities([(case, one) for one in proof.steps], self.engine)
-        return None if unknown else self.greatest(inequalities, DIGITS)
+    return closed is not None and suffices(enough, closed.value, bound, some[0][1].intervals, factors.engine)
 
 
 #: The most inputs of a class whose claims are examined.
 _MOST_INPUTS = 13
 
 
-def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits: int) -> list[Inequality]:
+def _improved(claims: Claims, known: Sequence[Inequality], factors: Factors, digits: int) -> list[Inequality]:
     """The `known` inequalities, with better ones for cases of `claims` whose bounds are not exact. Raises Undecided.
 
     A case gets the bounds of the rules that need the least factor, and the claim at some of its inputs. The cases are
-    improved in turn until some exact probability needs the greatest factor, by `peaks` to `digits` digits.
+    improved in turn until some exact probability needs the greatest factor, by `factors` to `digits` digits.
     """
     fixed = [claimed for claimed in known if claimed.exact]
     bounded = [claimed for claimed in known if not claimed.exact]
@@ -780,39 +716,40 @@ def _improved(claims: Claims, known: Sequence[Inequality], peaks: _Peaks, digits
     better: dict[int, list[Inequality]] = {n: [c for c in bounded if n in c.rows] for n in cases}
     left = dict(cases)
     while left:
-        enough = peaks.greatest(fixed, digits)
-        needs = {number: peaks.greatest(better[number], digits) for number in left}
+        enough = factors.greatest(fixed, digits)
+        needs = {number: factors.greatest(better[number], digits) for number in left}
         number = max(left, key=lambda number: (needs[number] is None, needs[number] or 0))
         most = needs[number]
         if enough is None or (most is not None and most <= enough):
             break
         case = left.pop(number)
         assert isinstance(case, ClassCase)
-        better[number] = _least_needing(case, better[number], peaks, enough)
-        fixed += _at_inputs(case, better[number], peaks)
+        better[number] = _least_needing(case, better[number], factors, enough)
+        fixed += _at_inputs(case, better[number], factors)
     return list(known) if len(left) == len(cases) else [*fixed, *_merge_cases(better)]
 
 
-def _least_needing(case: ClassCase, first: list[Inequality], peaks: _Peaks, enough: Fraction) -> list[Inequality]:
+def _least_needing(case: ClassCase, first: list[Inequality], factors: Factors, enough: Fraction) -> list[Inequality]:
     """The inequalities of the rule that needs the least factor for `case`; `first` are those of its first rule.
 
-    `peaks` finds the factors. The search ends at a factor of at most `enough`.
+    `factors` finds what an inequality needs. The search ends at a factor of at most `enough`.
     """
-    choice = case.least_needing(partial(peaks.needed, case.number), enough)
+    choice = case.least_needing(partial(factors.needed, case.number), enough)
     if choice.needed is None:
         return first
     inequalities, unknown = measure_inequalities(
-        [(case.number, one) for each in choice.proofs for one in each.steps], peaks.engine
+        [(case.number, one) for each in choice.proofs for one in each.steps], factors.engine
     )
     return first if unknown else list(inequalities)
 
 
-def _at_inputs(case: ClassCase, needing: Sequence[Inequality], peaks: _Peaks) -> list[Inequality]:
+def _at_inputs(case: ClassCase, needing: Sequence[Inequality], factors: Factors) -> list[Inequality]:
     """The inequality at an input of `case` that needs the greatest factor, among some inputs that are tried.
 
-    The inputs are chosen for the eps at which the inequalities `needing` are hardest. `peaks` finds the factors.
+    The inputs are chosen for the eps at which the inequalities `needing` are hardest. `factors` finds what an
+    inequality needs.
     """
-    best = highest(peak for claimed in needing for peak in peaks.peaks_of(claimed))
+    best = highest(peak for claimed in needing for peak in factors.peaks_of(claimed))
     peak_at = (
         None if best is None else next((p.place for p in best.peaks if isinstance(p.place, Fraction | Root)), None)
     )
@@ -821,41 +758,41 @@ def _at_inputs(case: ClassCase, needing: Sequence[Inequality], peaks: _Peaks) ->
     with suppress(Undecided):
         # At one eps a probability at any input is a number; for every eps, odd means would bring high degrees.
         points = all(interval.is_point for claimed in needing for interval in claimed.intervals)
-        nearest = Fraction(1, 2 ** (4 * peaks.digits)) if points else None
+        nearest = Fraction(1, 2 ** (4 * factors.digits)) if points else None
         for posed in case.posed_at_inputs(product or None, _MOST_INPUTS, nearest):
-            for claimed in measure_inequalities([(case.number, posed)], peaks.engine)[0]:
+            for claimed in measure_inequalities([(case.number, posed)], factors.engine)[0]:
                 with suppress(Undecided):
-                    result.append((peaks.greatest([claimed], DIGITS), claimed))
+                    result.append((factors.greatest([claimed], DIGITS), claimed))
     if not result:
         return []
     return [max(result, key=lambda each: (each[0] is None, each[0] or 0))[1]]
 
 
 def _integer_inequalities(
-    claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], peaks: _Peaks, digits: int
+    claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], factors: Factors, digits: int
 ) -> tuple[list[Inequality], list[UnknownCases]]:
     """Return the inequalities of cases about every integer distance, and the cases of `unknown` that remain unknown.
 
-    The cases are those of `claims`. A tightened claim multiplies beta by a factor, and `peaks` finds the least factor
+    The cases are those of `claims`. A tightened claim multiplies beta by a factor, and `factors` finds the least factor
     with which an inequality holds. A case stops being unknown if it is proved to need no greater factor than some
     exact inequality, of `known` or of a case. `digits` is the precision of enclosed factors.
     """
     every = [
-        (case, *_at_distances(case, peaks))
+        (case, *_at_distances(case, factors))
         for number in dict.fromkeys(number for cases in unknown for number in cases.rows)
         if isinstance(case := claims.every[number - 1], ClassCase) and has_integer_distances(case)
     ]
     inequalities = [claimed for _, _, lower in every for claimed in lower]
     exact = [*(claimed for claimed in known if claimed.exact), *inequalities]
-    best = highest(peak for claimed in exact for peak in peaks.peaks_of(claimed))
+    best = highest(peak for claimed in exact for peak in factors.peaks_of(claimed))
     proved = set()
     if best is None or not best.is_infinite:
         low, high = (Fraction(0), Fraction(0)) if best is None else best.enclosure(digits)
         for case, small, _ in every:
             if (
                 small is not None
-                and peaks.suffices_for_all(small, digits, high)
-                and _suffices_far_away(case, peaks.engine, low)
+                and factors.suffices_for_all(small, digits, high)
+                and _suffices_far_away(case, factors.engine, low)
             ):
                 inequalities += [claimed for claimed in small if not claimed.exact]
                 proved.add(case.number)
@@ -881,11 +818,11 @@ def _suffices_far_away(case: ClassCase, engine: Engine, factor: Fraction) -> boo
         return False
 
 
-def _at_distances(case: ClassCase, peaks: _Peaks) -> tuple[list[Inequality] | None, list[Inequality]]:
+def _at_distances(case: ClassCase, factors: Factors) -> tuple[list[Inequality] | None, list[Inequality]]:
     """Return (the inequalities of `case` at each of the first integer distances, those that bound the factor below).
 
     The former is None if one of these inequalities could not be measured. The latter are the exact ones among them, and
-    the limits for large distances. `peaks` has the factors that inequalities are known to need.
+    the limits for large distances. `factors` has the factors that inequalities are known to need.
     """
     small: list[Inequality] | None = []
     exact: list[Inequality] = []
@@ -893,10 +830,10 @@ def _at_distances(case: ClassCase, peaks: _Peaks) -> tuple[list[Inequality] | No
         steps: list[ProofStep] = []
         needs_nothing = False
         with suppress(Undecided):
-            certain, choice = case.least_at_distance(distance, partial(peaks.needed, case.number))
+            certain, choice = case.least_at_distance(distance, partial(factors.needed, case.number))
             steps = [*certain, *(one for proof in choice.proofs for one in proof.steps)]
             needs_nothing = not steps and choice.needed is not None  # no input of the class is at this distance
-        found = _measured_inequalities(case, steps, peaks)
+        found = _measured_inequalities(case, steps, factors)
         if not found and not needs_nothing:
             small = None
             continue
@@ -904,19 +841,19 @@ def _at_distances(case: ClassCase, peaks: _Peaks) -> tuple[list[Inequality] | No
         if small is not None:
             small += found
     with suppress(Undecided):
-        exact += _measured_inequalities(case, list(case.steps_far_away()), peaks)
+        exact += _measured_inequalities(case, list(case.steps_far_away()), factors)
     return small, exact
 
 
-def _measured_inequalities(case: ClassCase, steps: Sequence[ProofStep], peaks: _Peaks) -> list[Inequality]:
+def _measured_inequalities(case: ClassCase, steps: Sequence[ProofStep], factors: Factors) -> list[Inequality]:
     """The inequalities of `case` in the proof `steps`; empty if the factor that one of them needs is not known.
 
-    `peaks` finds the factors.
+    `factors` finds what an inequality needs.
     """
-    found, unknown = measure_inequalities([(case.number, one) for one in steps], peaks.engine)
+    found, unknown = measure_inequalities([(case.number, one) for one in steps], factors.engine)
     try:
         for claimed in found:
-            peaks.peaks_of(claimed)
+            factors.peaks_of(claimed)
     except Undecided:
         return []
     return [] if unknown else list(found)
@@ -1001,15 +938,74 @@ def _eps(point: PeakPlace, digits: int, limits: Limits) -> Cell | None:
 
 
 class Factors:
-    """A finder of the maxima of (1 - Pr)/beta over eps, which are infinite if no factor suffices.
+    """A finder of the factors that inequalities need: the maxima of (1 - Pr)/beta over eps, each found once.
 
-    Quotients that are equal after a change of eps's scale are analyzed once. So rows that differ by a common factor of
-    all distances share the values of their maxima, as identical objects.
+    A maximum is infinite if no factor suffices. Quotients that are equal after a change of eps's scale are analyzed
+    once. So rows that differ by a common factor of all distances share the values of their maxima, as identical
+    objects.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._known: dict[tuple[object, ...], list[Peak]] = {}
+    def __init__(self, engine: Engine, digits: int) -> None:
+        """Measure with `engine`, and enclose maxima of functions without a closed form to `digits` digits."""
+        self.engine = engine
+        self.digits = digits
+        self._limits = engine.limits
+        self._by_inequality: dict[int, tuple[Inequality, list[Peak], Fraction | None]] = {}
+        self._by_quotient: dict[tuple[object, ...], list[Peak]] = {}
+
+    def peaks_of(self, claimed: Inequality) -> list[Peak]:
+        return self._with_peaks(claimed)[1]
+
+    def forbidding(self, claimed: Inequality) -> Fraction | None:
+        return self._with_peaks(claimed)[2]
+
+    def _with_peaks(self, claimed: Inequality) -> tuple[Inequality, list[Peak], Fraction | None]:
+        result = self._by_inequality.get(id(claimed))
+        if result is None:
+            only_zero = None
+            if isinstance(claimed.bound, EnclosedForm):
+                assert claimed.stated is not None, "an inequality without a closed form has its terms"
+                about = claimed.stated, claimed.beta, claimed.intervals
+                found: list[Peak] = [enclosed_peak(claimed.bound, *about, self.engine, self.digits)]
+            else:
+                found = list(self.needs(claimed.bound, claimed.beta, claimed.intervals))
+                only_zero = self.forbids(claimed.bound, claimed.beta, claimed.intervals)
+            result = self._by_inequality[id(claimed)] = claimed, found, only_zero
+        return result
+
+    def candidates(self, every: Sequence[Inequality]) -> list[tuple[Peak, Inequality]]:
+        result = [(peak, claimed) for claimed in every for peak in self.peaks_of(claimed)]
+        if result:
+            # Some f > 0 is needed somewhere, and does not suffice where only f = 0 does.
+            forbidden = [(self.forbidding(claimed), claimed) for claimed in every]
+            result += [(Peak(point, True, None), claimed) for point, claimed in forbidden if point is not None]
+        return result
+
+    def greatest(self, every: Sequence[Inequality], digits: int) -> Fraction | None:
+        """An upper bound of the factor that the inequalities `every` need; None if it is infinite. Raises Undecided.
+
+        Factors are compared to `digits` digits.
+        """
+        best = highest((peak for peak, _ in self.candidates(every)), digits)
+        if best is None:
+            return Fraction(0)
+        return None if best.is_infinite else best.enclosure(digits)[1]
+
+    def suffices_for_all(self, every: Sequence[Inequality], digits: int, enough: Fraction) -> bool:
+        """True if it is proved that the factor `enough` suffices for all inequalities `every`. Raises Undecided.
+
+        `digits` is the number of digits to which factors are compared.
+        """
+        needed = self.greatest(every, digits)
+        return needed is not None and needed <= enough
+
+    def needed(self, case: int, proof: Proof) -> Fraction | None:
+        """The factor that `proof` needs in the case with number `case`; None if it is infinite or not known.
+
+        Raises Undecided.
+        """
+        inequalities, unknown = measure_inequalities([(case, one) for one in proof.steps], self.engine)
+        return None if unknown else self.greatest(inequalities, DIGITS)
 
     def needs(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Iterator[Peak]:
         """Yield the maxima over eps of the least f >= 0 with f·`beta` >= 1 - `probability`. Raises LimitReached.
@@ -1078,9 +1074,9 @@ class Factors:
         scaled = ratio.scaled(1 / rate)
         ends = _scaled_end(lower, rate), _scaled_end(upper, rate)
         key = (scaled, *ends)
-        highest = self._known.get(key)
+        highest = self._by_quotient.get(key)
         if highest is None:
-            highest = self._known[key] = peaks(scaled, *ends, self._limits)
+            highest = self._by_quotient[key] = peaks(scaled, *ends, self._limits)
         for peak in highest:
             point = _unscaled(peak.place, rate)
             if point is Far.EVERYWHERE and sample is not None:
