@@ -197,7 +197,7 @@ def slack(bound: Closed, beta: PiecewiseForm, eps: Fraction) -> tuple[ExpPoly, E
 
 
 @frozen
-class Stretch:
+class SlackCell:
     """A part of a failing interval, from `lower` to `upper`, on which the slack is `numerator`/`denominator`.
 
     `sample` is a rational inside this part.
@@ -210,8 +210,8 @@ class Stretch:
     sample: Fraction
 
 
-#: A maximal failing interval, as the adjacent stretches that it consists of.
-Failure = tuple[Stretch, ...]
+#: A maximal failing interval, as the adjacent cells of the slack that it consists of.
+Failure = tuple[SlackCell, ...]
 
 
 def failures(
@@ -228,7 +228,7 @@ def failures(
         numerator, denominator = slack(bound, beta, sample)
         if numerator.is_zero() or sign_at(numerator, sample, limits) >= 0:
             continue
-        stretch = Stretch(*_gap_ends(arrangement, gap, numerator, limits), numerator, denominator, sample)
+        cell = SlackCell(*_gap_ends(arrangement, gap, numerator, limits), numerator, denominator, sample)
         left = arrangement.gap(gap)[0]
         joined = (
             failures
@@ -236,7 +236,7 @@ def failures(
             and failures[-1][-1].upper.value == left
             and not arrangement.vanishes(functions.index(numerator), gap - 1)
         )
-        failures.append(_extended(failures.pop(), stretch) if joined else (stretch,))
+        failures.append(_extended(failures.pop(), cell) if joined else (cell,))
     return failures
 
 
@@ -253,13 +253,13 @@ def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Li
     )
 
 
-def _extended(failure: Failure, stretch: Stretch) -> Failure:
-    """Return `failure` extended by the adjacent `stretch` and by the point between both, where the claim fails."""
+def _extended(failure: Failure, cell: SlackCell) -> Failure:
+    """Return `failure` extended by the adjacent `cell` and by the point between both, where the claim fails."""
     *before, last = failure
-    if (last.numerator, last.denominator) == (stretch.numerator, stretch.denominator):
-        return (*before, replace(last, upper=stretch.upper))
+    if (last.numerator, last.denominator) == (cell.numerator, cell.denominator):
+        return (*before, replace(last, upper=cell.upper))
     met = RegionEnd(last.upper.value, closed=True)
-    return (*before, replace(last, upper=met), replace(stretch, lower=met))
+    return (*before, replace(last, upper=met), replace(cell, lower=met))
 
 
 def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[FailureInterval]:
@@ -495,10 +495,10 @@ def _failures(bound: ClosedForm, beta: BetaForm, cells: DecisionInCells, limits:
 def _worst(failure: Failure, digits: int, limits: Limits) -> Worst:
     samples: dict[int, Fraction] = {}
     candidates: list[optimum.Peak] = []
-    for stretch in failure:
-        ratio = optimum.ReducedQuotient.from_fraction(-stretch.numerator, stretch.denominator)
-        for peak in optimum.peaks(ratio, stretch.lower, stretch.upper, limits):
-            samples[id(peak)] = stretch.sample
+    for cell in failure:
+        ratio = optimum.ReducedQuotient.from_fraction(-cell.numerator, cell.denominator)
+        for peak in optimum.peaks(ratio, cell.lower, cell.upper, limits):
+            samples[id(peak)] = cell.sample
             candidates.append(peak)
     best = optimum.highest(candidates, digits)
     assert best is not None, "where a claim fails there is a shortfall"

@@ -123,7 +123,7 @@ _SMALL_GAP = 16
 
 
 class Layout:
-    """A polynomial Σ c·t^k·e^{-j·t} arranged for repeated evaluation.
+    """A factor F: `polynomial` as the function t -> Σ c·t^k·e^{-j·t}, arranged for repeated evaluation.
 
     - `exponents`: the distinct j, increasing from 0.
     - `columns[k]`: the positions of the exponents of the terms with t^k, and their coefficients.
