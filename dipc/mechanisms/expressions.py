@@ -1296,7 +1296,7 @@ class Expressions:
                 case python.Lambda(args=python.arguments(args=[python.arg(arg=name)]), body=body) if _takes_one(score):
                     self.let(name, Alias(here))
                     listed = isinstance(candidates, python.List | python.Tuple)
-                    value = self.expr(_Arithmetic().visit(copy.deepcopy(body)) if listed else body)
+                    value = self.expr(_change_conditionals(body, _as_arithmetic) if listed else body)
                 case python.Name(id=name) if isinstance(self.env.get(name), Array):
                     array = self.env[name]
                     assert isinstance(array, Array)
@@ -1388,17 +1388,31 @@ def makes_list(item: python.expr) -> bool:
     return False
 
 
-class _Arithmetic(python.NodeTransformer):
-    """A transformation of `a if test else b` between numbers into `b + (a - b)*test`, a number without statements."""
+class _Conditionals(python.NodeTransformer):
+    """A transformation that replaces each conditional expression by `change` of it, the inner ones first."""
+
+    def __init__(self, change: Callable[[python.IfExp], python.expr]) -> None:
+        self._change = change
 
     def visit_IfExp(self, node: python.IfExp) -> python.expr:
-        test, then, otherwise = (self.visit(each) for each in (node.test, node.body, node.orelse))
-        step = python.BinOp(python.BinOp(then, python.Sub(), otherwise), python.Mult(), test)
-        result = python.BinOp(copy.deepcopy(otherwise), python.Add(), step)
-        for made in python.walk(result):
-            if not hasattr(made, "lineno"):
-                python.copy_location(made, node)
-        return result
+        self.generic_visit(node)
+        return self._change(node)
+
+
+def _change_conditionals(tree: python.expr, change: Callable[[python.IfExp], python.expr]) -> python.expr:
+    changed = _Conditionals(change).visit(copy.deepcopy(tree))
+    assert isinstance(changed, python.expr)
+    return changed
+
+
+def _as_arithmetic(node: python.IfExp) -> python.expr:
+    """Return `node`, `a if test else b` between numbers, as `b + (a - b)*test`, a number without statements."""
+    step = python.BinOp(python.BinOp(node.body, python.Sub(), node.orelse), python.Mult(), node.test)
+    result = python.BinOp(copy.deepcopy(node.orelse), python.Add(), step)
+    for made in python.walk(result):
+        if not hasattr(made, "lineno"):
+            python.copy_location(made, node)
+    return result
 
 
 def _takes_one(score: python.Lambda) -> bool:
@@ -1407,24 +1421,16 @@ def _takes_one(score: python.Lambda) -> bool:
     return len(arguments.args) == 1 and not any(others)
 
 
-class _Decided(python.NodeTransformer):
-    """A transformation that replaces each conditional expression with the condition `test` by one of its branches."""
-
-    def __init__(self, test: python.expr, *, holds: bool) -> None:
-        self._test, self._holds = python.dump(test), holds
-
-    def visit_IfExp(self, node: python.IfExp) -> python.expr:
-        self.generic_visit(node)
-        if python.dump(node.test) != self._test:
-            return node
-        return node.body if self._holds else node.orelse
-
-
 def _decided(node: python.expr, test: python.expr, *, holds: bool) -> python.expr:
     """Return `node`, a call of `dipc.choice`, with the weights that it has if `test` is true (`holds`) or false."""
-    changed = _Decided(test, holds=holds).visit(copy.deepcopy(node))
-    assert isinstance(changed, python.expr)
-    return changed
+    written = python.dump(test)
+
+    def branch(each: python.IfExp) -> python.expr:
+        if python.dump(each.test) != written:
+            return each
+        return each.body if holds else each.orelse
+
+    return _change_conditionals(node, branch)
 
 
 def _call_of(score: python.expr) -> python.Call:
