@@ -72,20 +72,18 @@ class GivenWork(TypedDict, total=False):
     limits: Limits | None
 
 
-class GivenQuestion(GivenClaim, total=False):
-    """The options of a question about a program, as keyword arguments."""
-
-    inputs: InputSpec | None
-    for_all: str | None
-    progress: Progress | None
-    limits: Limits | None
-
-
 class GivenRows(GivenClaim, total=False):
     """The options of `dipc.iter_rows`, as keyword arguments."""
 
     inputs: InputSpec | None
     limits: Limits | None
+
+
+class GivenQuestion(GivenRows, total=False):
+    """The options of a question about a program, as keyword arguments."""
+
+    for_all: str | None
+    progress: Progress | None
 
 
 class GivenForAll(GivenClaim, GivenWork, total=False):

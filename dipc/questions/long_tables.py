@@ -640,7 +640,11 @@ class LongTable(Source):
                 if chunk is None:
                     ended = True
                     break
-                key = b"" if cache is None or digest is None else cache_file.question_key(digest, _digest(chunk))
+                key = (
+                    b""
+                    if cache is None or digest is None
+                    else cache_file.question_key(digest, hashlib.sha256(chunk).hexdigest())
+                )
                 cached = None if cache is None else cache.get([key]).get(key)
                 if cached is not None:
                     with suppress(shared.Unreadable):
@@ -679,10 +683,6 @@ class LongTable(Source):
                     yield chunk + rest
         except OSError:
             raise NotApplicable from None
-
-
-def _digest(chunk: bytes) -> str:
-    return hashlib.sha256(chunk).hexdigest()
 
 
 def _header(file: IO[bytes]) -> list[str] | None:

@@ -434,7 +434,7 @@ def class_table(
     exactly what a check of all inputs one by one states.
     """
     core = program.core
-    values = dict(zip(core.inputs, map(_distinct, inputs.choices), strict=True))
+    values = {slot: tuple(dict.fromkeys(own)) for slot, own in zip(core.inputs, inputs.choices, strict=True)}
     executed, classes = input_classes(program, values, most)
     pool = CellPool()
     return ClassTable(
@@ -596,7 +596,3 @@ def _is_everything(core: CoreProgram, values: Mapping[int, Sequence[Value]]) -> 
             case _:
                 return False
     return True
-
-
-def _distinct(values: Sequence[Value]) -> tuple[Value, ...]:
-    return tuple(dict.fromkeys(values))

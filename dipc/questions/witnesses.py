@@ -105,7 +105,7 @@ def _extremes(
     directions: list[Point] = []
 
     def look(where: Sequence[Halfspace], form: Affine) -> Fraction | None:
-        least = minimum(_halfspace(form), where, slots)
+        least = minimum(Halfspace(form.inputs, form.constant), where, slots)
         if isinstance(least, Infeasible):
             return None
         points, point = (ends, least.point) if isinstance(least, Least) else (directions, least.direction)
@@ -126,10 +126,6 @@ def _extremes(
             for form in (other, -other):
                 look(where, form)
     return ends, directions
-
-
-def _halfspace(form: Affine) -> Halfspace:
-    return Halfspace(form.inputs, form.constant)
 
 
 # --- which are worth it -----------------------------------------------------------------------------

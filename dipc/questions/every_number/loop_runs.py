@@ -52,9 +52,8 @@ from dipc.rules.least_slacks import slack_bound
 from dipc.rules.rule import ClaimedDistances
 from dipc.text import ast
 from dipc.text.ast import BaseType
-from dipc.text.core import Type, Value
+from dipc.text.core import Value
 from dipc.text.diagnostic import Span
-from dipc.text.program import CoreProgram
 
 #: The state at a head of the loop, as far as later iterations depend on it.
 Key = tuple[object, ...]
@@ -473,7 +472,7 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         LimitReached if the inputs of an iteration have too many values.
         """
         core = ideal.program.core
-        if any(_type(core, slot) is BaseType.INT for slot in core.inputs):
+        if any(slot.type is BaseType.INT for slot in core.input_slots):
             raise NotUniform("an input is an int")
         count = int(core.constants[shape.parameter]) - shape.low + 1
         super().__init__(ideal.program, shape.loop, shape.arrays, count, finite)
@@ -648,7 +647,3 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
                 raise NotUniform(f"without noise the program gives another `{name}` than the ideal")
             terms += compared
         return terms
-
-
-def _type(core: CoreProgram, slot: int) -> Type:
-    return core.slots[slot].type
