@@ -149,7 +149,7 @@ class FamilyClaim:
     """
 
     def __init__(self, claim: Claim, row: Row, limits: Limits) -> None:
-        """Read the claim of the table, at its row `row`; `limits` bound the work. Raises NotApplicable."""
+        """Read `claim`, that of a table, at its row `row`; `limits` bound the work. Raises NotApplicable."""
         if claim.beta is None or claim.table.columns - {"dd"} or mentions(claim.beta.tree, "dd"):
             raise NotApplicable
         if claim.gamma is not None and any(mentions(claim.gamma.tree, name) for name in DISTANCES):
