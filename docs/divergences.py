@@ -44,7 +44,7 @@ ELSEWHERE = frozenset(
             "implication",
             "command",
         ),
-        *("bounded", "uniform", "truncated"),
+        "bounded",
         *("late", "weights", "multisets"),
         *("__init__", "__main__"),
     )

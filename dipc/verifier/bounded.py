@@ -1,31 +1,50 @@
-"""Laws of bounded noise, whose density is a sum of terms c·e^{slope·eps·x} on intervals, divided by a normalizer."""
+"""Noise with two ends, uniform and truncated Laplace noise, by windows on which its density is one exponential."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dipc.verifier.functions import Ring
+from dipc.verifier.functions import Ring, collected
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 #: The term c·e^{slope·eps·x} for `low` <= x <= `high`, as (low, high, c, slope).
 Window = tuple[Fraction, Fraction, Fraction, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
-class Bounded(ABC):
-    """A law of noise X whose values lie in [low, high], where low < high."""
+class Bounded:
+    """A law of noise X on [low, high], where low < high.
+
+    Its density is proportional to e^{-rate·eps·|x|} if it is `laplace`, and otherwise to 1, whatever the rate is.
+    """
 
     low: Fraction
     high: Fraction
+    laplace: bool
 
-    @abstractmethod
     def windows(self, rate: Fraction) -> list[Window]:
         """Return the density of eps·X at the given `rate`, times `normalizer`, as terms c·e^{slope·eps·x}.
 
         The intervals of two terms share at most an end point. The rate counts multiples of eps.
         """
+        if not self.laplace:
+            return [(self.low, self.high, _ONE, _ZERO)]
+        below = (self.low, min(self.high, _ZERO), rate, rate)
+        above = (max(self.low, _ZERO), self.high, rate, -rate)
+        return [window for window in (below, above) if window[0] < window[1]]
 
-    @abstractmethod
     def normalizer(self, rate: Fraction) -> Ring:
-        """Return the integral of `windows` over eps·X at the given `rate`, a function positive for every eps > 0."""
+        """Return the integral of `windows` over eps·X at the given `rate`, a function positive for every eps > 0.
+
+        The integral of c·e^{slope·Y} over eps·[low, high] is c/slope·(e^{slope·high·eps} - e^{slope·low·eps}), or
+        c·(high - low)·eps if the slope is 0.
+        """
+        terms = []
+        for low, high, c, slope in self.windows(rate):
+            if slope:
+                terms += [(0, slope * high, c / slope), (0, slope * low, -c / slope)]
+            else:
+                terms.append((1, _ZERO, c * (high - low)))
+        return collected(terms)

@@ -94,7 +94,7 @@ ONE: Ring = {(0, ZERO): Fraction(1)}
 # --- arithmetic ------------------------------------------------------------------------------------
 
 
-class Spread:
+class HashGuard:
     """A guard against many keys with one hash, which would make every look-up in a dictionary slow.
 
     Python's hash of a rational is its residue modulo a prime, so two short rationals never share a hash.
@@ -183,12 +183,14 @@ def multiply(f: Ring, g: Ring, budget: Budget) -> Ring:
     budget.spend(2 * len(f) * len(g) + 4 * (len(f) + len(g)), bits + unit.bit_length() + other.bit_length())
     # Integers are much faster than fractions, both in sums and as keys.
     sums: dict[tuple[int, int], int] = {}
-    spread = Spread() if any(q.bit_length() >= SHORT_INTEGER_BITS for h in (first, second) for _, q, _ in h) else None
+    hashes = (
+        HashGuard() if any(q.bit_length() >= SHORT_INTEGER_BITS for h in (first, second) for _, q, _ in h) else None
+    )
     for k, q, c in first:
         for j, p, d in second:
             key = (k + j, q + p)
-            if spread is not None:
-                spread.check(key)
+            if hashes is not None:
+                hashes.check(key)
             sums[key] = sums.get(key, 0) + c * d
         if len(sums) > MOST_TERMS:
             raise Exhausted(f"it takes functions of more than {MOST_TERMS} terms")
@@ -266,7 +268,7 @@ def integer_quotient(
     rest = dict(numerator)
     lead, last, lowest = max(divisor), min(divisor), min(rest)
     end = lowest[0] - last[0], lowest[1] - last[1]
-    spread = Spread() if any(q.bit_length() >= SHORT_INTEGER_BITS for q, _ in (*rest, *divisor)) else None
+    hashes = HashGuard() if any(q.bit_length() >= SHORT_INTEGER_BITS for q, _ in (*rest, *divisor)) else None
     waiting = [(-q, -k) for q, k in rest]
     heapify(waiting)
     quotient: Integral = {}
@@ -285,8 +287,8 @@ def integer_quotient(
         quotient[q, k] = c
         for (p, j), d in divisor.items():
             key = q + p, k + j
-            if spread is not None:
-                spread.check((key[1], key[0]))
+            if hashes is not None:
+                hashes.check((key[1], key[0]))
             before = rest.get(key)
             total = (before or 0) - c * d
             if total:
@@ -352,7 +354,7 @@ def equal_closed(f: Closed, g: Closed, budget: Budget) -> bool:
 def read_ring(data: object) -> Ring:
     """Read an exponential polynomial from `data`, the list of its terms [k, "q", "c"]. Raises Rejected."""
     result: Ring = {}
-    spread = Spread()
+    hashes = HashGuard()
     read_term = read.tuple_of(read.up_to(MOST_POWER), read.rational, read.rational)
     for number, term in enumerate(read.items(data, MOST_TERMS), start=1):
         if type(term) is list and len(term) == 3 and type(term[0]) is int and not term[0]:
@@ -361,7 +363,7 @@ def read_ring(data: object) -> Ring:
         else:
             k, q, c = read_term(term)
         if is_long(q):
-            spread.check((k, q))
+            hashes.check((k, q))
         if not c:
             raise Rejected("a term has the coefficient 0")
         result[k, q] = c

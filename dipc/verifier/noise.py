@@ -5,7 +5,7 @@
 - `discrete-laplace`: mass (1-r)/(1+r)·r^|i| at every integer i, with r = e^{-rate·eps}.
 
 Normal and discrete normal noise have their variance in place of the rate (`normal.py`, `summed.py`). Uniform and
-truncated Laplace noise have two ends (`uniform.py`, `truncated.py`).
+truncated Laplace noise have two ends (`bounded.py`).
 """
 
 from __future__ import annotations

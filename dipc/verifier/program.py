@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dipc.verifier import syntax
+from dipc.verifier.bounded import Bounded
 from dipc.verifier.functions import ONE, ZERO, Closed, Ring, add_closed, constant, multiply_closed, times
 from dipc.verifier.noise import Family, NoiseFamily, Normal
 from dipc.verifier.reading import Budget, Exhausted, NotDerived
@@ -28,8 +29,6 @@ from dipc.verifier.syntax import (
     Ranged,
     spread_out,
 )
-from dipc.verifier.truncated import Truncated
-from dipc.verifier.uniform import Uniform
 
 MOST_INSTRUCTIONS = 100_000
 MOST_VALUES = 100_000
@@ -662,9 +661,8 @@ class _Compiler:
         ends = self.number(low), self.number(high)
         if ends[0] >= ends[1]:
             raise NotDerived("the ends of a noise are not in their order")
-        if name == "Unif":
-            return Uniform(*ends), Fraction(1)
-        return Truncated(*ends), self.rate(parameter)
+        laplace = name != "Unif"
+        return Bounded(*ends, laplace), self.rate(parameter) if laplace else Fraction(1)
 
     def _monomial(self, expr: Expr) -> tuple[Fraction, tuple[int]]:
         """Return (c, (n,)) if `expr` is c·eps^n. Raises NotDerived for other expressions."""

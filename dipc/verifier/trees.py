@@ -40,7 +40,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Bounded:
+class Leaf:
     """A leaf: a value L of the law `spread`, with bounds that are forms of the center and its parent.
 
     The leaf holds if L + form >= 0 for each `lower` form, and L <= form for each `upper` form.
@@ -80,7 +80,7 @@ class Center:
     slope: Fraction
     spread: Spread
     own: tuple[Form, ...]
-    leaves: tuple[tuple[Bounded, int], ...]
+    leaves: tuple[tuple[Leaf, int], ...]
     below: tuple[Center, ...]
 
     @property
@@ -509,7 +509,7 @@ class _Rooted:
 
     def _forms(
         self, groups: Sequence[_Group], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]
-    ) -> tuple[tuple[Form, ...], tuple[tuple[Bounded, int], ...]]:
+    ) -> tuple[tuple[Form, ...], tuple[tuple[Leaf, int], ...]]:
         """Return the half-spaces and the leaves of a center, with the center and its parent scaled by `scales`.
 
         `pair` is the center and its parent, and `groups` has the leaves.
@@ -523,7 +523,7 @@ class _Rooted:
             ]
 
         own: set[Form] = set()
-        leaves: dict[Bounded, int] = {}
+        leaves: dict[Leaf, int] = {}
         for spread, lower, upper in groups:
             low, high = forms(lower), forms(upper)
             if spread is None:
@@ -532,7 +532,7 @@ class _Rooted:
             # The leaf is scaled so that its greatest coefficient is 1; -L has the law of L.
             size = next(filter(None, (max(abs(form[place]) for form in low + high) for place in range(3))), _ONE)
             first, second = sorted(tuple(sorted({_divided_form(f, size) for f in side})) for side in (low, high))
-            leaf = Bounded(spread.times(1 / size), *((first, second) if first else (second, first)))
+            leaf = Leaf(spread.times(1 / size), *((first, second) if first else (second, first)))
             leaves[leaf] = leaves.get(leaf, 0) + 1
         return tuple(sorted(own)), tuple(sorted(leaves.items()))
 
@@ -547,7 +547,7 @@ def _divided(center: Center, size: Fraction) -> Center:
         return tuple(sorted((a, b, d / size) for a, b, d in forms))
 
     leaves = (
-        (Bounded(leaf.spread.times(1 / size), divided(leaf.lower), divided(leaf.upper)), count)
+        (Leaf(leaf.spread.times(1 / size), divided(leaf.lower), divided(leaf.upper)), count)
         for leaf, count in center.leaves
     )
     return Center(
@@ -592,7 +592,7 @@ def _read_center(value: object, depth: int) -> Center:
     slope, spread, own, stated, children = read.tuple_of(
         read.rational, _spread, _FORMS, read.listed(_LEAF, MOST_LEAVES), below
     )(value)
-    leaves = tuple((Bounded(law, tuple(lower), tuple(upper)), count) for count, law, lower, upper in stated)
+    leaves = tuple((Leaf(law, tuple(lower), tuple(upper)), count) for count, law, lower, upper in stated)
     if any(not count or not leaf.lower for leaf, count in leaves):
         raise Rejected("a leaf must occur, and must have a bound")
     return Center(slope, spread, tuple(own), leaves, tuple(children))

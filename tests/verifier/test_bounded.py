@@ -17,12 +17,11 @@ from dipc.cli.main import main
 from dipc.measure.event import Event, Noise
 from dipc.measure.measure import measure
 from dipc.noise.laplace import LAPLACE
+from dipc.verifier.bounded import Bounded
 from dipc.verifier.functions import Ring, equal_closed
 from dipc.verifier.measures import measure_anew
 from dipc.verifier.noise import Family, Law
 from dipc.verifier.reading import Budget
-from dipc.verifier.truncated import Truncated
-from dipc.verifier.uniform import Uniform
 from tests.strategies.bounded import mixed_events
 from tests.verifier import samples
 
@@ -33,8 +32,7 @@ def law_of(noise: Noise) -> Law:
     law = noise.law
     if law.least is None or law.greatest is None:
         return Family.LAPLACE if law == LAPLACE else Family.ONE_SIDED, noise.rate
-    kind = Truncated if law.takes_rate else Uniform
-    return kind(law.least, law.greatest), noise.rate
+    return Bounded(law.least, law.greatest, law.takes_rate), noise.rate
 
 
 def ring(value: Any) -> Ring:
@@ -151,7 +149,7 @@ def test_the_ideal_without_noise_is_that_of_the_text(dipc: Dipc, noise: str) -> 
 
 
 def test_fractions_are_those_of_their_numbers() -> None:
-    laws: list[Law] = [(Uniform(Fraction(-1, 3), Fraction(2, 7)), Fraction(1))]
+    laws: list[Law] = [(Bounded(Fraction(-1, 3), Fraction(2, 7), laplace=False), Fraction(1))]
     found = measure_anew(laws, [([(0, Fraction(1))], Fraction(0))], Budget())
     assert not isinstance(found, str)
     assert equal_closed(found, ({(0, Fraction(0)): Fraction(6, 13)}, {(0, Fraction(0)): Fraction(1)}), Budget())

@@ -27,7 +27,7 @@ from dipc.verifier.reading import Budget, NotDerived, Rejected
 from dipc.verifier.reals import Number
 from dipc.verifier.signs import decay_bits
 from dipc.verifier.taylor import NotShown
-from dipc.verifier.trees import Bounded, Center, Spread, Tree, needed, read_tree
+from dipc.verifier.trees import Center, Leaf, Spread, Tree, needed, read_tree
 from tests.fuzz import test_normal_trees as trees
 from tests.fuzz.normal_oracle import Comparison, Drawn, around, exact, over_plane, over_tree
 from tests.verifier.mutations import item_at, mutated, places
@@ -390,7 +390,7 @@ def test_tails_are_at_least_what_fails() -> None:
     ],
 )
 def test_what_is_read_is_an_event(change: dict[str, object]) -> None:
-    leaf = Bounded(Spread(True, F(1)), ((F(1), F(0), F(1)),), ())
+    leaf = Leaf(Spread(True, F(1)), ((F(1), F(0), F(1)),), ())
     data = tree_data(Tree(Center(F(0), Spread(False, F(1)), ((F(1), F(0), F(0)),), ((leaf, 2),), ()), False))
     assert data["root"] == ROOT
     assert read_tree(data)

@@ -26,7 +26,7 @@ from dipc.verifier.normal import Cell, Enclosed, at_zero, complementary, tails_a
 from dipc.verifier.reading import Budget, Rejected
 from dipc.verifier.reals import Number
 from dipc.verifier.taylor import Series
-from dipc.verifier.trees import Bounded, Center, Spread, Tree
+from dipc.verifier.trees import Center, Leaf, Spread, Tree
 from tests.measure.test_normal import at_least, enclosure, normal
 from tests.verifier.samples import resealed
 
@@ -37,7 +37,7 @@ def exact(x: Fraction) -> mpmath.mpf:
     return mpmath.mpf(x.numerator) / x.denominator
 
 
-def center(variance: Fraction, leaves: tuple[tuple[Bounded, int], ...]) -> Tree:
+def center(variance: Fraction, leaves: tuple[tuple[Leaf, int], ...]) -> Tree:
     """A center with these leaves."""
     return Tree(Center(F(0), Spread(False, variance), (), leaves, ()), False)
 
@@ -64,13 +64,13 @@ def value_at(series: Series, u: Fraction, bits: int) -> mpmath.mpf:
 
 def random_star(chance: random.Random) -> Tree:
     size = F(10) ** chance.choice((-6, -1, 0, 0, 0, 1, 6))
-    leaves: dict[Bounded, int] = {}
+    leaves: dict[Leaf, int] = {}
     for _ in range(chance.randint(1, 3)):
         a, d = F(chance.choice((-2, -1, 1, 1, 3))), F(chance.randint(-4, 9), 3)
         lower, upper = ((a, F(0), d),), ()
         if chance.random() >= 0.7:
             lower, upper = (((sign * a, F(0), F(chance.randint(1, 5))),) for sign in (-1, 1))
-        leaves[Bounded(Spread(False, F(chance.randint(1, 9), 2) * size), lower, upper)] = chance.randint(1, 3)
+        leaves[Leaf(Spread(False, F(chance.randint(1, 9), 2) * size), lower, upper)] = chance.randint(1, 3)
     return center(F(chance.randint(1, 8), 3) * size, tuple(sorted(leaves.items())))
 
 
@@ -135,7 +135,7 @@ def test_limits_at_zero() -> None:
     def star(signs: str, *, variance: int = 4) -> Tree:
         forms = [((F(1 if sign == "+" else -1), F(0), F(1)),) for sign in sorted(set(signs), reverse=True)]
         leaves = tuple(
-            sorted((Bounded(Spread(False, F(4)), form, ()), signs.count("-+"[form[0][0] > 0])) for form in forms)
+            sorted((Leaf(Spread(False, F(4)), form, ()), signs.count("-+"[form[0][0] > 0])) for form in forms)
         )
         return center(F(variance), leaves)
 

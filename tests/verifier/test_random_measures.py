@@ -10,12 +10,11 @@ from itertools import product
 
 import pytest
 
+from dipc.verifier.bounded import Bounded
 from dipc.verifier.functions import Closed
 from dipc.verifier.measures import Halfspace, measure_anew
 from dipc.verifier.noise import Family, Law
 from dipc.verifier.reading import Budget, Exhausted
-from dipc.verifier.truncated import Truncated
-from dipc.verifier.uniform import Uniform
 
 _EPS = Fraction(3, 2)
 
@@ -93,9 +92,9 @@ def below(law: Law, x: float) -> float:
             return math.exp(speed * x) / 2 if x < 0 else 1 - math.exp(-speed * x) / 2
         case Family.ONE_SIDED:
             return 0.0 if x < 0 else 1 - math.exp(-speed * x)
-        case Uniform(low, high):
+        case Bounded(low, high, False):
             return min(1.0, max(0.0, (x - float(low)) / float(high - low)))
-        case Truncated(low, high):
+        case Bounded(low, high, True):
             first, last = (below((Family.LAPLACE, rate), float(end)) for end in (low, high))
             share = (below((Family.LAPLACE, rate), x) - first) / (last - first)
             return min(1.0, max(0.0, share))
@@ -111,9 +110,9 @@ def quantile(law: Law, share: float) -> float:
             return math.log(2 * share) / speed if share < 0.5 else -math.log(2 * (1 - share)) / speed
         case Family.ONE_SIDED:
             return -math.log(1 - share) / speed
-        case Uniform(low, high):
+        case Bounded(low, high, False):
             return float(low) + share * float(high - low)
-        case Truncated(low, high):
+        case Bounded(low, high, True):
             first, last = (below((Family.LAPLACE, rate), float(end)) for end in (low, high))
             return quantile((Family.LAPLACE, rate), first + share * (last - first))
     raise AssertionError(family)
@@ -150,8 +149,8 @@ def continuous_law(chance: random.Random) -> Law:
         (
             (Family.LAPLACE, rate),
             (Family.ONE_SIDED, rate),
-            (Uniform(low, high), Fraction(1)),
-            (Truncated(low, high), rate),
+            (Bounded(low, high, laplace=False), Fraction(1)),
+            (Bounded(low, high, laplace=True), rate),
         )
     )
 
