@@ -362,7 +362,7 @@ class Stopped(KeyboardInterrupt):
 class Claims:
     """The claims of a question: its `distinct` inequalities, measured, and the `unknown` cases past a limit.
 
-    `vacuous` is the number of cases, out of `cases`, that claim nothing. `every` has all cases, and `intervals` the eps
+    `vacuous` is the number of cases that claim nothing. `every` has all cases, and `intervals` the eps
     of the claim. `warnings` point out where the claim may not mean what it seems to.
     """
 
@@ -371,9 +371,13 @@ class Claims:
     distinct: tuple[Inequality, ...]
     unknown: tuple[UnknownCases, ...]
     vacuous: int
-    cases: int
     every: Sequence[Case]
     warnings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def cases(self) -> int:
+        """The number of cases."""
+        return len(self.every)
 
     def undecided_row(self, number: int) -> RowResult:
         """The row of a report for the case with this `number`, without an answer."""
@@ -502,7 +506,6 @@ def claims_of(
         distinct,
         tuple(UnknownCases(reason, tuple(numbers)) for reason, numbers in reasons.items()),
         vacuous,
-        len(cases),
         cases,
         source.warnings,
     )

@@ -68,7 +68,7 @@ from dipc.inverse.question import (
     with_typed_scopes,
 )
 from dipc.inverse.solve_constant import ConstantGrid, ConstantSolution, solve_constant
-from dipc.inverse.solve_eps import BELOW, HoldingSet, solve_eps, span_between
+from dipc.inverse.solve_eps import BELOW, HoldingSet, solve_at_its_eps, solve_eps, span_between
 from dipc.inverse.solve_gamma import GREATEST_EVERYWHERE, LeastNumber, solve_gamma
 from dipc.measure.measure import Bound, EnclosedForm
 from dipc.options import GivenQuestion, Options, takes
@@ -376,35 +376,6 @@ def _answer(
         cell=cell,
         scopes={} if status is Status.NONE else claims.scopes(),
         interrupted=remark == INTERRUPTED,
-    )
-
-
-def _at_its_eps(claims: Claims, digits: int) -> EpsSolution:
-    """The solution of `claims` about a single irrational eps: this eps if the claim holds there, else no eps.
-
-    The solution shows the eps with `digits` digits.
-    """
-    around = claims.question.around
-    assert around is not None
-    assert around.upper is not None
-    verdict, rows, reason = all_hold(claims)
-    end = EndPoint(around.lower, around.upper, included=True)
-    spans = () if verdict is Verdict.INACCURATE else (EpsSpan(end, end),)
-    holds = verdict is Verdict.ACCURATE
-    status = {Verdict.ACCURATE: Status.SOLVED, Verdict.INACCURATE: Status.NONE, Verdict.UNDECIDED: Status.UNDECIDED}
-    return EpsSolution(
-        question=claims.question,
-        undecided_row=claims.undecided_row,
-        eps=claims.question.written_eps or intervals_text(claims.intervals),
-        digits=digits,
-        status=status[verdict],
-        rows=rows,
-        remark=reason,
-        holds=spans,
-        proved=(),
-        everywhere=holds,
-        from_there_on=holds,
-        scopes=claims.scopes(),
     )
 
 
@@ -813,7 +784,7 @@ def _solved(question: Question, wanted: Wanted, digits: int, progress: Progress 
             return replace(solution, warnings=(known if claim is not None else question).source().warnings)
         case Wanted.EPS:
             claims = claims_of(question, progress, first=True)
-            at_eps = solve_eps(claims, digits) if question.around is None else _at_its_eps(claims, digits)
+            at_eps = solve_eps(claims, digits) if question.around is None else solve_at_its_eps(claims, digits)
             return replace(at_eps, warnings=claims.warnings)
         case Wanted.BETA:
             if question.table is None and question.parameter is None:

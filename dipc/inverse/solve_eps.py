@@ -11,6 +11,7 @@ from dipc.algebra.limits import DecisionBudget, LimitReached, Limits, Undecided
 from dipc.claims.claim import intervals_text
 from dipc.decide.crossings import EpsCut, Place, Stretch, cuts, end_of
 from dipc.decide.engine import Engine
+from dipc.decide.obligation import EndPoint, Verdict
 from dipc.inverse.question import (
     FIRST_DISTANCES,
     INTERRUPTED,
@@ -20,6 +21,7 @@ from dipc.inverse.question import (
     Inequality,
     Status,
     UnknownCases,
+    all_hold,
     has_integer_distances,
     interrupted_before,
     proved_by_check,
@@ -246,7 +248,8 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
     limits = claims.question.program.limits
     intervals = claims.intervals
     if _is_about_products(claims) and proved_by_check(claims, range(1, len(claims.every) + 1), Fraction(1)):
-        return _everywhere(claims, digits)
+        spans = [span_between(*cuts(interval), digits, limits) for interval in intervals]
+        return _answer(claims, digits, Status.SOLVED, spans)
     _require_single(claims)
     found = HoldingSet.from_inequalities(claims.distinct, intervals, claims.unknown, claims.question.engine)
     left = {number for cases in found.unknown for number in cases.rows} | {*found.unproved_rows}
@@ -273,20 +276,54 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
         spans, proved_spans = ([span_between(a, b, digits, limits) for a, b in each] for each in (holds, proved))
     except LimitReached as stopped:
         status, remark, spans, proved_spans = Status.UNDECIDED, stopped.reason, [], []
+    solved = status is Status.SOLVED
+    answer = _answer(claims, digits, status, spans, rows, remark)
+    return replace(
+        answer,
+        proved=tuple(proved_spans) if status is Status.UNDECIDED else (),
+        everywhere=solved and not any(found.failing),
+        from_there_on=solved and _holds_from_least_on(found.held, intervals),
+        interrupted=status is Status.UNDECIDED and found.is_interrupted,
+    )
+
+
+def solve_at_its_eps(claims: Claims, digits: int) -> EpsSolution:
+    """The solution of `claims` about a single irrational eps: this eps if the claim holds there, else no eps.
+
+    The solution shows the eps with `digits` digits.
+    """
+    around = claims.question.around
+    assert around is not None
+    assert around.upper is not None
+    verdict, rows, reason = all_hold(claims)
+    end = EndPoint(around.lower, around.upper, included=True)
+    spans = () if verdict is Verdict.INACCURATE else (EpsSpan(end, end),)
+    status = {Verdict.ACCURATE: Status.SOLVED, Verdict.INACCURATE: Status.NONE, Verdict.UNDECIDED: Status.UNDECIDED}
+    answer = _answer(claims, digits, status[verdict], spans, rows, reason)
+    return replace(answer, eps=claims.question.written_eps or answer.eps)
+
+
+def _answer(
+    claims: Claims, digits: int, status: Status, holds: Sequence[EpsSpan], rows: tuple[int, ...] = (), remark: str = ""
+) -> EpsSolution:
+    """Return the answer that the claim of `claims` holds at the eps of `holds`: at every eps if `status` says solved.
+
+    `rows` and `remark` are fields of the answer, which shows ends with `digits` digits.
+    """
+    everywhere = status is Status.SOLVED
     return EpsSolution(
         question=claims.question,
         undecided_row=claims.undecided_row,
-        eps=intervals_text(intervals),
+        eps=intervals_text(claims.intervals),
         digits=digits,
         status=status,
         rows=rows,
         remark=remark,
-        holds=tuple(spans),
-        proved=tuple(proved_spans) if status is Status.UNDECIDED else (),
-        everywhere=status is Status.SOLVED and not any(found.failing),
-        from_there_on=status is Status.SOLVED and _holds_from_least_on(found.held, intervals),
+        holds=tuple(holds),
+        proved=(),
+        everywhere=everywhere,
+        from_there_on=everywhere,
         scopes=claims.scopes(),
-        interrupted=status is Status.UNDECIDED and found.is_interrupted,
     )
 
 
@@ -332,24 +369,6 @@ def _place_of(inner: Interval, intervals: Sequence[Interval]) -> int:
 
 def _is_about_products(claims: Claims) -> bool:
     return any(claimed.variable is not Variable.EPS for claimed in claims.distinct)
-
-
-def _everywhere(claims: Claims, digits: int) -> EpsSolution:
-    limits = claims.question.program.limits
-    return EpsSolution(
-        question=claims.question,
-        undecided_row=claims.undecided_row,
-        eps=intervals_text(claims.intervals),
-        digits=digits,
-        status=Status.SOLVED,
-        rows=(),
-        remark="",
-        holds=tuple([span_between(*cuts(interval), digits, limits) for interval in claims.intervals]),
-        proved=(),
-        everywhere=True,
-        from_there_on=True,
-        scopes=claims.scopes(),
-    )
 
 
 def _require_single(claims: Claims) -> None:
