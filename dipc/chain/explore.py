@@ -318,7 +318,7 @@ class Uniter:
 class _Region:
     """The constraints of a state in some coordinates of its noises; `row` has all of them.
 
-    `initial` are the constraints that hold from the start: those on inputs alone, and those of the noises.
+    `initial` are the constraints that hold from the start: those on inputs alone, and the supports of the noises.
     """
 
     constraints: Sequence[Constraint]

@@ -185,7 +185,8 @@ class RunSet:
     def towards(self, end: int) -> Series | None:
         """Return the runs to the state `end` as a series; None if a segment has many paths.
 
-        A state that all runs pass is found by the numbers of paths to and from each state.
+        All runs pass a state if the number of paths to the state, times the number from there to the end, is the
+        number of all runs.
         """
         outputs, counts = self.outputs(end), self.counts
         onwards = {end: 1}

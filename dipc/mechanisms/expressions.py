@@ -116,10 +116,11 @@ class Alias:
 class Array:
     """A list: an array of the program with indices from 0 on.
 
-    `counter` is the variable with the number of elements of a list that grows by `append`; it is None if the enclosing
-    loop's variable is the next index. `initial` is the first value of all elements. `partial` is true if elements at
-    the end may be missing. `complete` is true after a loop, over `loop_variable`, that appended an element in every
-    round.
+    `length` is its length, or the greatest one of a list that `grows` by `append`. `counter` is the variable with the
+    number of elements of such a list; it is None if the variable of the enclosing `loop` is the next index. `initial`
+    is the first value of all elements. `partial` is true if elements at the end may be missing. `complete` is true
+    after a loop, over `loop_variable`, that appended an element in every round. `depth` is the number of nested
+    calls, the mechanism's own included, where the list was made.
     """
 
     name: str

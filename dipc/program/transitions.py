@@ -306,9 +306,9 @@ class _Search:
         return number
 
     def _meet(self, one: _Weighted, other: _Weighted) -> bool:
-        """Return True if the maps of states to weights `one` and `other` are equal.
+        """Return True if `one` and `other`, maps of states to weights, are equal or become equal soon.
 
-        They may also become equal before another input is read.
+        They become equal soon if they are equal before another input is read.
         """
         if one == other:
             return True
