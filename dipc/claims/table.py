@@ -644,9 +644,9 @@ def read_table(
                 program.requires.require(values, program.source, f"row {row.number}: ")
         return table
     if isinstance(table, str | os.PathLike):
-        return _Reader(CsvSource(Path(table)), program, claims, pool).read()
+        return _TableReader(CsvSource(Path(table)), program, claims, pool).read()
     names = [program.slots[slot].name for slot in (*program.inputs, *program.outputs)]
-    return _Reader(PythonSource(table, names, name), program, claims, pool).read()
+    return _TableReader(PythonSource(table, names, name), program, claims, pool).read()
 
 
 def read_chunk(source: Records, program: CoreProgram, pool: CellPool) -> Table:
@@ -654,10 +654,10 @@ def read_chunk(source: Records, program: CoreProgram, pool: CellPool) -> Table:
 
     Raises DiagnosticError with the mistakes; a mistake names the row within the chunk.
     """
-    return _Reader(source, program, CLAIM_COLUMNS, pool).read()
+    return _TableReader(source, program, CLAIM_COLUMNS, pool).read()
 
 
-class _Reader:
+class _TableReader:
     def __init__(
         self, source: Records, program: CoreProgram, claims: Sequence[str], pool: CellPool | None = None
     ) -> None:

@@ -152,7 +152,7 @@ Editors start it: it speaks the Language Server Protocol on standard input and o
 def lsp() -> ExitCode:
     """Serve an editor: report mistakes, show the meaning and place of names, and format programs. Needs pygls."""
     try:
-        server = later.server
+        made = later.server.made
     except ModuleNotFoundError as missing:
         if missing.name not in {"pygls", "lsprotocol"}:
             raise
@@ -161,7 +161,7 @@ def lsp() -> ExitCode:
     if not (hasattr(sys.stdin, "buffer") and hasattr(sys.stdout, "buffer")):
         note = "an editor starts `dipc lsp` and talks to it through standard input and output"
         raise bad_input("E0813", "standard input or output is closed", note)
-    server.made().start_io()
+    made().start_io()
     return ExitCode.ACCURATE
 
 

@@ -11,7 +11,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
 import dipc
-from dipc.editors.symbols import Symbols, Worker, WorkStopped, completions, mistakes, probabilities
+from dipc.editors.symbols import Worker, WorkStopped, completions, mistakes, probabilities, symbol_at
 from dipc.text.diagnostic import Diagnostic, DiagnosticError, SourceText, Span
 from dipc.text.printer import formatted
 
@@ -112,8 +112,7 @@ def made() -> Server:
     async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
         document = _readable(ls.workspace.get_text_document(params.text_document.uri))
         text = document.source
-        symbols = Symbols.read(text)
-        symbol = symbols and symbols.symbol_at(document.offset_at_position(params.position))
+        symbol = symbol_at(text, document.offset_at_position(params.position))
         if not symbol:
             return None
         lines = ["```dipwhile", symbol.declaration, *symbol.laws, "```"]
@@ -124,8 +123,7 @@ def made() -> Server:
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def definition(ls: Server, params: types.DefinitionParams) -> types.Location | None:
         document = _readable(ls.workspace.get_text_document(params.text_document.uri))
-        symbols = Symbols.read(document.source)
-        symbol = symbols and symbols.symbol_at(document.offset_at_position(params.position))
+        symbol = symbol_at(document.source, document.offset_at_position(params.position))
         return types.Location(document.uri, ls.range_of(document, symbol.place)) if symbol else None
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)

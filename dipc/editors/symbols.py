@@ -54,32 +54,22 @@ class Symbol:
     laws: tuple[str, ...] = ()
 
 
-@frozen
-class Symbols:
-    """All symbols of one text."""
+def symbol_at(text: str, offset: int) -> Symbol | None:
+    """Return the symbol of the name at `offset` in the program `text`.
 
-    text: str
-    declared: tuple[Symbol, ...]
-
-    @staticmethod
-    def read(text: str) -> Symbols | None:
-        """Return the symbols of the program `text`; None for a text that is not a program."""
-        try:
-            program = parse(SourceText("program", text))
-        except DiagnosticError:
-            return None
-        return Symbols(text, tuple(_declared(text, program)))
-
-    def symbol_at(self, offset: int) -> Symbol | None:
-        """Return the symbol of the name at `offset`, from the innermost declaration whose scope contains it."""
-        span = name_at(self.text, offset)
-        if span is None:
-            return None
-        name = self.text[span.start : span.end]
-        known = [s for s in self.declared if s.name == name and (s.scope is None or _inside(span, s.scope))]
-        return min(
-            known, key=lambda s: len(self.text) if s.scope is None else s.scope.end - s.scope.start, default=None
-        )
+    The symbol is that of the innermost declaration whose scope contains the name. The result is None if there is no
+    such name, or if the text is not a program.
+    """
+    span = name_at(text, offset)
+    if span is None:
+        return None
+    try:
+        program = parse(SourceText("program", text))
+    except DiagnosticError:
+        return None
+    name = text[span.start : span.end]
+    known = [s for s in _declared(text, program) if s.name == name and (s.scope is None or _inside(span, s.scope))]
+    return min(known, key=lambda s: len(text) if s.scope is None else s.scope.end - s.scope.start, default=None)
 
 
 def name_at(text: str, offset: int) -> Span | None:

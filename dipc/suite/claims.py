@@ -141,7 +141,7 @@ def read_claims(path: Path) -> tuple[ExpectedClaim, ...]:
     mistakes = [_unknown(source, Span(0, len(source.text)), name, ("claim",)) for name in stray]
     result: list[ExpectedClaim] = []
     for number, (claim, start, end) in enumerate(zip(claims, starts, ends, strict=True), 1):
-        reader = _Reader(source, claim, number, Span(start, max(end, start + 1)), mistakes)
+        reader = _ClaimReader(source, claim, number, Span(start, max(end, start + 1)), mistakes)
         expected_claim = reader.read()
         if expected_claim is not None:
             result.append(expected_claim)
@@ -189,7 +189,7 @@ def _all_of(program: Path) -> tuple[str, ...] | None:
 
 
 @frozen
-class _Reader:
+class _ClaimReader:
     """A reader of one claim of a file, which appends its mistakes to `mistakes`."""
 
     source: SourceText

@@ -182,7 +182,7 @@ def compile_precondition(
     if not required:
         return None
     scope, inputs = _scope(shared)
-    elaborator = _Elaborator(scope, findings)
+    elaborator = _ConditionElaborator(scope, findings)
     conditions = [elaborator.condition(elaborator.expanded(each.condition)) for each in required]
     known = [condition for condition in conditions if not isinstance(condition, Unknown)]
     if len(known) < len(conditions):
@@ -214,7 +214,7 @@ def _scope(shared: Scope) -> tuple[Scope, tuple[int, ...]]:
 MOST_PLACES = 10_000
 
 
-class _Elaborator(Elaborator):
+class _ConditionElaborator(Elaborator):
     """The resolver of conditions in `requires`, where every variable is an input.
 
     `min(a, b) >= c` becomes `a >= c and b >= c`, and likewise for `max`, `abs` and the other comparisons, so that no

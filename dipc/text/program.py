@@ -125,7 +125,7 @@ def _named(field: ast.MetricField, known: tuple[str, ...], findings: Findings) -
 
 
 def _gap(field: ast.MetricField, shared: Scope, findings: Findings) -> Gap | None:
-    elaborator = _Elaborator(_scope(shared, "output", numbers=True), findings, "output")
+    elaborator = _MetricElaborator(_scope(shared, "output", numbers=True), findings, "output")
     if isinstance(field.value, ast.Each):
         notes = ("write the distance as one number, for example `abs(q[out] - q[out'])`",)
         findings.report(
@@ -144,7 +144,7 @@ def _gap(field: ast.MetricField, shared: Scope, findings: Findings) -> Gap | Non
 
 
 def _formula(field: ast.MetricField, shared: Scope, findings: Findings) -> Formula | None:
-    elaborator = _Elaborator(_scope(shared, field.name), findings, field.name)
+    elaborator = _MetricElaborator(_scope(shared, field.name), findings, field.name)
     conditions = [condition for condition in elaborator.conditions(field.value) if not isinstance(condition, Unknown)]
     return Formula(tuple(conditions), tuple(elaborator.scope.slots), elaborator.places(shared))
 
@@ -178,7 +178,7 @@ def _adopt(variable: DeclaredVariable, name: str, inner: Scope, shared: Scope, *
     inner.symbols[name] = known
 
 
-class _Elaborator(Elaborator):
+class _MetricElaborator(Elaborator):
     """The resolver of expressions in a metric, in which every variable is an input or an answer."""
 
     def __init__(self, scope: Scope, findings: Findings, field: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dipc.editors.symbols import Symbol, Symbols, completions, mistakes, probabilities
+from dipc.editors.symbols import Symbol, completions, mistakes, probabilities, symbol_at
 
 ROOT = Path(__file__).resolve().parents[2]
 SPARSE = (ROOT / "benchmarks/sparse.dip").read_text(encoding="utf-8")
@@ -21,12 +21,10 @@ shown <- choose { head : 1/(1 + exp(-eps)), tail : exp(-eps)/(1 + exp(-eps)) }
 
 def meaning(text: str, before: str, name: str) -> Symbol:
     """The symbol of `name`, where it next occurs behind `before` in the text."""
-    found = Symbols.read(text)
-    assert found is not None
     at = text.index(name, text.index(before) + len(before))
-    symbol = found.symbol_at(at)
+    symbol = symbol_at(text, at)
     assert symbol is not None
-    assert found.symbol_at(at + len(name)) == symbol
+    assert symbol_at(text, at + len(name)) == symbol
     return symbol
 
 
@@ -52,11 +50,9 @@ def test_constants_domains_values_and_loop_variables() -> None:
 
 
 def test_what_is_no_name_means_nothing() -> None:
-    found = Symbols.read(SPARSE)
-    assert found is not None
-    assert found.symbol_at(SPARSE.index("# Sparse") + 3) is None
-    assert found.symbol_at(SPARSE.index("<- Lap") + 1) is None
-    assert Symbols.read("program p; output") is None
+    assert symbol_at(SPARSE, SPARSE.index("# Sparse") + 3) is None
+    assert symbol_at(SPARSE, SPARSE.index("<- Lap") + 1) is None
+    assert symbol_at("program p; output", 12) is None
 
 
 def test_completion_knows_the_names_and_the_words() -> None:
