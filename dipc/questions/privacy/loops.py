@@ -143,29 +143,21 @@ class LoopPath:
         return (*self.slacks, *self.outputs, *self.means)
 
 
-@frozen
-class Unmatched:
-    """Two cells of inputs such that some path through the first has no matching path through the second.
-
-    The cells are about the inputs `own` of an iteration. They must not contain adjacent inputs, or there is no bound.
-    """
-
-    own: tuple[int, ...]
-    cells: tuple[Cell, Cell]
-    reason: str
+#: Inputs of an iteration, and two cells of them: the first before a move of the inputs, the second after it.
+CellPair = tuple[tuple[int, ...], tuple[Cell, Cell]]
 
 
 @frozen
 class LoopPaths:
     """All paths of a uniform program, whose loop begins at the index `low`.
 
-    `steps` are the paths between heads. `unmatched` are the cells of inputs whose paths do not match. `inputs` are
-    the slots of inputs that all iterations share. With `gives_answers_at_the_exit`, no output belongs to an
-    iteration.
+    `steps` are the paths between heads. `unmatched` are two cells of inputs each, such that some path through the first
+    has no matching path through the second; if they contain adjacent inputs, there is no bound. `inputs` are the slots
+    of inputs that all iterations share. With `gives_answers_at_the_exit`, no output belongs to an iteration.
     """
 
     steps: Automaton[LoopPath]
-    unmatched: tuple[Unmatched, ...]
+    unmatched: tuple[CellPair, ...]
     inputs: tuple[int, ...]
     low: int
     gives_answers_at_the_exit: bool
@@ -257,7 +249,7 @@ class PathRuns(LoopRuns[State, LoopPath]):
         if not core.has_real_inputs:
             raise NotUniform("an input has values that are not numbers")
         super().__init__(program, loop, arrays, count, {})
-        self._unmatched: dict[Unmatched, None] = {}
+        self._unmatched: dict[CellPair, None] = {}
         #: The slot of the first element of each array.
         self._firsts = {self._array_of(slot.index): slot.index for slot in reversed(core.slots)}
         self._has_choices = any(isinstance(each, SampleChoice | SampleExponential) for each in core.instructions)
@@ -309,8 +301,8 @@ class PathRuns(LoopRuns[State, LoopPath]):
                     for holding in (ours, theirs)
                 )
             )
-            if isinstance(beside, str):
-                self._unmatched[Unmatched(own, (one, two), beside)] = None
+            if beside is None:
+                self._unmatched[own, (one, two)] = None
             else:
                 yield from (replace(path, own=own, cells=(one, two)) for path in beside)
 
@@ -359,13 +351,13 @@ class PathRuns(LoopRuns[State, LoopPath]):
         return slot if array is None else self._firsts[array]
 
 
-def _matches(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | str:
+def _matches(ours: Sequence[_Run], theirs: Sequence[_Run]) -> list[LoopPath] | None:
     left = list(theirs)
     result = []
     for run in ours:
         partner = next(((other, path) for other in left if (path := _match(run, other)) is not None), None)
         if partner is None:
-            return "inputs are compared without noise, and no shift leads from one outcome to the other"
+            return None
         left.remove(partner[0])
         result.append(partner[1])
     return result
@@ -557,9 +549,8 @@ def loop_cost(
     plan gives a bound. `within` is not HAMMING, and all rates are positive from m = `least` on. Raises NotUniform for
     adjacent inputs whose paths do not match, LimitReached for more paths than `limits` allows, NotConfirmed.
     """
-    for each in paths.unmatched:
-        if not isinstance(solution(_pairs(each.own, each.cells, within)), Infeasible):
-            raise NotUniform(each.reason)
+    if not all(isinstance(solution(_pairs(own, cells, within)), Infeasible) for own, cells in paths.unmatched):
+        raise NotUniform("inputs are compared without noise, and no shift leads from one outcome to the other")
     units = _Units.from_paths(paths, rates)
     outlines = [
         outline
