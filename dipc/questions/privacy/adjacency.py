@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
@@ -35,6 +35,10 @@ _NOTES = (
     "linf:1 (every input moves by at most 1), l1:1 (the moves add up to at most 1), hamming:1 (one input differs)",
     "or the path of a CSV file of pairs, with a column for each input and one for each input primed: `q[1],q[1]'`",
 )
+
+
+#: A move of the inputs from an input to an adjacent one: the steps of those that move, by their indices.
+Move = Mapping[int, Fraction]
 
 
 class Distance(Enum):
@@ -82,7 +86,7 @@ class Neighborhood:
         left = self.radius - sum(moves, Fraction(0))
         return left if left >= 0 else None
 
-    def vertices(self, inputs: Sequence[int], radius: Fraction | None = None) -> Iterator[dict[int, Fraction]]:
+    def vertices(self, inputs: Sequence[int], radius: Fraction | None = None) -> Iterator[Move]:
         """Yield the extreme moves of real `inputs` in a ball of `radius`, by default the radius of the adjacency.
 
         For LINF all inputs move by the radius, up or down; otherwise a single one does.

@@ -48,7 +48,7 @@ from dipc.linear.halfspace import Halfspace, absolute_value_bounds, convex_union
 from dipc.linear.program import Least, Point, integer_minimum, integer_solution, minimum
 from dipc.linear.shifts import MoveNorm, Shift, least_shift, worst_shift
 from dipc.program.program import Program
-from dipc.questions.privacy.adjacency import Distance, Neighborhood
+from dipc.questions.privacy.adjacency import Distance, Move, Neighborhood
 from dipc.text.ast import BaseType
 from dipc.text.core import Value
 
@@ -312,7 +312,7 @@ def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> C
 
 
 def costliest_among(
-    aligned: AlignedExit, moves: Iterable[Mapping[int, Fraction]], program: Program, onto: AlignedExit | None = None
+    aligned: AlignedExit, moves: Iterable[Move], program: Program, onto: AlignedExit | None = None
 ) -> Costly:
     """Return the one of `moves` whose cheapest shift from the exit `aligned` into the exit `onto` costs the most.
 
@@ -344,7 +344,7 @@ def ball_of(within: Neighborhood) -> MoveNorm:
     return MoveNorm.LINF if within.distance is Distance.LINF else MoveNorm.L1
 
 
-def adjacent_moves(within: Neighborhood, program: Program, places: Sequence[int]) -> Iterator[Mapping[int, Fraction]]:
+def adjacent_moves(within: Neighborhood, program: Program, places: Sequence[int]) -> Iterator[Move]:
     """Yield moves to inputs adjacent by `within`, among them one whose cheapest shift costs the most.
 
     The real and int inputs of `program` with the indices `places` move. For a fixed move of the int inputs the least

@@ -34,13 +34,10 @@ from dipc.algebra.limits import LimitReached, Limits, OutsideFragment
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace
 from dipc.program.clipped import Extent
-from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood
+from dipc.questions.privacy.adjacency import Distance, Input, Move, Neighborhood
 from dipc.questions.privacy.alignment import AlignedExit
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
-
-#: A move of the inputs, by their positions.
-Move = Mapping[int, Fraction]
 
 
 @frozen

@@ -48,6 +48,7 @@ from dipc.questions.privacy.laws import ASK_PAIRS, Laws, LeastDelta, ShiftLaws, 
 from dipc.questions.privacy.loss import DIGITS, LawTable, Loss, Renyi, Rho, integer_table, law_table
 from dipc.questions.privacy.outcome import (
     Answer,
+    Ends,
     IrrationalEps,
     OutputsAtPair,
     PrivacyClaim,
@@ -650,7 +651,7 @@ class PrivacyQuestion:
                 "of the noisy values"
             ) from None
 
-    def delta_at(self, budget: Fraction, eps: Fraction, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
+    def delta_at(self, budget: Fraction, eps: Fraction, digits: int = DIGITS) -> Ends:
         """Return an enclosure, about 10^-`digits` wide, of the least delta for the budget `budget`·eps at one `eps`.
 
         Raises DiagnosticError for real inputs that are not enumerated; Undecided if the least delta is not known, and

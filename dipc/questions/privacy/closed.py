@@ -129,14 +129,14 @@ def pieces_of(
 
 def supremum_of(
     greatest: Sequence[Excess[Closed]], intervals: Sequence[Interval], digits: int, limits: Limits
-) -> tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess[Closed] | None]:
+) -> tuple[Ends, bool, Ends | str, Excess[Closed] | None]:
     """Return (enclosure of the supremum of the least delta, whether it is attained, its place, the excess there).
 
     The least delta is the maximum of the functions `greatest` on `intervals`, or 0. The enclosure has `digits`
     digits. The excess is None if the supremum is 0. Raises LimitReached past one of the `limits`, and Undecided if a
     function is only a bound of a delta and has no supremum.
     """
-    best: tuple[tuple[Fraction, Fraction], bool, tuple[Fraction, Fraction] | str, Excess[Closed] | None]
+    best: tuple[Ends, bool, Ends | str, Excess[Closed] | None]
     best = (Fraction(0), Fraction(0)), True, "everywhere", None
     for each in greatest:
         for interval in intervals:
@@ -146,7 +146,7 @@ def supremum_of(
             low, high = most.enclosure(digits)
             if low > best[0][0]:
                 place_of_peak = most.peaks[0].place
-                place: tuple[Fraction, Fraction] | str
+                place: Ends | str
                 match place_of_peak:
                     case Fraction():
                         place = place_of_peak, place_of_peak

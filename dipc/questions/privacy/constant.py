@@ -55,7 +55,7 @@ from dipc.questions.privacy.alignment import (
 from dipc.questions.privacy.boxes import moves_of_exit, pairs_in, placed
 from dipc.questions.privacy.loss import LawTable, at_most, couples, law_table, loss_enclosure
 from dipc.questions.privacy.moves import AllowedMoves
-from dipc.questions.privacy.outcome import Numbers, PrivacyAnswer, Texts, power
+from dipc.questions.privacy.outcome import Ends, Numbers, PrivacyAnswer, Texts, power
 from dipc.sign.chart import isolate_roots
 from dipc.sign.interval import Interval
 from dipc.sign.optimum import Infinite, ReducedQuotient, leading_at_infinity, limit_at_zero
@@ -776,7 +776,7 @@ class Candidate:
     input: Texts
     adjacent: Texts
     output: Texts
-    balls: Mapping[str, tuple[Fraction, Fraction]]
+    balls: Mapping[str, Ends]
     first: Closed
     second: Closed
 

@@ -669,7 +669,7 @@ class RealOutputs(Laws):
             if region is not None:
                 yield region
 
-    def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> tuple[Fraction, Fraction] | None:
+    def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> Ends | None:
         """Return numbers between which log(`one`/`other`)/eps lies on `intervals`; None if none are known.
 
         For more than one eps they are searched only if supersets of the worst sets are wanted. Raises Undecided.

@@ -76,7 +76,7 @@ Point = Mapping[int, Fraction]
 
 
 @frozen
-class Move:
+class InputMove:
     """A move of the inputs of one iteration, from the values `here` to adjacent values `there`."""
 
     here: Point
@@ -99,7 +99,7 @@ class Change:
         """The terms in the noises, as (index, factor)."""
         return self.here.noises
 
-    def contribution(self, move: Move) -> Fraction:
+    def contribution(self, move: InputMove) -> Fraction:
         """Return the part of the change that comes from the inputs' `move`."""
         return self.there.substituted(move.there).constant - self.here.substituted(move.here).constant
 
@@ -536,7 +536,7 @@ class _Step:
 
     start: _Place
     path: LoopPath
-    move: Move
+    move: InputMove
     goal: _Place | None
 
 
@@ -690,7 +690,7 @@ def _steps(paths: LoopPaths, within: Neighborhood, shared: Point, start: _Place)
         for path in paths.from_head(place.head):
             for move, spent in _moves(path, within, place.spent):
                 goal = None if path.goal is None else _Place(path.goal, spent)
-                yield _Step(place, path, Move(move.here, {**shared, **move.there}), goal)
+                yield _Step(place, path, InputMove(move.here, {**shared, **move.there}), goal)
                 if goal is not None and goal not in seen:
                     seen.add(goal)
                     pending.append(goal)
@@ -709,7 +709,7 @@ def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple
         yield from ((move, True) for move in within.vertices(inputs))
 
 
-def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[Move, bool]]:
+def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[InputMove, bool]]:
     """Yield (move, spent) for extreme moves within `within` of the inputs of one iteration on `path`.
 
     With L1 a single input of the whole run moves: `spent` says whether one has moved, before this iteration and after
@@ -721,14 +721,14 @@ def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[
             for move in inputs:
                 yield move, spent
             return
-        yield from ((Move({}, move), spent) for move in within.vertices(path.own))
+        yield from ((InputMove({}, move), spent) for move in within.vertices(path.own))
         return
     if path.cells is not None and path.cells[0] != path.cells[1]:
         _require_continuous(path, path.cells)
         return
-    yield Move({}, {}), spent
+    yield InputMove({}, {}), spent
     if path.own and not spent:
-        yield from ((Move({}, move), True) for move in within.vertices(path.own))
+        yield from ((InputMove({}, move), True) for move in within.vertices(path.own))
 
 
 def _pairs(own: Sequence[int], cells: tuple[Cell, Cell], within: Neighborhood | None) -> list[Halfspace]:
@@ -759,7 +759,7 @@ def _of_move(change: Change, own: Sequence[int]) -> Halfspace:
     return Halfspace(sorted_terms(terms), change.there.constant - change.here.constant)
 
 
-def _corners(path: LoopPath, within: Neighborhood) -> list[Move] | None:
+def _corners(path: LoopPath, within: Neighborhood) -> list[InputMove] | None:
     """Return the corners of the set of inputs adjacent by `within` in the cells of `path`, as moves.
 
     None if the set has no corners, and moves alone matter. Raises NotUniform if changes are unbounded.
@@ -781,7 +781,7 @@ def _corners(path: LoopPath, within: Neighborhood) -> list[Move] | None:
         return None
     if not points or not all(is_bounded_on(_of_move(change, own), closed) for change in path.changes):
         raise NotUniform("a move of the inputs can change a value by an unbounded amount")
-    return [Move(dict(zip(own, here, strict=True)), dict(zip(own, there, strict=True))) for here, there in points]
+    return [InputMove(dict(zip(own, here, strict=True)), dict(zip(own, there, strict=True))) for here, there in points]
 
 
 def _require_continuous(path: LoopPath, cells: tuple[Cell, Cell]) -> None:

@@ -21,7 +21,7 @@ from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Infeasible, Least, corners, integer_solution, is_bounded_on, minimum, solution
 from dipc.program.allowed import AllowedInputs
 from dipc.program.program import Program
-from dipc.questions.privacy.adjacency import Distance, Input, Neighborhood, is_input
+from dipc.questions.privacy.adjacency import Distance, Input, Move, Neighborhood, is_input
 from dipc.text.ast import BaseType
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -31,9 +31,6 @@ _MOST_SIDES, _MOST_SYSTEMS = 300, 5_000
 
 #: The part of the way towards an inner point by which a corner is moved if no pair attains it.
 _INWARDS = Fraction(1, 1024)
-
-#: A move of the inputs, by their positions.
-Move = Mapping[int, Fraction]
 
 
 @dataclass(frozen=True)
