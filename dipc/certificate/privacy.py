@@ -337,7 +337,7 @@ class _Writer(Generic[T]):
         given = {name: Fraction(value) for name, value in data["constants"].items()}
         at = program.core.only_at
         tree, _ = program_of(data["text"], data["sha256"], data["name"], given, at, Budget())
-        theorem = Theorem.of_tree(replace(tree, metric=(), ideal=None), given, Budget())
+        theorem = Theorem.from_tree(replace(tree, metric=(), ideal=None), given, Budget())
         return groups if theorem.exchangeable(groups) is None else None
 
     def _document(self, tool: str, *, outputs: list[list[str | None]], **parts: Any) -> dict[str, Any]:

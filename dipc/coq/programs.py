@@ -42,7 +42,8 @@ class CoqProgram:
     """The Coq definition of a program, as a function of its inputs, and of events about its outputs.
 
     Each finite variable holds a rational number: a truth value is 1 or 0, and a word is its place in its domain.
-    `machine` is the program as the checker reads it, and `name` its name in Coq.
+    `machine` is the program as the checker reads it, and `name` its name in Coq. `words` has the place of each word,
+    and `noisy` the slots of variables whose values contain a noise.
     """
 
     machine: Machine

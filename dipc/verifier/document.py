@@ -805,7 +805,7 @@ def _check_privacy(
     claim = PrivacyClaim.read(data["claim"])
     with in_step("program"), must_be_derived():
         # Privacy does not depend on distances of outputs.
-        theorem = Theorem.of_tree(replace(tree, metric=(), ideal=None), document.program.constants, budget)
+        theorem = Theorem.from_tree(replace(tree, metric=(), ideal=None), document.program.constants, budget)
     context = read_context(data, intervals, Positive(data["positive"], budget))
     decided = check_obligations(data["obligations"], context, budget)
     found = check_privacy(data, claim, theorem, context, decided, budget)
@@ -980,7 +980,7 @@ def theorem_of(document: Document, tree: Program, machine: Machine, budget: Budg
     Charges its work to `budget`. Raises Rejected if the columns of `document` are not those of the program.
     """
     assert document.table is not None, "the table was read"
-    theorem = Theorem.of_machine(machine, tree, document.program.constants, budget)
+    theorem = Theorem.from_tree(tree, document.program.constants, budget, machine=machine)
     theorem.require_columns(document.table.inputs, document.table.outputs)
     return theorem
 

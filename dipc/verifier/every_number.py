@@ -769,7 +769,7 @@ def _not_derived(tree: Program, bound: _UnionBound, stated: Sequence[Total], bud
     parameter, wanted, terms = bound.parameter, bound.wanted, bound.normal
     constants = {**bound.claim.constants, parameter: Fraction(bound.start)}
     try:
-        theorem = Theorem.of_tree(tree, constants, budget, budget)
+        theorem = Theorem.from_tree(tree, constants, budget, budget)
         if not isinstance(theorem.ideal, Ideal):
             return theorem.ideal or "the program has no `ideal`"
         if theorem.ideal.integer_inputs:

@@ -398,7 +398,7 @@ def check_inputs(
             with must_be_derived():
                 if says and computed_from_it != computed_constants(tree, claim.constants, varying, budget):
                     raise Rejected("its constants are not those that the program computes")
-                theorem = Theorem.of_tree(tree, claim.constants, budget, covering) if says else None
+                theorem = Theorem.from_tree(tree, claim.constants, budget, covering) if says else None
             own = []
             shown: list[ClassFacts] = []
             for entry in classes:

@@ -149,7 +149,7 @@ class Positive:
                 _require_positive(function, proof, intervals, budget)
                 self._open[frozenset(function.items())] = None
 
-    def open(self, function: Ring) -> str | None:
+    def why_open(self, function: Ring) -> str | None:
         """Return None if the denominator `function` was shown to be positive, otherwise the reason why not.
 
         Raises Rejected if the denominator is not listed.
@@ -161,9 +161,9 @@ class Positive:
         except KeyError:
             raise Rejected("its denominator is missing from the list `positive`") from None
 
-    def of_all(self, *functions: Closed) -> str | None:
+    def why_any_open(self, *functions: Closed) -> str | None:
         """Return None if the denominators of all `functions` were shown to be positive, otherwise a reason why not."""
-        missing = next((why for _, below in functions if (why := self.open(below)) is not None), None)
+        missing = next((why for _, below in functions if (why := self.why_open(below)) is not None), None)
         return None if missing is None else f"a denominator is not shown to be positive: {missing}"
 
 
@@ -214,7 +214,7 @@ def read_context(data: Mapping[str, Any], intervals: Sequence[Interval], positiv
 
     def closed(value: object) -> Closed:
         one = read_closed(value)
-        positive.open(one[1])
+        positive.why_open(one[1])
         return one
 
     def arms(value: object) -> tuple[Closed, ...]:
@@ -331,7 +331,7 @@ def _check_parts(
             for function, arm in zip(functions, arms, strict=True):
                 if function is not None:
                     _require_slack(function, probability, arm, budget)
-                    missing = context.positive.of_all(probability, arm, function) or missing
+                    missing = context.positive.why_any_open(probability, arm, function) or missing
             if len(cells) != len(context.intervals):
                 raise Rejected(f"there are {len(cells)} proofs for {len(context.intervals)} intervals of eps")
             for interval, each in zip(context.intervals, cells, strict=True):
@@ -378,7 +378,7 @@ def _check_chart(
     if len(least) != 1 or len(least[0]) != 1 or len(charts) != len(context.intervals):
         raise Rejected("a chart is about one function on all intervals")
     _require_slack(function, probability, least[0][0], budget)
-    complete = context.positive.of_all(probability, least[0][0], function) is None
+    complete = context.positive.why_any_open(probability, least[0][0], function) is None
     for interval, factors in zip(context.intervals, charts, strict=True):
         with in_step(f"chart, interval {interval}"):
             if not interval.is_point and factors is None:

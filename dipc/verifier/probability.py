@@ -88,7 +88,7 @@ def visits(run: Execution, budget: Budget) -> dict[int, Closed]:
     goals = [end.state for end in run.ends]
     useful = _leading_to(steps, goals)
     if not run.machine.loops:
-        arithmetic = Weights.of_steps(steps, budget)
+        arithmetic = Weights.from_steps(steps, budget)
         if arithmetic is not None:
             return _forward(run, arithmetic, goals, useful, budget)
     weights: dict[int, Closed] = {0: _ONE}
@@ -478,28 +478,21 @@ class Theorem:
         return why
 
     @staticmethod
-    def of_tree(
-        tree: Program, constants: Mapping[str, Fraction], whole: Budget, distances: Budget | None = None
-    ) -> Theorem:
-        """Return the theorem about the syntax tree `tree` with these `constants`.
-
-        Derivations take parts of the budget `whole`; `distances` is the budget of the ideal. Raises NotDerived if the
-        tree has no meaning.
-        """
-        return Theorem.of_machine(Machine.compile(tree, constants, whole), tree, constants, whole, distances)
-
-    @staticmethod
-    def of_machine(
-        machine: Machine,
+    def from_tree(
         tree: Program,
         constants: Mapping[str, Fraction],
         whole: Budget,
         distances: Budget | None = None,
+        machine: Machine | None = None,
     ) -> Theorem:
-        """Return the theorem about the syntax tree `tree` with these `constants`, which was compiled to `machine`.
+        """Return the theorem about the syntax tree `tree` with these `constants`.
 
-        Derivations take parts of the budget `whole`; `distances` is the budget of the ideal.
+        Derivations take parts of the budget `whole`. `distances` is the budget of the ideal, by default a part of
+        `whole`. `machine` is the program in instructions, if it is already compiled. Raises NotDerived if the program
+        has no meaning.
         """
+        if machine is None:
+            machine = Machine.compile(tree, constants, whole)
         ideal: Ideal | str | None = None
         if tree.ideal is not None:
             try:
@@ -538,7 +531,7 @@ class Theorem:
         key = (tuple(inputs), tuple(outputs), gamma)
         derived = self._known.get(key)
         if derived is None:
-            derived = self._known[key] = self._derived(inputs, outputs, gamma)
+            derived = self._known[key] = self.derived_probability(inputs, outputs, gamma)
         if isinstance(derived, Enclosed) or isinstance(stated, Enclosed):
             self._require_same_sum(derived, stated)
             return
@@ -661,9 +654,6 @@ class Theorem:
         self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction
     ) -> Probability | str:
         """Return the probability at `inputs` of an answer within `gamma` of `outputs`, or why it is not derived."""
-        return self._derived(inputs, outputs, gamma)
-
-    def _derived(self, inputs: Sequence[str], outputs: Sequence[str | None], gamma: Fraction) -> Probability | str:
         given, wanted = self.read(inputs, outputs)
         try:
             return self._probabilities.probability(given, wanted, gamma, self.budget)

@@ -41,7 +41,7 @@ class Weights:
     _steps: dict[int, _Weight] = field(default_factory=dict)
 
     @staticmethod
-    def of_steps(steps: Sequence[Sequence[tuple[int, Closed]]], budget: Budget) -> Weights | None:
+    def from_steps(steps: Sequence[Sequence[tuple[int, Closed]]], budget: Budget) -> Weights | None:
         """Return the arithmetic of the weights in `steps`, lists of (goal, weight) by state.
 
         Charges its work to `budget`. Return None if the exponents or denominators are too many or too long.

@@ -42,7 +42,7 @@ def theorem(program: Program) -> Theorem:
     digest = hashlib.sha256(text.encode()).hexdigest()
     constants, budget = dict(program.core.constants), Budget()
     tree, _ = program_of(text, digest, program.core.name, constants, None, budget)
-    return Theorem.of_tree(tree, constants, budget)
+    return Theorem.from_tree(tree, constants, budget)
 
 
 def derive(found: Theorem, inputs: dict[str, Any], outputs: dict[str, Any], stated: Any, gamma: Any = 0) -> None:
