@@ -11,8 +11,7 @@ The least sum is a convex function of d, so over a polytope it is largest at a v
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from enum import Enum
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -22,13 +21,6 @@ from dipc.linear.halfspace import Halfspace, absolute_value_bounds, equation, so
 from dipc.linear.program import Infeasible, NotConfirmed, Point, Unbounded, minimum
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
-
-
-class MoveNorm(Enum):
-    """The norm of a move d of the inputs that stays within a radius: LINF is max |d_i|, L1 is the sum of all |d_i|."""
-
-    LINF = "linf"
-    L1 = "l1"
 
 
 @frozen
@@ -106,22 +98,16 @@ def worst_shift(
     rates: Mapping[int, Fraction],
     inequalities: Sequence[Halfspace],
     equations: Sequence[Halfspace],
-    moved: Sequence[int],
-    ball: MoveNorm,
-    radius: Fraction,
-    most: int,
+    moves: Iterable[Point],
 ) -> tuple[Point, Shift | None]:
-    """The move d of inputs, with norm `ball` at most `radius`, whose least shift t costs most; and that least shift.
+    """The one of `moves` whose least shift t costs most, and that least shift; there is at least one move.
 
-    The cost of a shift t is Σ `rates`[i]·|t[i]|. `inequalities` and `equations` are in t and in d, whose keys are
-    `moved`. If some move has no shift, return that move and None.
-
-    Only vertices d of the ball are tried, as the cost is convex in d. In a box, a coordinate that is in no equation
-    and has one sign in all inequalities takes one end alone. Raises LimitReached past `most` vertices, and
-    NotConfirmed.
+    The cost of a shift t is Σ `rates`[i]·|t[i]|. `inequalities` and `equations` are in t and in the moves d, with the
+    keys of the moves. If some move has no shift, return that move and None. Since the cost is convex in d, the vertices
+    of a polytope are enough for all its moves. Raises NotConfirmed.
     """
     shifts: list[tuple[Point, Shift]] = []
-    for move in _vertices(inequalities, equations, moved, ball, radius, most):
+    for move in moves:
         slacks, equal = ([item.with_values(move) for item in halves] for halves in (inequalities, equations))
         shift = least_shift(rates, slacks, equal)
         if shift is None:
@@ -131,24 +117,30 @@ def worst_shift(
     return max(shifts, key=lambda pair: pair[1].cost)
 
 
-def _vertices(
+def moves_of_one(keys: Sequence[int], radius: Fraction) -> Iterator[Point]:
+    """Yield the vertices of Σ |d[k]| <= `radius`, the sum over `keys`: one coordinate moves, by the radius."""
+    still = dict.fromkeys(keys, _ZERO)
+    for key in keys:
+        yield from ({**still, key: sign * radius} for sign in (_ONE, -_ONE))
+    if not keys:
+        yield still
+
+
+def moves_of_all(
+    keys: Sequence[int],
+    radius: Fraction,
     inequalities: Sequence[Halfspace],
     equations: Sequence[Halfspace],
-    moved: Sequence[int],
-    ball: MoveNorm,
-    radius: Fraction,
     most: int,
 ) -> Iterator[Point]:
-    still = dict.fromkeys(moved, _ZERO)
-    if ball is MoveNorm.L1:
-        for key in moved:
-            yield from ({**still, key: sign * radius} for sign in (_ONE, -_ONE))
-        if not moved:
-            yield still
-        return
+    """Yield the vertices of the cube of all |d[k]| <= `radius`, for k in `keys`, that may have the costliest shift.
+
+    A coordinate that is in none of `equations` and has one sign in all `inequalities` takes one end alone. Raises
+    LimitReached past `most` vertices.
+    """
     ends: list[tuple[Fraction, ...]] = []
     count = 1
-    for key in moved:
+    for key in keys:
         signs = {c > 0 for item in inequalities if (c := item.coefficient(key))}
         mixed = len(signs) == 2 or any(item.coefficient(key) for item in equations)
         if mixed:
@@ -159,4 +151,4 @@ def _vertices(
     if count > most:
         raise LimitReached("vertices", f"the adjacent inputs have {count} extreme moves, more than {most}")
     for choice in product(*ends):
-        yield dict(zip(moved, choice, strict=True))
+        yield dict(zip(keys, choice, strict=True))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dipc.algebra.limits import LimitReached
 from dipc.linear.halfspace import Halfspace, sorted_terms
-from dipc.linear.shifts import MoveNorm, least_shift, proved_cost, worst_shift
+from dipc.linear.shifts import least_shift, moves_of_all, moves_of_one, proved_cost, worst_shift
 from tests.patience import examples
 
 F = Fraction
@@ -52,24 +52,23 @@ moving = st.builds(
 
 
 @settings(max_examples=examples(4))
-@given(st.lists(moving, max_size=3), st.lists(moving, max_size=1), st.sampled_from(MoveNorm))
-def test_no_move_of_the_ball_is_worse(
-    inequalities: list[Halfspace], equations: list[Halfspace], ball: MoveNorm
-) -> None:
-    move, worst = worst_shift(RATES, inequalities, equations, [10, 11], ball, F(2), MOST)
-    assert _is_in_ball(ball, move[10], move[11])
+@given(st.lists(moving, max_size=3), st.lists(moving, max_size=1), st.booleans())
+def test_no_move_of_the_ball_is_worse(inequalities: list[Halfspace], equations: list[Halfspace], sums: bool) -> None:
+    cube = moves_of_all([10, 11], F(2), inequalities, equations, MOST)
+    move, worst = worst_shift(RATES, inequalities, equations, moves_of_one([10, 11], F(2)) if sums else cube)
+    assert _is_in_ball(sums, move[10], move[11])
     if worst is None:
         return
     for first, second in product([F(n, 2) for n in range(-4, 5)], repeat=2):
-        if _is_in_ball(ball, first, second):
+        if _is_in_ball(sums, first, second):
             at = [_substitute(item, first, second) for item in inequalities]
             found = least_shift(RATES, at, [_substitute(item, first, second) for item in equations])
             assert found is not None
             assert found.cost <= worst.cost
 
 
-def _is_in_ball(ball: MoveNorm, first: Fraction, second: Fraction) -> bool:
-    return (abs(first) + abs(second) if ball is MoveNorm.L1 else max(abs(first), abs(second))) <= 2
+def _is_in_ball(sums: bool, first: Fraction, second: Fraction) -> bool:
+    return (abs(first) + abs(second) if sums else max(abs(first), abs(second))) <= 2
 
 
 def _substitute(item: Halfspace, first: Fraction, second: Fraction) -> Halfspace:
@@ -80,7 +79,7 @@ def _substitute(item: Halfspace, first: Fraction, second: Fraction) -> Halfspace
 def test_one_noisy_comparison() -> None:
     """Lap(eps, x) >= 0: a move by 1 costs 1, as in the Laplace mechanism."""
     row = Halfspace(((0, F(1)), (10, F(1))), F(0))
-    move, worst = worst_shift({0: F(1)}, [row], [], [10], MoveNorm.LINF, F(1), MOST)
+    move, worst = worst_shift({0: F(1)}, [row], [], moves_of_all([10], F(1), [row], [], MOST))
     assert worst is not None
     assert (worst.cost, move) == (1, {10: -1})
 
@@ -95,7 +94,8 @@ def test_above_threshold_costs_what_it_is_known_to(queries: int) -> None:
     rates = {0: F(1, 2), **{i: F(1, 4) for i in range(1, queries + 1)}}
     rows = [Halfspace(((0, F(1)), (i, F(-1)), (100 + i, F(-1))), F(0)) for i in range(1, queries)]
     rows.append(Halfspace(((0, F(-1)), (queries, F(1)), (100 + queries, F(1))), F(0)))
-    _, worst = worst_shift(rates, rows, [], [100 + i for i in range(1, queries + 1)], MoveNorm.LINF, F(1), most=1)
+    moves = moves_of_all([100 + i for i in range(1, queries + 1)], F(1), rows, [], most=1)
+    _, worst = worst_shift(rates, rows, [], moves)
     assert worst is not None
     assert worst.cost == min(F(queries, 4), F(1))
 
@@ -103,7 +103,7 @@ def test_above_threshold_costs_what_it_is_known_to(queries: int) -> None:
 def test_impossible_shifts_and_wrong_multipliers() -> None:
     fixed = Halfspace((), F(-1))
     assert least_shift({0: F(1)}, [fixed]) is None
-    assert worst_shift({0: F(1)}, [Halfspace(((10, F(1)),), F(0))], [], [10], MoveNorm.L1, F(1), MOST)[1] is None
+    assert worst_shift({0: F(1)}, [Halfspace(((10, F(1)),), F(0))], [], moves_of_one([10], F(1)))[1] is None
     row = Halfspace(((0, F(1)),), F(-1))
     assert proved_cost({0: F(1)}, [row], [], [F(1)], []) == 1
     assert proved_cost({0: F(1)}, [row], [], [F(2)], []) is None
@@ -116,4 +116,4 @@ def test_too_many_vertices() -> None:
     rows = [Halfspace(((0, sign), *((key, F(1)) for key in keys)), F(0)) for sign in (F(1), F(-1))]
     mixed = [rows[0], Halfspace(((0, F(1)), *((key, F(-1)) for key in keys)), F(0))]
     with pytest.raises(LimitReached, match="vertices"):
-        worst_shift({0: F(1)}, mixed, [], list(keys), MoveNorm.LINF, F(1), MOST)
+        worst_shift({0: F(1)}, mixed, [], moves_of_all(list(keys), F(1), mixed, [], MOST))

@@ -46,7 +46,7 @@ from dipc.chain.state import Affine, centered, irredundant, nonnegative
 from dipc.frozen import frozen
 from dipc.linear.halfspace import Halfspace, absolute_value_bounds, convex_union, equation, is_covered, sorted_terms
 from dipc.linear.program import Least, Point, integer_minimum, integer_solution, minimum
-from dipc.linear.shifts import MoveNorm, Shift, least_shift, worst_shift
+from dipc.linear.shifts import Shift, least_shift, moves_of_all, moves_of_one, worst_shift
 from dipc.program.program import Program
 from dipc.questions.privacy.adjacency import Distance, Move, Neighborhood
 from dipc.text.ast import BaseType
@@ -307,7 +307,11 @@ def costliest(aligned: AlignedExit, within: Neighborhood, program: Program) -> C
     rates = {key: rate for key, rate in aligned.rates.items() if key not in aligned.whole}
     still = dict.fromkeys(aligned.whole, _ZERO)
     slacks, equations = ([item.with_values(still) for item in halves] for halves in (slacks, equations))
-    move, worst = worst_shift(rates, slacks, equations, keys, ball_of(within), within.radius, program.limits.vertices)
+    if within.distance is Distance.LINF:
+        moves = moves_of_all(keys, within.radius, slacks, equations, program.limits.vertices)
+    else:
+        moves = moves_of_one(keys, within.radius)
+    move, worst = worst_shift(rates, slacks, equations, moves)
     return Costly(aligned, move, None if worst is None else worst.cost, worst)
 
 
@@ -337,11 +341,6 @@ def costliest_among(
         if cost > worst.cost or not (worst.cost or any(worst.move.values())):
             worst = Costly(aligned, move, cost, shift)
     return worst
-
-
-def ball_of(within: Neighborhood) -> MoveNorm:
-    """Return the norm in which a move of real inputs to an adjacent input is at most the radius of `within`."""
-    return MoveNorm.LINF if within.distance is Distance.LINF else MoveNorm.L1
 
 
 def adjacent_moves(within: Neighborhood, program: Program, places: Sequence[int]) -> Iterator[Move]:
