@@ -17,7 +17,7 @@ from operator import is_
 from typing import Any, assert_never
 
 from dipc.algebra.limits import Undecided
-from dipc.certificate.data import rational
+from dipc.certificate.data import coefficients_data, rational
 from dipc.certificate.near import MOST_CASES, Cut, NearEvidence, NearInput, find_near, halfspace, halves
 from dipc.linear.halfspace import Halfspace
 from dipc.linear.program import (
@@ -415,7 +415,7 @@ def _cases(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) 
 
 
 def _numbers(numbers: Mapping[int, Fraction]) -> list[list[Any]]:
-    return [[variable, rational(number)] for variable, number in sorted(numbers.items()) if number]
+    return coefficients_data((variable, number) for variable, number in sorted(numbers.items()) if number)
 
 
 # --- Which tables ask nothing -----------------------------------------------------------------------------------------
@@ -506,5 +506,5 @@ class _Merges:
 
 
 def _cut(guard: Guard) -> dict[str, Any]:
-    form = [[i, rational(c)] for i, c in guard.form]
+    form = coefficients_data(guard.form)
     return {"cut": {"form": form, "constant": rational(guard.constant), "strict": guard.strict}}

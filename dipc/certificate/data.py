@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import repeat
 from operator import itemgetter
@@ -44,6 +44,11 @@ def rational(number: Fraction) -> str:
     """Return the text of `number` in lowest terms, such as "-1/3" or "2"."""
     above = digits(number.numerator)
     return above if number.denominator == 1 else f"{above}/{digits(number.denominator)}"
+
+
+def coefficients_data(coefficients: Iterable[tuple[int, Fraction]]) -> list[list[Any]]:
+    """Return `coefficients`, or weights, as JSON data: pairs of an index and the text of a number."""
+    return [[index, rational(number)] for index, number in coefficients]
 
 
 def headed(question: Question, program: Program, tool: str, verdict: object) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from dipc.certificate.data import (
     FunctionData,
     Uncertified,
     as_read,
+    coefficients_data,
     expression_text,
     has_closed_forms,
     headed,
@@ -165,7 +166,7 @@ class _Writer:
         return {
             "variable": str(posed.variable),
             "dd": proved.dd,
-            "greatest": None if proved.ceiling is None else _weights(proved.ceiling.weights),
+            "greatest": None if proved.ceiling is None else coefficients_data(proved.ceiling.weights),
             "kind": str(why.derivation),
             "slacks": [_slack(slack) for slack in dict.fromkeys(why.slacks)],
             "obligations": [self._obligation(each, beta) for each in (posed.obligation, *proved.other_obligations)],
@@ -312,18 +313,14 @@ def _halfspace(half: Moving) -> dict[str, Any]:
 
 
 def _form(form: Affine) -> dict[str, Any]:
-    return {"form": [[slot, rational(c)] for slot, c in form.inputs], "constant": rational(form.constant)}
-
-
-def _weights(weights: Iterable[tuple[int, Fraction]]) -> list[list[Any]]:
-    return [[index, rational(weight)] for index, weight in weights]
+    return {"form": coefficients_data(form.inputs), "constant": rational(form.constant)}
 
 
 def _slack(slack: SlackBound) -> dict[str, Any]:
     return {
         "constant": rational(slack.form.constant),
         "radius": slack.radius,
-        "weights": _weights(slack.weights),
+        "weights": coefficients_data(slack.weights),
     }
 
 

@@ -16,7 +16,7 @@ from math import ceil
 from typing import Any
 
 from dipc.algebra.limits import Undecided
-from dipc.certificate.data import rational
+from dipc.certificate.data import coefficients_data, rational
 from dipc.linear.halfspace import Halfspace, sorted_terms
 from dipc.linear.program import Infeasible, Least, Point, contradiction, implies, integer_solution, minimum, solution
 from dipc.verifier.every_number import outwards
@@ -452,7 +452,7 @@ def halfspace(guard: Guard) -> Halfspace:
 def line_data(line: Line) -> list[Any]:
     """Return the affine form `line` as JSON data: its terms and its constant."""
     terms = line.terms if isinstance(line, Affine) else ()
-    return [[[i, rational(c)] for i, c in terms], rational(_constant(line))]
+    return [coefficients_data(terms), rational(_constant(line))]
 
 
 def _constant(line: Line) -> Fraction:
