@@ -23,7 +23,7 @@ ONE = ExpPoly.ONE
 EVERYWHERE = Interval.POSITIVE
 
 
-class Found(NamedTuple):
+class SupremumFound(NamedTuple):
     low: Fraction | None
     high: Fraction | None
     peaks: tuple[Peak, ...]
@@ -37,13 +37,13 @@ def sup(
     interval: Interval = EVERYWHERE,
     digits: int = 30,
     limits: Limits | None = None,
-) -> Found:
+) -> SupremumFound:
     best = supremum(numerator, denominator, interval, digits, limits)
     low, high = (None, None) if best.is_infinite else best.enclosure(digits)
-    return Found(low, high, best.peaks, best.proved, best.attained)
+    return SupremumFound(low, high, best.peaks, best.proved, best.attained)
 
 
-def places(found: Found) -> list[object]:
+def places(found: SupremumFound) -> list[object]:
     """The places of the peaks, with roots as floats."""
     return [float(peak.place.lower) if isinstance(peak.place, Root) else peak.place for peak in found.peaks]
 
