@@ -185,7 +185,7 @@ def _order(factor: DependentFactor) -> list[int]:
 
     The color of a noise is a hash of its law, and then of its relations with the colors of their noises.
     """
-    colors = [hash(law) for law in factor.laws]
+    colors = [hash((each.law, each.rate, each.mean.inputs, each.mean.constant)) for each in factor.laws]
     around: list[list[Affine]] = [[] for _ in factor.laws]
     for form in factor.relations:
         for noise, _ in form.noises:

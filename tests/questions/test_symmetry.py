@@ -194,6 +194,15 @@ def test_sparse_has_a_class_for_each_first_answer_and_distance() -> None:
         assert counts[(*[Fraction(-1)] * (at - 1), Fraction(1))] == 3 ** (12 - at)
 
 
+def test_all_queries_above_of_sparse_are_exchanged() -> None:
+    """The queries before the first top are alike, the first one too."""
+    program = dipc.load((BENCHMARKS / "sparse.dip").read_text(), m=5)
+    found = class_table(program, FiniteInputs("grid", ((Fraction(-1), Fraction(0)),) * 5))
+    blocks = {each.inputs: [sorted(block.slots) for block in each.blocks if not block.free] for each in found.classes}
+    slots = sorted(program.core.inputs)
+    assert blocks[(Fraction(-1),) * 5] == [slots]
+
+
 def test_other_rates_are_other_classes() -> None:
     """Equal noises below their thresholds are exchanged for each other; a smaller one for none of them."""
     head = (
