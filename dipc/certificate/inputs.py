@@ -43,7 +43,7 @@ from dipc.rules.rule import (
     Unverified,
     Variable,
 )
-from dipc.text.ast import mentions
+from dipc.text.ast import BaseType, mentions
 from dipc.verifier.claims import Beta as Read
 from dipc.verifier.claims import Claim as ClaimReader
 from dipc.verifier.classes import Kind, least_decay, required
@@ -177,8 +177,11 @@ class _Writer:
     ) -> dict[str, Any] | None:
         """Return the claim at distance 1 as JSON data, or None unless it implies the claim at all greater distances.
 
-        Distances are integers. `proved` is the class, `facets` are its half-spaces, and `reader` evaluates beta.
+        The distances in the class `proved` are integers. The checker follows this only if no input is real, whether
+        answers depend on it or not. `facets` are the half-spaces of the class, and `reader` evaluates beta.
         """
+        if any(slot.type is BaseType.REAL for slot in self._program.core.input_slots):
+            return None
         posed = proved.step
         if posed.variable is not Variable.EPS or as_read(lambda: least_decay(reader, Budget())) is None:
             return None

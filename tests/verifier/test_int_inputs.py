@@ -357,6 +357,16 @@ def test_a_claim_at_the_distance_1_is_one_at_each(name: str) -> None:
     assert check_text(dipc.certify(report)).complete
 
 
+@pytest.mark.parametrize("name", FALLING)
+def test_a_claim_beside_an_unused_real_input_is_on_trust(name: str) -> None:
+    source = FALLING[name].replace("input n, m : int;", "input n, m : int; input q : real;")
+    report = dipc.check(dipc.load(source), inputs="all", keep_proofs=True)
+    assert report.verdict is Verdict.ACCURATE
+    accepted = check_text(dipc.certify(report))
+    assert accepted.verdict == "accurate"
+    assert not accepted.complete
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
