@@ -23,6 +23,9 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 #: The greatest exponent, the greatest power of e, and the deepest nesting of numbers.
 MOST_POWER, MOST_EXPONENT, DEEPEST = 100, 2_000, 3
 
+#: The greatest n with which log(r^n) is written as n*log(r).
+_MOST_EXPONENT_OF_LOG = 1_000
+
 #: The most factors of a number, and the most bits of a rational.
 MOST_FACTORS, MOST_BITS = 4, 4_096
 
@@ -115,7 +118,10 @@ class Number:
         low, high = self.ends(_GUARD)
         if low <= 1 <= high:
             raise NotDerived("a logarithm is too near to 0")
-        return Number(_ONE, (Power("log", self, _ONE),)) if low > 1 else Number(-_ONE) * self.inverse.logarithm
+        if high < 1:
+            return Number(-_ONE) * self.inverse.logarithm
+        exponent, base = (1, self) if self.powers else _perfect_power(self.factor)
+        return Number(Fraction(exponent), (Power("log", base, _ONE),))
 
     @property
     def exponential(self) -> Number:
@@ -132,6 +138,23 @@ class Number:
 
 
 UNIT = Number(_ONE)
+
+
+def _perfect_power(value: Fraction) -> tuple[int, Number]:
+    """Return (n, r) with r^n = `value` > 1 and n as great as possible, so that equal logarithms have one form."""
+    for exponent in range(min(value.numerator.bit_length(), _MOST_EXPONENT_OF_LOG), 1, -1):
+        above, below = (_whole_root(number, exponent) for number in value.as_integer_ratio())
+        if above**exponent == value.numerator and below**exponent == value.denominator:
+            return exponent, Number(Fraction(above, below))
+    return 1, Number(value)
+
+
+def _whole_root(number: int, exponent: int) -> int:
+    """Return the greatest integer whose power with `exponent` is at most `number` > 0."""
+    root = 1 << -(-number.bit_length() // exponent)
+    while root**exponent > number:
+        root = ((exponent - 1) * root + number // root ** (exponent - 1)) // exponent
+    return root
 
 
 @lru_cache(maxsize=1_000)

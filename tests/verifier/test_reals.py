@@ -82,6 +82,10 @@ def test_equal_numbers_that_are_written_otherwise() -> None:
     assert number("exp(1/2)*exp(1/3)") == number("exp(5/6)")
     assert number("sqrt(2*log(3))^2/2") == number("log(3)")
     assert number("log(3)/log(3)") == number("1")
+    assert number("log(125000)") == number("3*log(50)")
+    assert number("log(4/9)") == number("-2*log(3/2)")
+    assert number("sqrt(2*log(125000))") == number("sqrt(6*log(50))")
+    assert number("log(2^200)") == number("200*log(2)")
 
 
 @pytest.mark.parametrize("text", ["sqrt(-2)", "log(0)", "log(-3)", "1 + sqrt(2)", "exp(3000)*log(2)", "1/log(1)"])
