@@ -165,8 +165,9 @@ Key = tuple[Cell | None, Cell | None, Cell | None, Cell | None]
 class Claim:
     """The claim for all rows of one table.
 
-    A column of the table has priority over an option, an option over the program's claim block, and the claim block
-    over the default.
+    A column of the `table` has priority over an option, an option over the claim block of `program`, and the claim
+    block over the default. `alpha`, `beta` and `gamma` are None if a column or the default gives them. `intervals`
+    are those of eps, and `constants` has the values of the program's constants by name.
     """
 
     program: CoreProgram
@@ -176,9 +177,12 @@ class Claim:
     gamma: ClaimExpression | None
     intervals: tuple[Interval, ...]
     constants: dict[str, Parametric]
+    #: The terms of rows by the cells on which they depend.
     _known: dict[Key, Terms] = field(default_factory=dict)
+    #: The first of equal betas and of equal gammas, so that equal ones are one object.
     _betas: dict[BetaForm, BetaForm] = field(default_factory=dict)
     _gammas: dict[Fraction, Cell] = field(default_factory=dict)
+    #: The expressions of the column `beta` by their texts.
     _column_betas: dict[str, ClaimExpression] = field(default_factory=dict)
     #: The value of each beta with the distances left open, by its identity; None if there is no value.
     _opened: dict[int, Selected | None] = field(default_factory=dict)
