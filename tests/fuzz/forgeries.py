@@ -185,6 +185,8 @@ class Kind:
 
 _ROWS = changed(THRESHOLD, ("ideal { o <- q >= 0 }", ""))
 _HALF = changed(THRESHOLD, ("Lap(eps", "Lap(eps/2"))
+_TRUNCATED = changed(_ROWS, ("Lap(eps, q)", "TLap(eps, q, -3, 3)"))
+_UNIFORM = changed(_ROWS, ("Lap(eps, q)", "Unif(-3, 3, q)"))
 _FALLING = changed(NOISY_MAX, ("eps/2", "eps/4"))
 
 KINDS: dict[str, Kind] = {
@@ -201,6 +203,23 @@ KINDS: dict[str, Kind] = {
             (_ROWS, "exp(-2*eps)/2", "[5, 6]"),
             (_ROWS, "max(exp(-2*eps)/2, exp(-eps)/3)"),
             (changed(_ROWS, ("r >= 0", "r >= 1/2")), "exp(-eps)/2"),
+        ),
+    ),
+    "rows with bounded noise": Kind(
+        _of_rows,
+        (
+            (_TRUNCATED, "exp(-eps)/2"),
+            (_UNIFORM, "1/3"),
+            (_UNIFORM, "exp(-eps)", "(0, 1]"),
+            (changed(_UNIFORM, ("Unif(-3, 3", "Unif(-2, 4")), "1/6"),
+        ),
+        (
+            (_TRUNCATED, "exp(-eps)/3"),
+            (changed(_TRUNCATED, ("TLap(eps", "TLap(eps/2")), "exp(-eps)/2"),
+            (changed(_TRUNCATED, ("-3, 3", "-3, 1")), "exp(-eps)/2"),
+            (_UNIFORM, "1/4"),
+            (_UNIFORM, "exp(-eps)"),
+            (changed(_UNIFORM, ("-3, 3", "-4, 2")), "1/3"),
         ),
     ),
     "rows with normal noise": Kind(
