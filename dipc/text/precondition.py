@@ -163,6 +163,10 @@ def _value(expr: DomExpr, values: Sequence[Value]) -> Value:
             if place.denominator != 1 or not 0 <= place < len(expr.slots):
                 raise IndexError
             return values[expr.slots[int(place)]]
+        case Apply(op=DomOp.AND, arguments=arguments):
+            return all(_value(argument, values) for argument in arguments)
+        case Apply(op=DomOp.OR, arguments=arguments):
+            return any(_value(argument, values) for argument in arguments)
         case Apply(op=op, arguments=arguments):
             return evaluate(op, [_value(argument, values) for argument in arguments])
         case _:

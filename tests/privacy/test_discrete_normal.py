@@ -127,3 +127,10 @@ def test_pairs_of_a_list() -> None:
     """The pairs of three inputs, which move the outputs by (1, 0), (0, 1) and (1, 1) at most."""
     found = question(UNLIKE, "linf:1", "n[1] in {0, 1}, n[2] in {0, 1}").delta_at(F(1, 2), F(1))
     assert float(found[0]) == pytest.approx(enumerated((2, 3), (1, 1), 0.5))
+
+
+@pytest.mark.parametrize("text", [TWO, UNLIKE, SUMS, THREE])
+def test_int_inputs_that_cannot_move_need_no_budget(text: str) -> None:
+    asked = question(text, "linf:1/2")
+    assert asked.decide(read_claim(asked.program, "0", "0", "[1, 1]")).verdict is PrivacyVerdict.PRIVATE
+    assert asked.delta_at(F(0), F(1)) == (0, 0)

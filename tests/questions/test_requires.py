@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,34 @@ def test_an_ideal_need_not_be_defined_outside() -> None:
 def test_an_empty_condition_is_an_error_and_no_proof(requires: str, kind: str) -> None:
     with pytest.raises(DiagnosticError, match="no input satisfies `requires`"):
         dipc.load(noisy(requires, kind))
+
+
+GUARDED = (
+    "program p; input x : {{0, 1, 2}}; input q[1..2] : {{0, 1}}; requires {requires}; output b : bool; b <- x >= 1"
+)
+
+
+@pytest.mark.parametrize(
+    ("requires", "allowed"),
+    [
+        ("x = 0 or 2/x > 1", [0, 1]),
+        ("not (x > 0 and 2/x <= 1)", [0, 1]),
+        ("x > 0 and 2/x > 1", [1]),
+        ("x = 0 or q[x] = q[x]", [0, 1, 2]),
+    ],
+)
+def test_a_condition_on_finite_inputs_is_evaluated_no_further_than_needed(requires: str, allowed: list[int]) -> None:
+    program = dipc.load(GUARDED.format(requires=requires))
+    assert program.allowed is not None
+    inputs = product(range(3), range(2), range(2))
+    found = [values for values in inputs if program.allowed.allows(tuple(map(Fraction, values)))]
+    assert found == list(product(allowed, range(2), range(2)))
+
+
+@pytest.mark.parametrize("requires", ["2/x > 1 or x = 0", "x = 1 or 2/x > 1"])
+def test_a_condition_without_a_value_is_refused(requires: str) -> None:
+    with pytest.raises(DiagnosticError, match="division by zero"):
+        dipc.load(GUARDED.format(requires=requires))
 
 
 def test_integers_may_be_none_where_reals_are() -> None:

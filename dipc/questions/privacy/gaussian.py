@@ -584,7 +584,7 @@ def _moves_of_ints(program: Program, adjacency: Neighborhood) -> Iterator[Input]
     if prod([2 * radius + 1] * count) > _MOST_MOVES:
         raise OutsideFragment("there are too many moves of the inputs to compare them")
     for move in product(range(-radius, radius + 1), repeat=count):
-        if any(move) and (adjacency.distance is Distance.LINF or sum(map(abs, move)) <= radius):
+        if adjacency.distance is Distance.LINF or sum(map(abs, move)) <= radius:
             yield tuple(map(Fraction, move))
 
 
