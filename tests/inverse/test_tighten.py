@@ -307,3 +307,17 @@ def test_a_class_that_needs_the_factor_at_every_eps_is_not_said_to_need_less(
     assert "every eps" in last
     assert "needs less" not in last
     assert "needs it" not in last
+
+
+def test_no_factor_suffices_for_a_number_that_noise_never_equals() -> None:
+    """For every distance some input has the answer with probability 0, and beta falls to 0 with the distance."""
+    source = (
+        "program p; input q : real; output o : {0, 1}; output y : real; var n : real;\n"
+        "ideal { if q >= 1 then o <- 1; y <- q else o <- 0; y <- 0 end }\n"
+        "n <- Lap(eps, q); if n >= 1 then o <- 1; y <- q else o <- 0; y <- Lap(eps, 0) end\n"
+    )
+    found = dipc.tighten(
+        dipc.load(source), inputs="all", alpha="dd", beta="exp(-alpha*eps/2)", gamma="0", eps="[1/2, 3]"
+    )
+    assert found.factor is None
+    assert found.complete
