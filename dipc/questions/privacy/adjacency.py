@@ -63,10 +63,10 @@ class Neighborhood:
         return f"{self.distance.value}:{self.radius}"
 
     def steps(self, value: Value, choices: Sequence[Value]) -> list[tuple[int, Fraction | int]]:
-        """Return each value of `choices` within the radius of `value`, as (its index, part of the radius spent).
+        """Return the moves of one input from `value` to values of `choices` that stay within the radius.
 
-        An input has the value `value`, and moves to the value of `choices`. For LINF no move spends a part of the
-        radius.
+        Each move is (index of the new value in `choices`, part of the radius spent). For LINF no move spends a part
+        of the radius.
         """
         moves = [self._move(value, other) for other in choices]
         spent = 0 if self.distance is Distance.LINF else 1
@@ -193,8 +193,8 @@ def _is_of_type(slot: Slot, value: Value) -> bool:
 class Pairs:
     """Ordered pairs of adjacent inputs: each pair of `ordered` has two indices in `inputs`.
 
-    There is at least one pair, and the reverse of each pair is a pair, too. `about` says in words which pairs they
-    are. If these pairs decide the question for all adjacent inputs, `proof` says why.
+    There is at least one pair, and the reverse of each pair is a pair, too. `about` is a description of the pairs in
+    words. `proof` is the reason why these pairs decide the question for all adjacent inputs; None if they may not.
     """
 
     inputs: tuple[Input, ...]
@@ -425,10 +425,10 @@ def _related(
     places = iter(range(len(points)))
 
     def onwards(position: int, reached: list[tuple[int, Fraction | int]]) -> None:
-        """Append the adjacent pairs of all points that have the current values before index `position`.
+        """Append the adjacent pairs of all points whose first `position` values are those chosen so far.
 
-        `reached` has, for these values, each choice of the first values of the other input: (its index, part of the
-        radius left).
+        `reached` has the possible first `position` values of an adjacent point, as (their index, part of the radius
+        left).
         """
         if position == len(near):
             place = next(places)

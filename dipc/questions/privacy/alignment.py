@@ -77,11 +77,11 @@ class AlignedExit:
     likeness: Hashable
 
     def changes(self, onto: AlignedExit | None = None) -> tuple[list[Halfspace], list[Halfspace]]:
-        """Return the conditions on a shift of the noises that moves the inputs from this exit into the exit `onto`.
+        """Return the conditions under which a shift of the noises makes up for a move of the inputs.
 
-        The conditions are two lists of forms over shifts of the noises and moves of the inputs: forms of the first
-        list may not be negative, forms of the second must be 0. `onto` is this exit by default, and must correspond
-        to this exit.
+        The shift leads from this exit into the exit `onto`, which corresponds to this exit, and is this exit by
+        default. The conditions are two lists of forms over the shifts of the noises and the moves of the inputs:
+        forms of the first list may not be negative, forms of the second must be 0.
         """
         other = self if onto is None else onto
         slacks = [
@@ -282,9 +282,10 @@ def _aligned(program: Program, state: ExitState, weight: Closed | None) -> Align
 class Costly:
     """An exit, and the move of the inputs for which the cheapest shift of its noises costs the most.
 
-    `move` has the steps of the inputs by their keys in `exit`. `cost` is a multiple of eps; it is None if no shift
-    makes up for the move, so that the loss has no bound. `shift` is None if it is not known. The conditions on the
-    shift, in the order of its multipliers, are those of `AlignedExit.changes` with the move substituted.
+    `move` has the steps of the inputs by their keys in `exit`. `cost` is a multiple of eps; None if no shift makes up
+    for the move, so that shifts give no bound of the loss. `shift` is the cheapest shift, or None if only its cost
+    was computed. The shift's multipliers belong, in this order, to the conditions of `AlignedExit.changes` with the
+    move substituted.
     """
 
     exit: AlignedExit
@@ -399,8 +400,8 @@ def pivot_cost(
     """Return the least bound of the loss, in multiples of eps, with a continuous noise as pivot; None without a pivot.
 
     A pivot is a noise whose shift depends on the other noises. The `exits` have one likeness and `count` real inputs,
-    which move to inputs adjacent by `within`. The union of `joined` has the pairs of inputs to cover, over the keys
-    of the inputs and of their moves. `is_empty` tests sets of noises, inputs and moves. Raises LimitReached,
+    which move to inputs adjacent by `within`. The pairs of inputs to cover satisfy one of the systems `joined`, over
+    the keys of the inputs and of their moves. `is_empty` tests sets of noises, inputs and moves. Raises LimitReached,
     NotConfirmed.
     """
     first = exits[0].first_input + count
@@ -481,7 +482,8 @@ class _Pivot:
     def _shift(self, one: AlignedExit, two: AlignedExit) -> Halfspace | None:
         """Return the pivot's shift from exit `one` to exit `two`, or None if none is known.
 
-        The shift leaves a real output with the pivot unchanged, or else the only slack with the pivot.
+        The shift keeps the value of a real output that contains the pivot. If no real output contains the pivot, the
+        shift keeps the value of the only slack that does.
         """
         outputs = [[form for _, form in each.reals if form.coefficient(self.key)] for each in (one, two)]
         compared = [[item for item in each.slacks if item.coefficient(self.key)] for each in (one, two)]

@@ -44,10 +44,12 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class _Group:
     """Inputs that affect an exit only through one weighted sum of them.
 
-    `places` are their indices, those with the greatest weighted move for a unit of the radius first, and `weights`
-    their factors in the sum. `steps` has each input's move for one unit of the radius, and `budgets` the part of the
-    radius that its whole range takes; None if the range is unbounded. `one_sign` is -1 if all inequalities fall with
-    the sum, 1 if all grow, so that one direction is the worst, and otherwise 0.
+    The inputs have the indices `places` and, in the sum, the factors `weights`. The i-th input moves by steps[i] for
+    each unit of the radius that it spends, and spends budgets[i] if it moves over its whole range; None if the range
+    is unbounded. Inputs with the greatest weight times step come first.
+
+    `one_sign` is 1 if all inequalities of the exit grow with the sum, -1 if all fall; then one direction of the sum
+    is the worst. Otherwise it is 0.
     """
 
     places: tuple[int, ...]
@@ -57,7 +59,11 @@ class _Group:
     one_sign: int
 
     def filled(self, budget: Fraction | None) -> dict[int, Fraction]:
-        """Return the move with the greatest sum that spends at most `budget` of the radius; None means no limit."""
+        """Return the move with the greatest weighted sum among the moves that spend at most `budget` of the radius.
+
+        The move has steps by the indices of the inputs. None for `budget` lets all inputs move over their whole
+        ranges.
+        """
         move: dict[int, Fraction] = {}
         for place, weight, step, whole in zip(self.places, self.weights, self.steps, self.budgets, strict=True):
             part = whole if budget is None or (whole is not None and whole <= budget) else budget
@@ -69,7 +75,10 @@ class _Group:
 
     @property
     def ends(self) -> list[Fraction]:
-        """The parts of the radius that are spent when one, two, … inputs have moved over their whole range."""
+        """The parts of the radius that are spent when the first 0, 1, 2, … inputs have moved over their whole ranges.
+
+        The list ends before the first input with an unbounded range.
+        """
         result = [_ZERO]
         for whole in self.budgets:
             if whole is None:
@@ -131,7 +140,10 @@ def extreme_moves(
 
 
 def _signed(groups: Sequence[_Group], parts: Sequence[Move]) -> Iterator[Move]:
-    """Yield every combination of the moves `parts`, one for each of `groups`, with all signs that may be the worst."""
+    """Yield the sums of the moves `parts`, one move for each of `groups`, each move taken with either sign.
+
+    A group in which one direction is the worst has that sign alone.
+    """
     choices = [(_ZERO,) if not part else _directions(group) for group, part in zip(groups, parts, strict=True)]
     for signs in product(*choices):
         yield {
@@ -147,7 +159,7 @@ def _directions(group: _Group) -> tuple[Fraction, ...]:
 
 
 def _budgets(groups: Sequence[_Group], within: Neighborhood, limits: Limits) -> Iterator[tuple[Fraction | None, ...]]:
-    """Yield, for each extreme move, the part of the radius that each of `groups` spends; None means all it can.
+    """Yield, for each extreme move, the parts of the radius that `groups` spend; None lets a group move without limit.
 
     The moves lead to inputs adjacent by `within`. Raises LimitReached for more vertices than `limits` allows.
     """
@@ -231,9 +243,10 @@ def _groups(
 
 
 def _side(side: Extent, within: Neighborhood) -> tuple[Fraction, Fraction | None]:
-    """Return (the move of one input for each unit of the radius of `within`, the units for its whole range).
+    """Return (move of an input for each unit of the radius that it spends, the units that its whole range takes).
 
-    The units are None if the range `side` of the input is unbounded.
+    The input has the range `side`, and `within` is the adjacency. The second number is None if the range is
+    unbounded.
     """
     width = side.width
     match within.distance:
@@ -274,7 +287,7 @@ def _whole_moves(groups: Sequence[_Group], within: Neighborhood, limits: Limits)
 
 
 def _sums(group: _Group, within: Neighborhood) -> list[tuple[dict[int, Fraction], Fraction]]:
-    """Return, for each value of the sum of `group` that is reached within `within`, one move of its int inputs.
+    """Return one move of the int inputs of `group` for each value that their sum has at inputs adjacent by `within`.
 
     The weights of the group are equal up to signs. Each move comes with the part of the radius that it spends.
     """
@@ -292,9 +305,10 @@ def _sums(group: _Group, within: Neighborhood) -> list[tuple[dict[int, Fraction]
 
 
 def _each(group: _Group, within: Neighborhood, limits: Limits) -> list[tuple[dict[int, Fraction], Fraction]]:
-    """Return all moves of the int inputs of `group` within `within`, each with the part of the radius that it spends.
+    """Return all moves of the int inputs of `group` to inputs adjacent by `within`.
 
-    Raises LimitReached for more moves than `limits` allows.
+    Each move comes with the part of the radius that it spends. Raises LimitReached for more moves than `limits`
+    allows.
     """
     result: list[tuple[dict[int, Fraction], Fraction]] = [({}, _ZERO)]
     for place, step, whole in zip(group.places, group.steps, group.budgets, strict=True):
@@ -333,9 +347,9 @@ def pairs_in(ranges: Sequence[Extent], first: int, moved: int) -> list[Halfspace
 
 
 def placed(ranges: Sequence[Extent], start: Sequence[Fraction], move: Sequence[Fraction]) -> tuple[Input, Input]:
-    """Return two inputs of the box with the `ranges` that differ by `move`, the first close to `start`.
+    """Return two inputs of the box with the `ranges` that differ by `move`: (the first, the first plus `move`).
 
-    It is the first input of all such pairs that is nearest to `start`.
+    Among all first inputs of this kind the result has the one nearest to `start`.
     """
     one = []
     for side, value, step in zip(ranges, start, move, strict=True):

@@ -201,7 +201,7 @@ class PrivacyQuestion:
         return PrivacyQuestion(self.program, *self._given, self.engine, self.subject.progress)
 
     def laws(self) -> Laws:
-        """Return the laws of the outputs at the pairs, as an object for the types of the outputs.
+        """Return the laws of the outputs at the pairs, an object of the class for the program's outputs and noise.
 
         Raises Undecided.
         """
@@ -531,8 +531,8 @@ class PrivacyQuestion:
     def compared(self, report: PrivacyReport, most: int) -> list[OutputsAtPair]:
         """Return at most `most` inequalities between two probabilities on which the verdict of `report` rests.
 
-        They are those of the counterexample, or else of some outputs at pairs. The list is empty if inputs or outputs
-        cannot be listed, and past a limit.
+        A refuted claim has the inequality of its counterexample, another claim those of some outputs at pairs. The
+        list is empty if inputs or outputs cannot be listed, and past a limit.
         """
         if report.counterexample is not None:
             return [report.counterexample.sides]
@@ -570,9 +570,9 @@ class PrivacyQuestion:
         return ends
 
     def _at_irrational_eps(self, ends: ConstantEnds, intervals: tuple[Interval, ...]) -> ConstantEnds:
-        """Return `ends` with a K that its candidate refutes throughout the `intervals` around an irrational eps.
+        """Return `ends`, with a lower bound that its candidate proves on all `intervals` around an irrational eps.
 
-        The lower bound is 0 if no K is known.
+        The lower bound is `refuted_below` or a little less. It is 0 if the candidate proves neither.
         """
         if ends.at is not None and ends.refuted_below is not None:
             for less in (Fraction(0), Fraction(1, 10**DIGITS), Fraction(1, 10**_FEW_DIGITS)):

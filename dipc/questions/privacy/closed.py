@@ -130,11 +130,12 @@ def pieces_of(
 def supremum_of(
     greatest: Sequence[Excess[Closed]], intervals: Sequence[Interval], digits: int, limits: Limits
 ) -> tuple[Ends, bool, Ends | str, Excess[Closed] | None]:
-    """Return (enclosure of the supremum of the least delta, whether it is attained, its place, the excess there).
+    """Return (enclosure of the supremum of the least delta, whether it is attained, the place, the excess there).
 
     The least delta is the maximum of the functions `greatest` on `intervals`, or 0. The enclosure has `digits`
-    digits. The excess is None if the supremum is 0. Raises LimitReached past one of the `limits`, and Undecided if a
-    function is only a bound of a delta and has no supremum.
+    digits. The place is an enclosed eps, or one of the words "0+", "inf" and "everywhere". The excess is None if the
+    supremum is 0. Raises LimitReached past one of the `limits`, and Undecided if a function is only a bound of a
+    delta and has no supremum.
     """
     best: tuple[Ends, bool, Ends | str, Excess[Closed] | None]
     best = (Fraction(0), Fraction(0)), True, "everywhere", None
@@ -205,9 +206,10 @@ class ClosedLaws(TableLaws):
     def _settle(
         self, pair: tuple[int, int], answers: tuple[int, ...] | None, claim: PrivacyClaim
     ) -> Generator[Obligation | Bound, Decision, PrivacyCounterexample | str | None]:
-        """Return a counterexample to `claim` at `pair`, the reason why none is known, or None if the claim holds there.
+        """Yield obligations of `claim` at `pair`, receive their decisions, and return the result.
 
-        `answers` is the set of outputs to consider; None for all sets.
+        The result is a counterexample, the reason why none is known, or None if the claim holds at the pair.
+        `answers` is the set of outputs to consider; None for the worst sets.
         """
         reason = None
         try:
@@ -226,7 +228,7 @@ class ClosedLaws(TableLaws):
     def holds_except(self, claim: PrivacyClaim, outside: PiecewiseForm) -> bool:
         """Return True if `claim` is proved wherever the function `outside` is 0. Raises LimitReached.
 
-        Elsewhere a large multiple of `outside` is added to delta.
+        The claim proved has a larger delta where `outside` is not 0: a large multiple of `outside` is added.
         """
         if isinstance(outside.value, ExpPoly | Quotient):
             return False

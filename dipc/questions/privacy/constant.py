@@ -199,10 +199,10 @@ def _cost_of_pivots(
     program: Program,
     joined: Sequence[Sequence[Halfspace]] | None = None,
 ) -> Fraction:
-    """Return a bound of the loss, in multiples of eps, by one pivot for all exits `every` of each likeness.
+    """Return a bound of the loss, in multiples of eps, that uses one pivot for all exits of the same likeness.
 
-    The parameters are those of `_pivoted`, for the exits of `program`, moves `within` and the pairs `joined`. Raises
-    OutsideFragment if some exits have no pivot, as they compare inputs without noise.
+    `every` are the exits of `program`, inputs are adjacent by `within`, and pairs of inputs satisfy one of the
+    systems `joined`. Raises OutsideFragment if the exits of some likeness have no pivot.
     """
     alike: dict[Hashable, list[AlignedExit]] = {}
     for each in every:
@@ -219,8 +219,8 @@ def _cost_of_pivots(
 def bounds_in_box(original: Program, box: Clipped, within: Neighborhood, engine: Engine) -> LossBounds:
     """Return bounds of the loss of `original`, a program that clips its inputs to a `box`.
 
-    They hold for all inputs adjacent by `within`. Candidates in the box are measured by `engine` for the program
-    without clamps, which has the same laws there. Raises Undecided.
+    The bounds hold for all inputs adjacent by `within`. Candidates are pairs of inputs in the box. `engine` measures
+    their probabilities for the program without clamps, which has the same laws in the box. Raises Undecided.
     """
     program, ranges = box.program, box.ranges
     every = aligned_exits(program, guarded=True)
@@ -408,9 +408,9 @@ def allowed_moves(program: Program, within: Neighborhood) -> AllowedMoves | None
 
 
 def _falls(each: AlignedExit, key: int, sign: Fraction) -> bool:
-    """Return True only if the probability of the exit `each` tends to 0 as the input with this `key` grows.
+    """Return True only if the probability of the exit `each` tends to 0 as one input moves without end.
 
-    For `sign` -1, as the input falls.
+    The input with this `key` grows for `sign` 1, and falls for `sign` -1.
     """
     moved = any(form.coefficient(key) for _, form in each.reals)
     return moved or any(item.coefficient(key) * sign < 0 for item in each.slacks)
@@ -486,11 +486,11 @@ def _least_bound(
     program: Program,
     joined: Sequence[Sequence[Halfspace]] | None = None,
 ) -> Fraction | None:
-    """Return the largest cost of the exits `costly` of `program`, which come in decreasing order of cost.
+    """Return a bound of the loss, in multiples of eps, from the exits `costly` of `program`; None is infinity.
 
-    None is infinity. For exits with the same likeness, a pivot that serves them all may cost less than the worst of
-    them; then its cost counts. Inputs are adjacent by `within`, and the union of `joined` has the pairs of inputs to
-    cover. Raises NotConfirmed.
+    The exits come in decreasing order of cost. The bound is the greatest of one cost for each likeness: the greatest
+    cost of an exit, or that of a pivot for all exits of the likeness, if it is less. Inputs are adjacent by `within`.
+    The pairs of inputs to cover satisfy one of the systems `joined`. Raises NotConfirmed.
     """
     alike: dict[Hashable, list[Costly]] = {}
     for each in costly:
@@ -520,8 +520,9 @@ def _pivoted(
 ) -> Fraction | None:
     """Return a bound of the loss, in multiples of eps, by one pivot for all `exits` of `program` of one likeness.
 
-    None without a pivot, a noise whose shift depends on the other noises. Inputs are adjacent by `within`. The union
-    of `joined` has the pairs of inputs to cover; by default those that satisfy `requires`.
+    A pivot is a noise whose shift depends on the other noises; the result is None if there is none. Inputs are
+    adjacent by `within`. The pairs of inputs to cover satisfy one of the systems `joined`, by default those of
+    `requires`.
     """
     single = len(exits) == 1 and not exits[0].is_guarded
     if single or not program.core.has_real_inputs:
@@ -619,10 +620,10 @@ def few_pairs(program: Program, within: Neighborhood) -> Pairs | None:
 def _adjacent_in(
     program: Program, within: Neighborhood, values: Sequence[Sequence[Value]], complete: Collection[int] = ()
 ) -> Pairs | None:
-    """Return the pairs adjacent by `within` among inputs of `program` with these `values`; None if there are none.
+    """Return the pairs adjacent by `within` on a grid of inputs of `program`; None if there are none.
 
-    With `requires`, a second grid is around an allowed input, so that some of its pairs are allowed. There, the inputs
-    with the indices `complete` keep their values.
+    The grid has the `values` given for each input. With `requires` a second grid is added: the first one moved to an
+    allowed input, except in the inputs with the indices `complete`.
     """
     points: list[Input] = list(product(*values))
     if program.allowed is not None:
@@ -647,9 +648,10 @@ def _step_of(slot: Slot, within: Neighborhood) -> Fraction:
 
 
 def _at_guards(program: Program, within: Neighborhood) -> Pairs | None:
-    """Return pairs of inputs around each comparison without noise in `program`: on either side of it, and on it.
+    """Return pairs of inputs around each comparison without noise in `program`, adjacent by `within`.
 
-    The pairs are adjacent by `within`. None if there are none, as for a program without real inputs.
+    The two inputs of a pair are on opposite sides of the boundary, or one of them is on it. None if there are no
+    pairs, as for a program without real inputs.
     """
     core = program.core
     if not core.has_real_inputs:
@@ -733,9 +735,10 @@ def _choices(program: Program, among: Pairs | None) -> _Choices:
 
 
 def fitted(choices: _Choices, one: Input, two: Input) -> tuple[Input, Input] | None:
-    """Return two inputs that differ as `one` and `two` do, as near to them as possible; None if there are none.
+    """Return two inputs with the same difference as `one` and `two`, in which finite inputs have allowed values.
 
-    `choices` has the allowed values of each finite input, None for other inputs.
+    `choices` has the allowed values of each finite input, None for other inputs. Each finite input of the first is as
+    near as possible to that of `one`. The result is None if there are no such inputs.
     """
     first, second = list(one), list(two)
     for position, values in enumerate(choices):
@@ -826,10 +829,10 @@ def starting_pairs(
 
 
 def _allowed_starts(costly: Costly, choices: _Choices, moves: AllowedMoves, keys: Sequence[int]) -> Iterator[_Start]:
-    """Yield (noises and inputs by key, u, u') for pairs of inputs that differ by the move of `costly`, both ways.
+    """Yield (noises and inputs by key, u, u') for pairs of inputs that differ by the move of `costly`, in both orders.
 
-    Both inputs satisfy `requires`, a union of convex sets, as `moves` has it. For each two of the sets, the pair with
-    the least cost of noises comes first. `keys` are the keys of the inputs, and `choices` the allowed values of
+    Both inputs satisfy `requires`, a union of convex sets described by `moves`. For each two of the sets, the pair
+    with the least cost of noises comes first. `keys` are the keys of the inputs, and `choices` the allowed values of
     finite inputs.
     """
     move = {place: costly.move.get(key, _ZERO) for place, key in enumerate(keys)}
@@ -863,9 +866,10 @@ def _towards(start: Mapping[int, Fraction], inner: Mapping[int, Fraction]) -> di
 
 
 def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candidate]:
-    """Yield candidates for all outputs of `program` at all `pairs`, one for each couple of probabilities of `table`.
+    """Yield candidates for the outputs of `program` at `pairs`: the first output with each pair of probabilities.
 
-    Probabilities past a limit are left out.
+    The probabilities are those of `table`. Outputs with equal probabilities at both inputs are left out, and those
+    whose probabilities are past a limit.
     """
     for couple in couples(table, pairs):
         try:
@@ -876,11 +880,12 @@ def of_table(program: Program, table: LawTable, pairs: Pairs) -> Iterator[Candid
 
 
 def _starts(costly: Costly, choices: _Choices, inside: Sequence[Halfspace] = ()) -> Iterator[Mapping[int, Fraction]]:
-    """Yield inputs and noises, by key, from which an input may move by the worst move of the exit in `costly`.
+    """Yield up to three inputs, with noises, at which the worst move of the exit in `costly` may begin.
 
-    The first two put one end of the move at 0. The last one satisfies `inside`, and makes the cost of reaching the
-    exit as small as the upper bound allows. `choices` has the allowed values of each finite input; the last one has
-    both ends of the move between them.
+    Inputs and noises have values by key; missing values are 0. In the first result the move begins at 0, in the
+    second it ends at 0. The third satisfies the half-spaces `inside`, and makes the cost of reaching the exit as
+    small as the upper bound of the loss allows. There, a finite input stays between the least and the greatest of its
+    values in `choices`, before and after the move.
     """
     yield {}
     yield {key: -value for key, value in costly.move.items()}
@@ -947,9 +952,9 @@ def near_outputs(
 def _within_intervals(
     program: Program, one: Input, two: Input, finite: Texts, middles: Mapping[str, Fraction]
 ) -> Iterator[Candidate]:
-    """Yield the candidate of `program` with the `finite` outputs, and real and int outputs around `middles`.
+    """Yield the candidate of `program` with the `finite` outputs, and with real and int outputs around `middles`.
 
-    There is none if its probabilities at the inputs `one` and `two` are equal, if the first is 0, and past a limit.
+    Nothing is yielded if the probability at the input `one` is 0 or equal to that at `two`, and past a limit.
     """
     points = texts(program, one), texts(program, two)
     output = {**finite, **{name: str(middle) for name, middle in middles.items()}}
@@ -961,9 +966,9 @@ def _within_intervals(
 
 
 def _signs(here: AlignedExit, one: Input, two: Input) -> list[int]:
-    """Return for each real output of `here` whether the move from `one` to `two` increases (1) or decreases it (-1).
+    """Return 1 or -1 for each real output of the exit `here`: -1 if it moves against the first output that moves.
 
-    The signs are reversed if the first output that changes decreases; outputs that do not change have 1.
+    The inputs move from `one` to `two`. An output that does not move has 1.
     """
     moved: list[Fraction] = []
     for _, form in here.reals:
@@ -1002,10 +1007,10 @@ _SAMPLES = tuple(map(Fraction, ("1/100", "1/10", "1", "2", "5", "10", "30")))
 class Constant(PrivacyAnswer):
     """The least constant K of K·eps-privacy, or a lower and an upper bound of it.
 
-    The program is K·eps-private for every K >= `proved`, and for no K < `refuted_below`. `proved` is None if no K is
-    known, and `refuted_below` is None if every K is refuted. `at` is the counterexample, a pair with an output. Both
-    bounds are equal if the constant is known exactly. `numbers` are the values of a program's constant that the
-    answer covers.
+    The program is K·eps-private for every K >= `proved`, and for no K < `refuted_below`; `intervals` are those of
+    eps, and `eps` is their text. `proved` is None if no K is known, and `refuted_below` is None if every K is
+    refuted. `at` is the counterexample, a pair with an output; None if no K is refuted. `reason` is why the bounds
+    differ or are infinite. `numbers` are the values of a program's constant that the answer covers.
     """
 
     FIELDS = (
@@ -1024,7 +1029,10 @@ class Constant(PrivacyAnswer):
 
     @property
     def example(self) -> tuple[Fraction, Fraction] | None:
-        """(A constant a little below `refuted_below`, an eps at which `at` refutes it); None if none is found."""
+        """(A constant a little below `refuted_below`, an eps at which `at` refutes it); None if no eps is found.
+
+        The eps is as near to 1 as possible.
+        """
         if self.at is None or not self.refuted_below:
             return None
         less = self.refuted_below * _SOMEWHAT_LESS
@@ -1065,8 +1073,9 @@ def refuted_up_to(
 ) -> ConstantEnds:
     """Return bounds of the least K of K·eps-privacy, whose lower bound is the greatest that `candidates` prove.
 
-    No candidate refutes a constant that is greater than `proved` at an eps of `intervals`. If the limits at eps = 0
-    and infinity refute all constants below `proved`, no other eps is tried. `limits` are the limits of the work.
+    `proved` is an upper bound on `intervals`, so that no candidate refutes a greater constant there; None if none is
+    known. If the limits of the candidates at eps = 0 and infinity reach it, no other eps is tried. `limits` are the
+    limits of the work.
     """
     if proved is not None:
         ends = refuted_ends(candidates, intervals, limits, _limits, proved)

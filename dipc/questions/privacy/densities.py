@@ -208,7 +208,7 @@ class _Density:
 
 
 def _behind(axis: _Axis, position: int, sign: int, end: Fraction) -> Halfspace:
-    """Return the half-space y >= `end` (`sign` 1) or y <= `end` (-1) for the output y of `axis`.
+    """Return the half-space of noise in which the output of `axis` is at least `end` for `sign` 1, at most for -1.
 
     The noise of the output has the key `position`.
     """
@@ -257,9 +257,10 @@ class OutputSet:
 
 @frozen
 class AnswerAtPair:
-    """An output, or set of outputs, with its probabilities at both inputs of a pair; for a single value, its densities.
+    """An output or a set of outputs, with a function of eps at each input of a pair: `first` and `second`.
 
-    `answer` is in words, `first` and `second` are functions of eps. If they are probabilities, `outputs` is the set.
+    `answer` describes the value of each output. For a set, `outputs`, the functions are its probabilities. For a
+    single value of real outputs, the functions are its densities, and `outputs` is None.
     """
 
     answer: tuple[Value | None, ...]
@@ -279,8 +280,8 @@ _MOST_UNBOUNDED = 24
 class RealOutputs(Laws):
     """The laws of a program with real outputs at pairs of inputs.
 
-    Each question is answered by a table made for it: of the outputs with the greatest ratios of densities, or of sets
-    of outputs.
+    Each question is answered by a table of its own: the table lists the outputs with the greatest ratios of
+    densities, or disjoint sets of outputs with their probabilities.
     """
 
     def __init__(self, subject: Subject, pairs: Pairs) -> None:
@@ -362,14 +363,15 @@ class RealOutputs(Laws):
         return LeastDelta(*about, None, value, True, (eps, eps), where, there)
 
     def _excesses(self, claim: PrivacyClaim, *, above: bool = False, digits: int = _LEFT) -> tuple[TableLaws, Fraction]:
-        """Return the laws of disjoint sets of outputs, and the greatest excess that these sets leave out at any pair.
+        """Return (the laws of disjoint sets of outputs, the greatest excess that these sets leave out at any pair).
 
-        At each eps of `claim`, the union of some of the sets is the worst set for its budget, up to the excess left
-        out. This is 0 unless the claim is about one eps, where `digits` is the precision of the sets.
+        At each eps of `claim`, the union of some of the sets is the worst set, except for outputs with at most the
+        excess left out. That excess is 0 unless the claim is about one eps; then `digits` is the precision of the
+        sets.
 
-        With `above` the laws bound the least delta on an interval on which the worst set changes with eps. The excess
-        of the outputs left out is then the first probability of an answer whose second probability is 0. Raises
-        Undecided.
+        With `above`, the laws give an upper bound of the least delta on an interval where the worst set changes with
+        eps. The excess left out is then the probability of one more answer, which is impossible at the second input.
+        Raises Undecided.
         """
         self._left, self._above, self._digits = _ZERO, above, digits
         table, pairs = self._table(lambda one, two: self._sets(one, two, claim))
@@ -670,9 +672,9 @@ class RealOutputs(Laws):
                 yield region
 
     def _exponents(self, one: Closed, other: Closed, intervals: Sequence[Interval]) -> Ends | None:
-        """Return numbers between which log(`one`/`other`)/eps lies on `intervals`; None if none are known.
+        """Return a lower and an upper bound of log(`one`/`other`)/eps on `intervals`; None if none are known.
 
-        For more than one eps they are searched only if supersets of the worst sets are wanted. Raises Undecided.
+        For more than one eps the result is None unless the table bounds the least delta from above. Raises Undecided.
         """
         (interval, *more) = intervals
         if interval.is_point and not more:
@@ -856,9 +858,10 @@ def _spans(axes: Iterable[_Axis]) -> list[_Span]:
 
 
 def _exponential(every: Sequence[_Density], box: Sequence[_Span]) -> tuple[tuple[Fraction, ...], Closed] | None:
-    """Return (s, A) such that the sum of the densities `every` on `box` is A·e^{eps·(s·y)}, up to a power of eps.
+    """Return (slopes s, factor A) such that the sum of the densities `every` is A·e^{eps·(s·y)} for outputs y in `box`.
 
-    None if the sum is 0. Raises OutsideFragment if the sum has different exponentials.
+    A power of eps is left out of A. None if the sum is 0. Raises OutsideFragment if the sum has different
+    exponentials.
     """
     by_slopes: dict[tuple[Fraction, ...], list[Closed]] = {}
     for density in every:
@@ -882,9 +885,9 @@ def _exponential_at(slopes: Sequence[Fraction], places: Sequence[Fraction]) -> E
 
 
 def _end(span: _Span, turned: Fraction) -> tuple[Fraction | None, str]:
-    """Return the y in `span` at which the product `turned`·y is greatest, as (number, words).
+    """Return the point y of the interval `span` at which `turned`·y is greatest, as (number, words).
 
-    The number is None if y is unbounded.
+    The number is None, and the words are those of the interval, if there is no greatest value.
     """
     low, high = span
     if not turned:
@@ -952,9 +955,9 @@ def _halves(cell: Interval) -> tuple[Interval, Interval]:
 def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = None) -> Pairs:
     """Return pairs of real or int inputs of `program` adjacent by `within`, among which the worst of all pairs is.
 
-    For each loss, divergence or delta one of these pairs attains the largest value. Each pair is returned in both
-    orders. The inputs of a program that clips them are in a `box`. Raises OutsideFragment if no pairs are known to do
-    so, and LimitReached.
+    Each loss, divergence or delta is the largest at one of these pairs. Each pair is returned in both orders. The
+    inputs of a program that clips them are in a `box`. Raises OutsideFragment if no pairs are known to be the worst,
+    and LimitReached.
     """
     program = program if box is None else box.program
     core = program.core
@@ -965,7 +968,7 @@ def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = No
         raise refused
     whole = frozenset(slot for slot in core.inputs if core.slots[slot].type is BaseType.INT)
     states = program.exits({}).states
-    if box is None and not whole and not any(_inputs_of(state) for state in states):
+    if box is None and not whole and not any(_depends_on_inputs(state) for state in states):
         return _pairs_of_cells(states, program, within)
     state = states[0]
     unbounded = within.distance is Distance.HAMMING and program.allowed is None and box is None
@@ -1009,9 +1012,9 @@ def worst_pairs(program: Program, within: Neighborhood, box: Clipped | None = No
 
 
 def _farthest_in(box: Clipped, centers: Sequence[Affine], within: Neighborhood) -> tuple[Input, Input] | None:
-    """Return two inputs of `box`, adjacent by `within`, whose move changes each of `centers` as much as any move.
+    """Return two inputs of `box`, adjacent by `within`, whose move changes each of `centers` as much as any move does.
 
-    None if there are none.
+    None if no single move is the greatest for all centers.
     """
     place = {slot: position for position, slot in enumerate(box.program.core.inputs)}
     forms = [{place[slot]: c for slot, c in center.inputs} for center in centers]
@@ -1026,10 +1029,11 @@ def _farthest_in(box: Clipped, centers: Sequence[Affine], within: Neighborhood) 
 
 
 def _farthest(moves: AllowedMoves, centers: Sequence[Affine], inputs: Sequence[int]) -> tuple[Input, Input] | None:
-    """Return two inputs that satisfy `requires` and whose move changes each of `centers` as much as any; else None.
+    """Return two inputs that satisfy `requires`, and whose move changes each of `centers` as much as any move does.
 
-    `moves` are the moves between two such inputs, and `inputs` the slots of the inputs. All pairs that differ by the
-    same move have the same laws, up to a translation of the outputs.
+    None if no single move is the greatest for all centers. `moves` are the moves between allowed inputs, and `inputs`
+    the slots of the inputs. All pairs that differ by the same move have the same laws, up to a translation of the
+    outputs.
     """
     place = {slot: position for position, slot in enumerate(inputs)}
     extreme = moves.extreme
@@ -1044,7 +1048,7 @@ def _farthest(moves: AllowedMoves, centers: Sequence[Affine], inputs: Sequence[i
     return None if best is None else moves.exactly_making(best)
 
 
-def _inputs_of(state: ExitState) -> bool:
+def _depends_on_inputs(state: ExitState) -> bool:
     """Return True if the outputs, noises or noisy comparisons of the exit `state` depend on inputs."""
     values = [value for value in state.outputs.values() if isinstance(value, Affine)]
     forms = [*values, *(item.form for item in state.constraints.items), *(noise.mean for noise in state.noises)]
@@ -1052,10 +1056,10 @@ def _inputs_of(state: ExitState) -> bool:
 
 
 def _pairs_of_cells(states: Sequence[ExitState], program: Program, within: Neighborhood) -> Pairs:
-    """Return one pair adjacent by `within`, in both orders, for each two cells of inputs that contain one.
+    """Return, for each two cells of inputs, one adjacent pair with an input in either cell, in both orders.
 
-    In a cell, all comparisons of inputs in the exits `states` of `program` have the same results. Raises
-    LimitReached.
+    In a cell, all comparisons of inputs in the exits `states` of `program` have the same results. Two cells without a
+    pair adjacent by `within` are left out. Raises LimitReached.
     """
     count, place = len(program.core.inputs), {slot: n for n, slot in enumerate(program.core.inputs)}
     guards = dict.fromkeys(item.guard for state in states for item in state.guards.items)
@@ -1097,9 +1101,9 @@ def _greatest_move(
 ) -> dict[int, Fraction] | None:
     """Return a move to an input adjacent by `within` that is the worst of all moves; None if none is known to be.
 
-    The move, by slot, changes every center as much as any move, or it changes one center so much that no other move
-    is easier to detect. The noises around the `centers` have the laws and rates `laws`; the inputs in `whole` move by
-    integers.
+    The move has steps by slot. It changes every center as much as any move does, or it changes one center, and no
+    other move is easier to detect. `laws` has the law and rate of the noise around each of `centers`; the inputs in
+    `whole` move by integers.
     """
     moved = [center for center in centers if center]
     if within.distance is Distance.L1:

@@ -123,7 +123,7 @@ class EnclosedLaws(TableLaws):
     def _are_constant(self) -> bool:
         """True if each probability is the same number for every eps.
 
-        For a budget K·eps the least delta then never grows with eps, as no p - e^{K·eps}·p' does. If K or each p' is
+        Then no p - e^{K·eps}·p' grows with eps, so the least delta for a budget K·eps never grows. If K or each p' is
         0, the least delta is the same for every eps.
         """
         shares = [share for bound in self.table.bounds.values() for share in bound.shares]
@@ -274,9 +274,9 @@ class EnclosedLaws(TableLaws):
         return self._functions[number]
 
     def _series(self, number: int, center: Fraction) -> tuple[flint.arb_series, flint.arb]:
-        """Return the Taylor series at `center` of the probability with index `number`, and a bound of its size.
+        """Return (Taylor series at `center` of the probability with index `number`, majorant of the probability).
 
-        The bound is valid on a complex disk around `center`.
+        The majorant is an upper bound of the absolute value on a complex disk around `center`.
         """
         key = number, center
         if key not in self._expanded:
@@ -290,8 +290,8 @@ class EnclosedLaws(TableLaws):
     def polynomials(self, pair: tuple[int, int], budget: Fraction, cell: Ends) -> list[Polynomial]:
         """Return, for each answer o at `pair`, a polynomial for p_o - e^{`budget`·eps}·p'_o on the interval `cell`.
 
-        Each comes with an error bound; its variable runs from -1 to 1 over the cell, an interval of eps. Raises
-        Undecided.
+        The variable of each polynomial runs from -1 to 1 while eps runs over the cell. Each polynomial has an error
+        bound. Raises Undecided.
         """
         center, radius = (cell[0] + cell[1]) / 2, (cell[1] - cell[0]) / 2
         scale = power(budget)
@@ -386,7 +386,10 @@ def _second_order(expansions: Sequence[flint.arb_series]) -> _SecondOrder:
 
 
 def _expansions(value: Closed, cell: Ends) -> list[flint.arb_series]:
-    """Return the Taylor series of `value` at the center of `cell`, and one that encloses those at all its points."""
+    """Return two series: the Taylor series of `value` at the center of `cell`, and an enclosure.
+
+    The enclosure contains the Taylor series of `value` at every point of the cell.
+    """
     center, radius = (flint.arb(to_fmpq((cell[0] + sign * cell[1]) / 2)) for sign in (1, -1))
     return [_series_at(value, place) for place in (center, flint.arb(center, abs(radius)))]
 
@@ -533,11 +536,12 @@ def _range(polynomial: flint.arb_poly) -> tuple[flint.arb, flint.arb]:
 
 
 def supremum(laws: EnclosedLaws, claim: PrivacyClaim, digits: int) -> tuple[Ends, Fraction, Excess[Ends]]:
-    """Return (enclosure of the supremum of the least delta, an eps, the outputs that need delta there).
+    """Return (enclosure of the supremum of the least delta, an eps, the outputs that need delta at this eps).
 
-    The least delta is that of `laws` for the budget of `claim` on its intervals. At the eps returned, delta is at
-    least the lower end, to `digits` digits. For the pair with the greatest upper bound, the interval with that bound
-    is halved, until the bound is little more than a delta found at some eps. Raises Undecided.
+    The least delta is that of `laws` for the budget of `claim` on its intervals. Delta at this eps is at least the
+    lower end of the enclosure, which has `digits` digits. To lower the upper end, the interval and pair with the
+    greatest upper bound are taken, and the interval is halved, until the bound is little more than a delta found at
+    some eps. Raises Undecided.
     """
     places = samples(claim.intervals)
     places += [end for i in claim.intervals for end in (i.lower, i.upper) if end is not None and end in i]

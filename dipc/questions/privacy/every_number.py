@@ -357,10 +357,10 @@ class EveryNumber:
     def _attained_for_all_rates(self, program: Program, rates: Mapping[Fraction, RationalFunction]) -> RationalFunction:
         """Return a lower bound of the constant of one iteration, as a function of m.
 
-        `program` draws noise whose rates are the keys of `rates`, in place of the functions of m there. For rates r,
-        E(u', r) - Σ r·|x| is a lower bound, where E(u', r) is the least cost of noises that reach an output at u',
-        and x are noises that reach it at the adjacent u (see `LeastCosts`). E is concave in r, and proportional to r.
-        So it is at least the sum of its values with one rate each, all others 0.
+        In `program` each rate is a mark, a key of `rates`, in place of a function of m, its value in `rates`. For
+        rates r, E(u', r) - Σ r·|x| is a lower bound, where E(u', r) is the least cost of noises that reach an output
+        at u', and x are noises that reach it at the adjacent u (see `LeastCosts`). E is concave in r, and
+        proportional to r. So it is at least the sum of its values with one rate each, all others 0.
         """
         best = RationalFunction.constant(0)
         with suppress(Undecided):
@@ -383,7 +383,10 @@ class EveryNumber:
 
     @cached_property
     def _of_totals(self) -> PrivacyQuestion | None:
-        """The question about a program with an input for each total of the queries, which implies this one; or None."""
+        """A question with one input for each total of the queries, or None if the program has no such form.
+
+        A claim that holds for the inputs of that question holds for the queries, too.
+        """
         reduced = totals.for_privacy(self._at_all_inputs, self.parameter, self._within)
         if reduced is None:
             return None
@@ -526,10 +529,10 @@ class EveryNumber:
         return text.with_tree(clipping.tree)
 
     def _until(self, cost: LoopCost | None, bound: Fraction | None) -> Sequence[int]:
-        """Return the values of m to decide one by one.
+        """Return the values of m to decide one by one, in order.
 
-        They are the first few, the first one from which on no plan of shifts costs less than `bound`, and some that
-        follow the first few. `cost` has the plans of shifts; None if no plan is known.
+        The first few come first. The next one is the least m for which the cheapest plan of shifts of `cost` costs at
+        least `bound`, if it is known. A few more values follow.
         """
         first = range(self.least, self.least + _SINGLY)
         if cost is not None and bound is not None:

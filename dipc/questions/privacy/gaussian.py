@@ -88,10 +88,10 @@ _DENOMINATORS = (2, 10, 1000, 10**6, 10**12, 10**24)
 
 @frozen
 class NormalOutput:
-    """An output that is a sum of inputs, a constant and normal noise.
+    """The output `name`: a sum of inputs, the number `constant` and normal noise.
 
     `weights` are the factors of the inputs, by slot. `variance` is that of the noise, in multiples of the square of
-    the mechanism's unit.
+    `GaussianMechanism.unit`. `noise_rate` is the rate of a discrete Gaussian noise.
     """
 
     name: str
@@ -117,11 +117,11 @@ def variance_of(noise: NoiseVar) -> Fraction:
 
 @frozen
 class OutputsMove:
-    """The move of the outputs of a mechanism between two adjacent inputs.
+    """The move of the outputs of a mechanism between two adjacent inputs; `where` has the two inputs.
 
-    `shifts` are the moves of the outputs, and `centers` their means at the first input. `square` is (μ·unit/eps)², or
-    (μ·unit)² if the deviations are fixed, where μ is the distance of the laws at both inputs: they differ like two
-    normal laws of variance 1 with means μ apart. `where` has the two inputs.
+    `shifts` are the moves of the outputs, and `centers` their means at the first input. The laws at both inputs
+    differ as two normal laws of variance 1 do whose means are μ apart. `square` is (μ·unit/eps)², or (μ·unit)² if the
+    deviations are fixed, with the unit of `GaussianMechanism`.
     """
 
     shifts: tuple[Fraction, ...]
@@ -141,7 +141,10 @@ WorstSet = tuple[Fraction, flint.arb, flint.arb]
 
 @frozen
 class GaussianMechanism:
-    """A program with normal outputs, whose deviations are multiples of unit/eps, or of `unit` if they are `fixed`."""
+    """A program with normal `outputs`, whose deviations are multiples of unit/eps, or of `unit` if they are `fixed`.
+
+    With `whole` the noise is discrete Gaussian, and each output has a noise of its own.
+    """
 
     outputs: tuple[NormalOutput, ...]
     unit: Real
@@ -232,9 +235,10 @@ class GaussianMechanism:
         return Theta(output.noise_rate, self.unit, self.fixed)
 
     def thresholds(self, output: NormalOutput, shift: Fraction, budget: Fraction, eps: Fraction) -> Iterator[WorstSet]:
-        """Yield candidates for the worst set if only `output` moves, by `shift`, and has discrete noise.
+        """Yield half-spaces of outputs, one of which is the worst set for the budget `budget`·`eps`.
 
-        One of them is the worst for the budget `budget`·`eps`. Raises Undecided for too many terms.
+        Only `output` moves between the inputs, by `shift`, and it has discrete noise. Raises Undecided for too many
+        terms.
         """
         t = abs(shift)
         low, high = (end**2 * output.variance for end in self.unit.enclosure(_BITS))
@@ -277,8 +281,8 @@ def _phi(x: flint.arb) -> flint.arb:
 class GaussianLaws(Laws):
     """The laws of a Gaussian mechanism at adjacent pairs, one of which is the worst of all pairs.
 
-    `moves` are the moves of the outputs at these pairs: the longest one alone, unless several outputs have discrete
-    noise. `longest` is the one with the greatest distance of the laws.
+    `moves` are the moves of the outputs at these pairs. There is one move, the longest of all pairs, unless several
+    outputs have discrete noise. `longest` is the move with the greatest distance between the laws at both inputs.
     """
 
     def __init__(self, subject: Subject, mechanism: GaussianMechanism, moves: Sequence[OutputsMove]) -> None:
@@ -322,7 +326,10 @@ class GaussianLaws(Laws):
         return GaussianLaws(subject, mechanism, greatest)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
-        """Return the loss at `eps`, infinite unless no output moves, and so exact to any number of `digits`."""
+        """Return the loss at `eps`: infinite if an output moves, else 0.
+
+        The loss is exact, whatever the number of `digits`.
+        """
         value, text, place = (None, "inf", "far out") if self.longest.square else ((_ZERO, _ZERO), "0", "any")
         output = dict.fromkeys(self.subject.program.outputs, place)
         return Loss(
@@ -467,7 +474,7 @@ class GaussianLaws(Laws):
         return None
 
     def _worst_sets(self, move: OutputsMove, budget: Fraction, eps: Fraction) -> Iterator[WorstSet]:
-        """Yield candidates for the worst set at the pair of `move`, for the budget `budget`·`eps`."""
+        """Yield half-spaces of outputs, among them the worst set at the pair of `move` for budget `budget`·`eps`."""
         moving = _moving(self.mechanism, move)
         if self.mechanism.whole and len(moving) == 1:
             yield from self.mechanism.thresholds(*moving[0], budget, eps)
@@ -486,7 +493,7 @@ class GaussianLaws(Laws):
                 yield edge_, *probabilities
 
     def _half_space(self, move: OutputsMove, edge: Fraction) -> Texts:
-        """Return, as text, the set of outputs below `edge`, a multiple of `move`."""
+        """Return a half-space of outputs as text, with its edge `edge` times `move` beyond the first input's means."""
         every = zip(self.mechanism.outputs, move.shifts, move.centers, strict=True)
         moving = [(each.name, t / each.variance, t, center) for each, t, center in every if t]
         if len(moving) == 1:
@@ -522,7 +529,7 @@ def _towards(interval: Interval, end: Fraction | None) -> Iterator[Fraction]:
 def _adjacent(
     program: Program, mechanism: GaussianMechanism, pairs: Pairs | EveryPair
 ) -> Iterator[tuple[Input, Input]]:
-    """Yield adjacent inputs of `program`, among them the worst of `pairs`, whose moves shift the outputs most.
+    """Yield adjacent inputs of `program`, among them the one of `pairs` whose move shifts the outputs most.
 
     The outputs are those of `mechanism`. Raises Undecided.
     """
@@ -542,9 +549,9 @@ def _adjacent(
 
 
 def _pairs_in(box: Clipped, mechanism: GaussianMechanism, pairs: Pairs | EveryPair) -> Iterator[tuple[Input, Input]]:
-    """Yield pairs of inputs of `box`, among them one whose move shifts the outputs of `mechanism` most.
+    """Yield pairs of inputs of `box` that are adjacent as in `pairs`.
 
-    They are adjacent inputs of `pairs`. Raises Undecided.
+    One of them has the move that shifts the outputs of `mechanism` most. Raises Undecided.
     """
     assert isinstance(pairs, EveryPair), "listed pairs are not clipped"
     program = box.program

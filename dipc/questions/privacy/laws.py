@@ -78,10 +78,12 @@ class DeltaPiece(Record):
 class LeastDelta(PrivacyAnswer):
     """The least delta for a budget, over `pairs` ordered pairs of inputs.
 
-    `pieces` are its closed forms in the order of eps; None if there are too many. `supremum` is an enclosure of its
-    supremum over the intervals `eps`, which it attains or approaches at `place`: an enclosed eps, 0 or `inf`.
-    `attained` is None if it is not known which. `where` is a pair with a set of outputs that needs the supremum. If a
-    single eps was given, `at` is (this eps, delta there, delta's closed form or None).
+    `budget` and the intervals `eps` are texts. `pieces` are the closed forms of the least delta in the order of eps;
+    None if there are too many. `supremum` is an enclosure of its supremum over the intervals. The supremum is at
+    `place`: an enclosed eps, or one of the words "0+", "inf" and "everywhere". `attained` is True if the least delta
+    attains its supremum, False if it only approaches it, and None if this is not known. `where` is a pair with a set
+    of outputs that needs the supremum; None for the supremum 0. If a single eps was given, `at` is (this eps, delta
+    there, delta's closed form or None).
     """
 
     FIELDS = (
@@ -282,10 +284,7 @@ class TableLaws(Laws):
     def sides(
         self, pair: tuple[int, int], answers: tuple[int, ...], claim: PrivacyClaim
     ) -> tuple[Probability, Probability]:
-        """Return the probability of the set `answers` at the first input of `pair`, and the greatest allowed one.
-
-        `claim` is what allows it.
-        """
+        """Return (probability of the set `answers` at the first input of `pair`, greatest one that `claim` allows)."""
 
     @abstractmethod
     def supremum(self, claim: PrivacyClaim, digits: int) -> Ends:
@@ -326,7 +325,7 @@ class TableLaws(Laws):
     ) -> PrivacyCounterexample:
         """Return the counterexample to `claim` that the set `answers` is too likely at the first input of `pair`.
 
-        The failing obligation requires the probability to be at most the allowed one, so `failure.probability` is the
+        The failed obligation of `failure` has the allowed probability as its bound, so `failure.probability` is the
         allowed one.
         """
         return counterexample_of(failure, self._sides(pair, answers, claim), claim)
@@ -502,10 +501,10 @@ class ShiftLaws(Laws):
         return replace(ends, proved=bounds.proved, reason=None if is_exact else bounds.reason)
 
     def loss(self, eps: Fraction, digits: int) -> Loss:  # noqa: ARG002
-        """Return the loss at `eps` of a candidate as large as shifts of the noises allow, and so the largest loss.
+        """Return the largest loss at `eps`: that of a candidate as great as the upper bound by shifts of the noises.
 
-        The value is exact, to any number of `digits`. Raises DiagnosticError or LimitReached if there is no such
-        candidate.
+        The value is exact, whatever the number of `digits`. Raises DiagnosticError or LimitReached if there is no
+        such candidate.
         """
         with suppress(Undecided):
             proved = self.bounds.proved

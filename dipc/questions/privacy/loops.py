@@ -495,9 +495,9 @@ class LoopCost:
 
     @property
     def supremum(self) -> Fraction | None:
-        """A bound for all m together; None if none exists, or none is known.
+        """A bound of the loss for all m together, in multiples of eps; None if none exists, or none is known.
 
-        It covers the first few m by the plan of each, and the others by the functions.
+        The first few m have the bounds of their own plans, the others the functions of `bounds`.
         """
         most = end = _ZERO
         for number in range(self.least, self.least + _FIRST):
@@ -622,8 +622,8 @@ def extremum_cost(paths: LoopPaths, rates: Rates | None, within: Neighborhood, l
 def _candidate(iterations: Sequence[LoopPath], kept: int) -> int | None:
     """Return the index, among the noises drawn in an iteration, of the noise compared with the carried noise `kept`.
 
-    The carried noise is that of the greatest value so far, in all `iterations`, or in all of them the least. The result
-    is None if the paths do anything else.
+    In all `iterations` the carried noise is that of the greatest value so far, or in all of them that of the least.
+    The result is None if the paths do anything else.
     """
     directions: set[tuple[int, bool]] = set()
     for path in iterations:
@@ -710,10 +710,11 @@ def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple
 
 
 def _moves(path: LoopPath, within: Neighborhood, spent: bool) -> Iterator[tuple[InputMove, bool]]:
-    """Yield (move, spent) for extreme moves within `within` of the inputs of one iteration on `path`.
+    """Yield (move, whether an input has moved after it) for extreme moves within `within` of the inputs on `path`.
 
-    With L1 a single input of the whole run moves: `spent` says whether one has moved, before this iteration and after
-    the move. Raises NotUniform if changes are unbounded or differ at the boundary of two cells, and NotConfirmed.
+    The inputs are those of one iteration. With L1 a single input of the whole run moves, and `spent` says whether it
+    belongs to an earlier iteration. Raises NotUniform if changes are unbounded or differ at the boundary of two
+    cells, and NotConfirmed.
     """
     if within.distance is Distance.LINF:
         inputs = _corners(path, within) if path.cells is not None else None
@@ -803,9 +804,10 @@ _Outline = tuple[tuple[_Step, ...], tuple[int, int]]
 
 
 def _outlines(steps: Sequence[_Step], low: int, most: int) -> Iterator[_Outline]:
-    """Yield one outline for each sequence of `steps` between strongly connected components of heads.
+    """Yield each outline of the paths that are made of `steps`: the strongly connected components of heads they visit.
 
-    The loop's first index is `low`. Raises LimitReached for more than `most`.
+    An outline is (the steps of its paths, (modulus, remainder) of the m for which there is a path). The loop's first
+    index is `low`. Raises LimitReached for more than `most`.
     """
     graph: dict[_Place, list[_Place]] = {step.start: [] for step in steps}
     for step in steps:
@@ -838,10 +840,10 @@ def _outlines(steps: Sequence[_Step], low: int, most: int) -> Iterator[_Outline]
 
 
 def _iterations(start: _Place, inside: Sequence[_Step]) -> tuple[dict[_Place, int], int]:
-    """Return the number of iterations of a path from `start` to each place of a strongly connected component.
+    """Return (numbers of iterations, period) for a strongly connected component of places.
 
-    `inside` are the steps within the component. Return also the period: numbers of iterations of all paths to a place
-    differ by its multiples. It is 0 if there is one path.
+    The numbers are those of one path from `start` to each place, through the steps `inside` the component. The
+    numbers of two paths to the same place differ by a multiple of the period. The period is 0 if they never differ.
     """
     after, pending = {start: 0}, [start]
     while pending:

@@ -379,8 +379,8 @@ def _log(first: Closed, second: Closed, eps: Fraction, digits: int, ratio: Ends)
 class Couple:
     """An answer at a pair with different probabilities at both inputs.
 
-    `first` and `second` are the indices of the probabilities, and `answer` is that of the answer. Of several answers
-    and pairs with these probabilities, it is the first.
+    `first` and `second` are the indices of the probabilities. `answer` is the index of the first answer that has
+    these probabilities, and `pair` the first pair.
     """
 
     first: int
@@ -390,9 +390,9 @@ class Couple:
 
 
 def couples(table: LawTable, pairs: Pairs) -> Iterator[Couple]:
-    """Yield the couples of probabilities of `table` that can violate a claim, in the order of the `pairs`.
+    """Yield one couple for each two different probabilities of an answer of `table` at a pair, in the order of `pairs`.
 
-    Answers of probability 0, or with equal probabilities at both inputs, never violate one.
+    A claim can be violated only by answers with a couple: others have the first probability 0 or equal probabilities.
     """
     known: set[tuple[int, int]] = set()
     for i, j in pairs.ordered:
@@ -417,8 +417,8 @@ def at_most(probability: Closed, allowed: Closed, intervals: tuple[Interval, ...
 class Renyi(PrivacyAnswer):
     """The largest Rényi divergence of an `order` at `eps` over all pairs, and the pair that has it.
 
-    `value` encloses the divergence D; None is infinity. `moment` is e^((order-1)·D) of this pair, as a function of eps
-    or for one eps only.
+    `value` encloses the divergence D; None is infinity. `moment` is the closed form of e^((order-1)·D) at the pair,
+    valid for every eps or for this one alone; None if it is not known.
     """
 
     DIVERGENCE = "order value:ends moment input adjacent"

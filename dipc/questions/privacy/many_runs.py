@@ -108,7 +108,7 @@ _Gridded = tuple[flint.arb, list[flint.arb]]
 class _Grid:
     """The distributions of the losses on a grid of step `step`: `laws` has that of one run of each program.
 
-    `width` and `mean` are the w and m of the lemma at the top of this module; both are 0 if no loss was divided.
+    `width` and `mean` are the w and m of the lemma at the top of this module; both are 0 if no output was divided.
     """
 
     step: flint.arb
@@ -178,8 +178,8 @@ def _quotient(one: Factored, two: Factored) -> Factored:
 def _multiple(one: Factored, two: Factored) -> Fraction | None:
     """Return the r with log(`one`) = r·log(`two`) as functions of eps, or None if none is found; `two` is not 1.
 
-    The base has no relations, so rates and exponents are multiples one by one. Signs are left out, since the
-    functions are positive at the eps of the question.
+    The elements of the base are independent, so the rate and each exponent of `one` are r times those of `two`. Signs
+    of coefficients are ignored, since both functions are positive at the eps of the question.
     """
     rates: list[tuple[Fraction | int, Fraction | int]] = [(one.rate, two.rate)]
     places = [*rates, *zip(one.exponents, two.exponents, strict=True)]
@@ -231,7 +231,7 @@ def _on_points(run: _Run, points: Sequence[int]) -> _Gridded:
 
 
 def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
-    """Return a grid on which each output of `runs` is split between the two grid points around its loss.
+    """Return a grid on which each output of `runs` is divided between the two grid points around its loss.
 
     The grid reaches over the losses that matter to `digits` digits.
     """
@@ -258,9 +258,10 @@ def _between_points(runs: Sequence[_Run], digits: int) -> _Grid:
 
 
 def _reach(runs: Sequence[_Run], digits: int) -> float:
-    """Return the approximate length of an interval with the loss of all `runs` but for a probability of 10^-`digits`.
+    """Return the approximate length of an interval that contains the loss of all `runs`.
 
-    Hoeffding's inequality gives it. The length only chooses a grid.
+    The loss is outside with a probability of about 10^-`digits`, by Hoeffding's inequality. The length is used only
+    to choose a grid.
     """
     whole = sum(run.runs * run.spread for run in runs)
     return min(whole, sqrt(sum(run.runs * run.spread**2 for run in runs) * 2 * (digits + 1) * log(10)))
@@ -300,10 +301,10 @@ def _cut(masses: flint.arb_poly, least: float) -> tuple[int, flint.arb_poly]:
 class _Sum:
     """The distribution of the loss of all runs at a pair: masses on the points `start` + j·`step`.
 
-    `zeroth` and `first` are the sums of the masses a and of a·e^-loss from each point on. `infinite` is the
-    probability of an infinite loss, `rest` that of the losses that were cut off. `precision` is that of the balls
-    in bits. If outputs were split, `width` and `mean` are the w and m, for all `runs`, of the lemma at the top of
-    this module; `width` is 0 if none was split.
+    `zeroth[j]` is the sum of the masses a from point j on, and `first[j]` that of a·e^-loss. `infinite` is the
+    probability of an infinite loss, `rest` that of the losses that were cut off. `precision` is that of the balls in
+    bits. If outputs were divided, `width` and `mean` are the w and m, for all `runs`, of the lemma at the top of this
+    module; `width` is 0 if none was divided.
     """
 
     start: flint.arb

@@ -167,9 +167,9 @@ class _Word(PathRuns):
         return {slot: name for array, own in mine.items() for slot, name in zip(slots[array], own, strict=False)}
 
     def _reached(self) -> Iterator[dict[Key, State]]:
-        """Yield, for each iteration, the heads by key that runs with the word's earlier outputs reach.
+        """Yield, for each iteration, the heads at its start, by key: those of runs with the word's outputs so far.
 
-        The last iteration is one in which some run may end.
+        The iterations end with the first one in which some run may end.
         """
         begun = self._ends(self._own.flow.first_state({}), -1, -1)
         heads = {self._key(state): state for state in begun}
@@ -258,11 +258,11 @@ class _Word(PathRuns):
     def cost_apart(
         self, block: int, period: int, unit: RationalFunction, total: Fraction
     ) -> tuple[Fraction, Fraction] | None:
-        """Return the least Σ rate·|N| over noises N in a repeated block of iterations, and over those in all others.
+        """Return (the least cost of the noises in a repeated block of iterations, that of all other noises).
 
-        The block has `period` iterations from index `block` on. The two sums, in multiples of `unit`, are valid for
-        all runs that repeat the block any number of times. `total` is the sum for the word itself. The result is None
-        if they are not known.
+        The block has `period` iterations from index `block` on. The cost is Σ rate·|N| over the noises N, in
+        multiples of `unit`. Both numbers hold for all runs, however often they repeat the block. `total` is the cost
+        of all noises of the word itself. The result is None if the costs are not known.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         heads = self._heads_of(block, period)
@@ -296,10 +296,11 @@ class _Word(PathRuns):
         return least, total - least if keeps_noises else min(costs["before"]) + min(costs["after"])
 
     def cost_repeated(self, block: int, period: int, unit: RationalFunction) -> tuple[Fraction, Fraction] | None:
-        """Return Σ rate·|N| of the noises N in a block of iterations that a run can repeat, and in the rest of the run.
+        """Return (cost of the noises in a block of iterations that a run can repeat, cost of the run's other noises).
 
-        The block has `period` iterations from index `block` on; costs are in multiples of `unit`. The run is the one
-        with the cheapest block; None if there is none.
+        The block has `period` iterations from index `block` on. The cost is Σ rate·|N| over the noises N, in
+        multiples of `unit`. Of all runs, the result is for one with the cheapest block; None if no run can repeat the
+        block.
         """
         inside, after = range(block, block + period), range(block + period, self.count)
         costs = []
@@ -329,11 +330,11 @@ class _Word(PathRuns):
         return min(costs, default=None)
 
     def _heads_of(self, block: int, period: int) -> dict[Key, State] | None:
-        """Return the heads, by key, before a repeated block of iterations from which a run can end with the word.
+        """Return the heads before a repeated block of iterations, by key, from which runs can end with the word.
 
         The block has `period` iterations from index `block` on. A head's noises are those of its first occurrence.
-        The result is None if a run may end in the block, or if a head that only the block leads to has noises which
-        the block draws.
+        The result is None if a run may end in the block. It is also None if a head is reached only through the block
+        and has noises that the block draws.
         """
         if block >= len(self._heads):
             return None
@@ -383,10 +384,10 @@ class _Word(PathRuns):
         ]
 
     def _needed(self, heads: Mapping[Key, State], block: int, period: int) -> Mapping[Key, list[Affine]]:
-        """Return, for each of `heads`, forms that are not negative there on any run that ends with the word.
+        """Return forms for each of `heads` that are not negative at this head on any run that ends with the word.
 
-        The word repeats the block of `period` iterations from index `block` on. The noises are numbered by their
-        indices among those that later iterations read.
+        The word repeats the block of `period` iterations from index `block` on. In the forms, noises are numbered by
+        their indices among the head's noises that later iterations read.
         """
         needed: dict[Key, list[Affine]] = {}
         after = range(block + period, self.count)
@@ -501,8 +502,8 @@ class LeastCosts:
     def reaching(self, output: Candidate, inputs: Texts, rates: OwnRates, *, likely: bool) -> Reached | None:
         """Return the least cost of noises that give `output` at `inputs`; None if none do.
 
-        `rates` has the rate that replaces each rate of the program. With `likely`, only exits count that have a
-        positive probability there.
+        `rates` has the rate that replaces each rate of the program. With `likely`, an exit counts only if it gives
+        the output with a positive probability.
         """
         values = [Fraction(inputs[name] or 0) for name in self._program.inputs]
         systems = [(each, system) for each in self._exits if (system := self._system(each, output, values)) is not None]

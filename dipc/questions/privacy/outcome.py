@@ -50,10 +50,11 @@ _EXAMPLE = "write a multiple of eps, such as eps, 3/4*eps or 2*eps"
 
 @frozen
 class IrrationalEps:
-    """Intervals of eps with irrational ends, as the user typed them, around which a claim has larger intervals.
+    """Intervals of eps with irrational ends: `text` is how the user typed them.
 
-    `smaller` are intervals with rational ends inside of them; None for a single irrational eps. `outside` is a function
-    of eps that is 0 on them and positive on the rest of the larger intervals; None if none is known.
+    A claim about them has larger intervals with rational ends. `smaller` are intervals with rational ends inside the
+    irrational ones; None for a single irrational eps. `outside` is a function of eps that is 0 on the irrational
+    intervals, and positive on the rest of the larger ones; None if none is known.
     """
 
     text: str
@@ -63,14 +64,17 @@ class IrrationalEps:
 
 @frozen
 class PrivacyClaim:
-    """The claim that a program is (budget·eps, delta)-private for every eps of the `intervals`.
+    """The claim that a program is (budget·eps + log(ratio), delta)-private for every eps of the `intervals`.
 
-    The `budget` is at least 0. If delta contains transcendental numbers, `delta` is a lower bound of it.
-    `transcendental` is then its text with an upper bound.
+    `budget` is at least 0, and `ratio` at least 1. If delta contains transcendental numbers, `delta` is a lower
+    bound, and `transcendental` is (the text of delta, an upper bound).
 
-    If delta contains min, max or abs, `piecewise` is the whole function and `pieces` are claims with one closed form
-    each. Their intervals cover those of the claim, and may overlap where two forms meet. The claim holds if all
-    pieces hold. `delta` is then the delta of the first piece. e^(budget·eps) is multiplied by `ratio`.
+    If delta contains min, max or abs, `piecewise` is the whole function, and `pieces` are claims with one closed form
+    each; `delta` is that of the first. The intervals of the pieces cover those of the claim, and may overlap where
+    two forms meet. The claim holds if all pieces hold.
+
+    If ends of eps are irrational, `irrational` has the claim's own intervals, and `intervals` are larger. `greatest`
+    is then the greatest eps; None for infinity and for a number of unknown form.
     """
 
     budget: Fraction
@@ -173,7 +177,7 @@ def read_claim(
 
     None for `budget` is eps, None for `delta` is 0. None for `eps` is the interval of the program's claim block, or
     all eps > 0. `option` is the name of the option that gave the budget. With `enclosed`, ends of intervals may be
-    irrational: the claim is then about larger intervals, and its `irrational` describes its own.
+    irrational: the claim then has larger intervals, and its field `irrational` describes the given ones.
 
     Raises DiagnosticError for a budget that is not a multiple of eps, and for a delta that is negative or has no
     exact value; TypeError for inexact numbers.
@@ -205,8 +209,9 @@ def read_claim(
 def _factor_and_ratio(program: Program, text: str, what: str, eps: Fraction | None) -> tuple[Fraction, Fraction]:
     """Parse `text` as a budget K·eps + log(r), with a rational r >= 1, and return (K, r).
 
-    Its names are the constants of `program`. At the single `eps` a rational budget is a multiple of eps as well. A
-    logarithm is allowed only if the option `what` is the budget of a claim. Raises DiagnosticError.
+    The text may name the constants of `program`. If the claim is about the single `eps`, a rational budget is read as
+    a multiple of eps. A logarithm is allowed only if the option `what` is the budget of a claim. Raises
+    DiagnosticError.
     """
     constants = constant_values(program.core)
     expression = ClaimExpression.parse(what, text, f"<--{what}>")
@@ -340,13 +345,13 @@ class OutputsAtPair(Record):
 
 @frozen
 class PrivacyCounterexample(Record):
-    """Adjacent inputs, a set of outputs and an eps at which the privacy inequality fails.
+    """Adjacent inputs with a set of outputs, `sides`, and an `eps` at which the privacy inequality fails.
 
     The inequality is Pr[P(input) in outputs] <= e^budget·Pr[P(adjacent) in outputs] + delta. `probability` and
     `allowed` are rigorous enclosures (lo, hi) of its sides: probability[0] > allowed[1].
 
     With `pure` the set has one element. The finite parts of an output are given by their values; `balls` has the
-    interval of each real or int part.
+    interval of each real or int part, by name, or is None.
     """
 
     FIELDS = "input adjacent outputs=several? output=single? balls+ eps probability allowed"
@@ -387,11 +392,11 @@ def counterexample_of(
     claim: PrivacyClaim,
     balls: Mapping[str, Ends] | None = None,
 ) -> PrivacyCounterexample:
-    """Return the counterexample to `claim` that the failed obligation `failure` gives, with its `sides`.
+    """Return the counterexample to `claim` that the failed obligation `failure` gives.
 
-    The obligation states that the allowed value is at least the probability. So the value it requires is the
-    probability, and the value it measured is the allowed one. `balls` are the intervals of real and int outputs, by
-    name.
+    `sides` has the inputs and outputs, with both sides of the inequality if they are functions of eps. The obligation
+    states that the allowed value is at least the probability. So the value it requires is the probability, and the
+    value it measured is the allowed one. `balls` are the intervals of real and int outputs, by name.
     """
     return PrivacyCounterexample(sides, failure.eps, failure.required, failure.probability, claim.is_pure, balls)
 
@@ -416,11 +421,12 @@ Answer = Proved | PrivacyCounterexample | UnprovedLoss
 
 @frozen
 class Numbers(Record):
-    """The values of a program's constant, from `least` on, that an answer covers; `parameter` is its name.
+    """The values of a program's constant, from `least` on, that an answer covers; `parameter` is the constant's name.
 
-    A refuted claim fails `at` one value; with `onwards`, also at all greater values. `each` is a K of K·eps-privacy for
-    each value, written as a function of the value if it varies. With `exact`, no smaller K suffices. Otherwise this is
-    known for values up to `attained`; from `at` on, no K smaller than the function `below` suffices.
+    A refuted claim fails for the value `at`, and with `onwards` for all greater values. A program is K·eps-private
+    for the K in `each`, a text, which may be a function of the value. With `exact`, no smaller K suffices for any
+    value; otherwise none suffices for the values up to `attained`, if it is given. From `at` on, no K smaller than
+    the function `below` suffices.
     """
 
     FIELDS = "parameter least ?(at onwards) ?(constant=each exact) refuted_below=below?"

@@ -77,7 +77,7 @@ class BudgetAt(PrivacyAnswer):
 
 @frozen
 class ProfilePoint(Record):
-    """An enclosure of the least `delta` for a `budget`, which is a number."""
+    """An enclosure of the least `delta` for one `budget`, a number that is not multiplied by eps."""
 
     FIELDS = "budget delta float=delta_float"
 
