@@ -519,7 +519,7 @@ def _plus(one: Halfspace, two: Halfspace, factor: Fraction) -> Halfspace:
 def convex_moves(within: Neighborhood, moves: range) -> list[list[Halfspace]] | None:
     """Return convex sets whose union is the set of moves to inputs adjacent by `within`.
 
-    None for several inputs with unbounded moves. The moves have the keys `moves`. For L1 each set has further
+    None for HAMMING with a radius other than 1. The moves have the keys `moves`. For L1 each set has further
     unknowns, after the moves, that bound the moves' absolute values.
     """
     signs, radius = (_ONE, -_ONE), within.radius

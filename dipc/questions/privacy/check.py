@@ -358,7 +358,7 @@ class PrivacyQuestion:
         return replace(report, verdict=PrivacyVerdict.UNDECIDED, counterexample=None, reason=reason)
 
     def _fails_throughout(self, found: PrivacyCounterexample, claim: PrivacyClaim) -> bool:
-        """Return True if the set of outputs of `found` is proved to refute `claim` at every eps of its intervals."""
+        """Return True if the outputs of `found` are proved to refute `claim` at every eps of the claim's intervals."""
         ours, allowed = found.sides.probability, found.sides.allowed
         if not isinstance(ours, ClosedForm) or not isinstance(allowed, ClosedForm):
             return False

@@ -346,11 +346,11 @@ _MOVES = tuple([Fraction(4**k) for k in range(7)])
 def _far_moves(exits: Sequence[AlignedExit], program: Program, engine: Engine) -> Iterator[Candidate]:
     """Yield candidates that show an unbounded loss: outputs whose probability tends to 0 as one input moves away.
 
-    `exits` are all exits of `program`, and `engine` measures probabilities. The probability of an exit tends to 0
-    along a direction d of the inputs if one of its slacks A·N + s(u) >= 0 decreases along d, as noises are finite. An
-    event about real outputs in given intervals behaves in the same way, if one of these outputs moves with the input.
-    If all exits of an output are of this kind, the loss is unbounded. The candidates have growing moves. There are
-    none if no output of this kind is found.
+    `exits` are all exits of `program`, and `engine` measures probabilities. As noises are finite, the probability of
+    an exit tends to 0 along a direction of the inputs if a slack decreases along it. So does the probability that
+    real outputs are in given intervals, if one of these outputs moves with the input. The loss is unbounded if all
+    exits of an output are of this kind. The candidates have growing moves. Nothing is yielded if no output of this
+    kind is found.
     """
     groups: dict[Hashable, list[AlignedExit]] = {}
     for each in exits:
@@ -419,8 +419,8 @@ def _falls(each: AlignedExit, key: int, sign: Fraction) -> bool:
 def _beside_finite(program: Program, within: Neighborhood, engine: Engine) -> LossBounds:
     """Return bounds of the loss for a `program` with finite inputs together with real or int ones.
 
-    They hold for all values of the finite inputs, and all inputs adjacent by `within`. If finite inputs differ
-    between adjacent inputs, their move takes part of the distance. `engine` measures candidates. Raises Undecided.
+    The bounds hold for all values of the finite inputs, and all inputs adjacent by `within`. A move of finite inputs
+    spends a part of the radius. `engine` measures the candidates. Raises Undecided.
     """
     core = program.core
     slots = core.input_slots

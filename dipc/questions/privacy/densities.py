@@ -230,10 +230,11 @@ class _Cell:
 
 @frozen
 class OutputSet:
-    """A set of outputs: finite outputs and outputs without noise as in `key`, real outputs in a region.
+    """A set of outputs: those with the values in `key`, and with real outputs in a region.
 
-    The real outputs with the indices `moving`, among those with a density, lie in the `box`, and in the half-space
-    `half` unless it is None. Other outputs with densities may have any value.
+    `key` has the values of the finite outputs and of the outputs without noise. Outputs with a density are numbered
+    in their order; those with the indices `moving` lie in the `box`, and in the half-space `half` unless it is None.
+    Other outputs with a density may have any value.
     """
 
     key: _Key

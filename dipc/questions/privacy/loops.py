@@ -119,11 +119,11 @@ class LoopPath:
 
     `slacks` are the changes that may not be negative, `outputs` those that must be 0. `alive` is the number of noises
     drawn before the path and compared later. `drawn` has the laws and rates of the noises drawn on the path, and
-    `means` the changes of their means. `carried` has the indices of those noises that are compared after the goal.
-    `is_iteration` is True if the path belongs to an iteration, and False before and after the loop.
+    `means` the changes of their means. `carried` has the indices of the noises, of both kinds, that are compared
+    after the goal. `is_iteration` is True if the path belongs to an iteration, and False before and after the loop.
 
-    `own` are the inputs of the iteration that matter. If inputs are compared without noise, the path leads from those
-    in the first of `cells` to those in the second.
+    `own` are the slots of the iteration's inputs on which the path depends. If inputs are compared without noise, the
+    path leads from those in the first of `cells` to those in the second; otherwise `cells` is None.
     """
 
     slacks: tuple[Change, ...]
@@ -660,7 +660,8 @@ def _ratio(ends: Sequence[Change], kept: int, moved: int) -> Fraction | None:
 def _distance(ratio: Fraction, candidates: Sequence[Change], moved: Change, within: Neighborhood) -> Fraction:
     """Return the greatest shift of a noise for moves of the inputs within `within`.
 
-    It is the move of the noise's mean, the form `moved`, plus `ratio` times the greatest move of one of `candidates`.
+    The shift is the move of the mean `moved`, plus `ratio` times the move of one of the means `candidates`, all with
+    the worst signs.
     """
     own = dict(moved.here.inputs)
     each = [dict(change.here.inputs) for change in candidates]
@@ -699,7 +700,7 @@ def _steps(paths: LoopPaths, within: Neighborhood, shared: Point, start: _Place)
 def _shared_moves(inputs: Sequence[int], within: Neighborhood) -> Iterator[tuple[Point, bool]]:
     """Yield (move, spent) for extreme moves within `within` of the `inputs` that all iterations share.
 
-    `spent` says whether the move spends the whole distance.
+    The second part is True if the move spends the whole distance, so that no other input moves.
     """
     if within.distance is Distance.LINF:
         yield from ((move, False) for move in within.vertices(inputs))

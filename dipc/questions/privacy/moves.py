@@ -176,10 +176,11 @@ class AllowedMoves:
 
     @cached_property
     def extreme(self) -> tuple[Move, ...] | None:
-        """Moves on which a convex cost has the supremum that it has on all moves; for int inputs, all moves.
+        """Moves among which each convex cost has its supremum over all allowed moves; for int inputs, all moves.
 
-        The moves of real inputs may be limits of moves. The result is None if the moves are unbounded, have too many
-        corners, or are those of real and int inputs together. Raises LimitReached for too many moves of int inputs.
+        A move of real inputs may be a limit of allowed moves. The result is None if the moves are unbounded, have too
+        many corners, or are those of real and int inputs together. Raises LimitReached for too many moves of int
+        inputs.
         """
         if self._integers:
             return tuple(self._whole_moves()) if len(self._integers) == self._count else None

@@ -461,10 +461,11 @@ class PrivacyAnswer(Record):
 
 @frozen
 class PrivacyReport(PrivacyAnswer):
-    """The verdict on a privacy claim.
+    """The `verdict` on a privacy `claim`.
 
-    `obligations` counts the different inequalities that were decided. `proof` names the proof for all real inputs.
-    `numbers` are the values of a constant that the report covers.
+    A report with the verdict NOT_PRIVATE has a `counterexample`, one with UNDECIDED a `reason`. `obligations` counts
+    the different inequalities that were decided. `proof` names the proof for all real inputs; None if there is none.
+    `numbers` are the values of a constant that the report covers; None for a single program.
 
     A report has no truth value: `require` raises AssertionError unless the verdict is private.
     """

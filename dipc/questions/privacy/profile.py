@@ -168,8 +168,8 @@ class LossDistribution(Record):
 class Profile(PrivacyAnswer):
     """The least deltas at `eps` for budgets from 0 to the greatest loss, as `points`.
 
-    `distributions` are the distributions of the privacy loss, each for all pairs that have it; or `reason` says why
-    there are none.
+    `distributions` are the different distributions of the privacy loss at the pairs. If they are not known, there are
+    none, and `reason` says why; otherwise `reason` is None.
     """
 
     FIELDS = f"{PrivacyAnswer.HEAD} pairs eps profile=points losses=distributions reason"
