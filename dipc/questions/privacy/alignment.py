@@ -173,10 +173,10 @@ def aligned_exits(
 
 
 class Emptiness:
-    """A test whether inequalities of noises and inputs have no solution, except noises of probability 0 at every input.
+    """A test whether inequalities of noises and inputs hold with probability 0 at every input.
 
-    Boundaries of inequalities with a continuous noise are left out: given the other noises and the inputs, a boundary
-    is a single value of this noise. `asked` counts the tests.
+    Inequalities with a continuous noise are made strict first: given the other noises and the inputs, equality needs
+    a single value of this noise. `asked` counts the tests.
     """
 
     def __init__(self, program: Program, like: AlignedExit) -> None:
@@ -192,7 +192,7 @@ class Emptiness:
         self._whole = like.whole | integers
 
     def __call__(self, system: Sequence[Halfspace]) -> bool:
-        """Return True if the inequalities `system` have no solution.
+        """Return True if the inequalities `system`, made strict where a noise is continuous, have no solution.
 
         Raises LimitReached past the limit on cells, and NotConfirmed.
         """

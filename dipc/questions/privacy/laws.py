@@ -107,10 +107,10 @@ class LeastDelta(PrivacyAnswer):
 
 @frozen
 class Subject:
-    """The `program` of a privacy question, in a composition the first one, with the `engine` that decides obligations.
+    """The `program` of a privacy question, with the `engine` that decides obligations.
 
-    `asked` has the first fields of each answer (see `PrivacyAnswer`). `progress` is called with the number of inputs,
-    or pairs, that are done, and the number of all.
+    In a composition it is the first program. `asked` has the values of the first fields of each answer (see
+    `PrivacyAnswer`). `progress` is called with the number of inputs, or pairs, that are done, and the number of all.
     """
 
     program: Program
@@ -386,9 +386,9 @@ class TableLaws(Laws):
         return Excess((low, high), pair, tuple(answers))
 
     def greatest(self, budget: Fraction, eps: Fraction, digits: int) -> Excess[Ends]:
-        """Return the pair that needs the largest delta for the budget `budget`·eps at `eps`.
+        """Return the excess of the pair that needs the largest delta for the budget `budget`·eps at `eps`.
 
-        The value encloses the largest delta of all pairs, to about `digits` digits.
+        The value of the excess encloses the largest delta of all pairs, to about `digits` digits.
         """
         needed = [self.needed(pair, budget, eps, 4 * digits) for pair in different_pairs(self.table, self.pairs)]
         best = max(needed, key=lambda each: each.value[0])

@@ -68,7 +68,10 @@ class BudgetAt(PrivacyAnswer):
 
     @property
     def theorem_budgets(self) -> dict[str, float | None] | None:
-        """The budgets of the composition theorems, as floats."""
+        """The budgets of the composition theorems "basic" and "advanced", as floats; None if the theorems do not apply.
+
+        The advanced theorem gives no budget, None, for delta 0.
+        """
         if self.theorems is None:
             return None
         basic, advanced = self.theorems.basic, self.theorems.advanced(self.delta) if self.delta else None
