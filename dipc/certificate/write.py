@@ -416,7 +416,7 @@ def _texts(intervals: Sequence[Interval]) -> str:
 def _bracket_ends(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
     """Return a lower and an upper bound of a least number that lies in `cell`.
 
-    If the cell is one number, the lower bound is less than it by one unit of its significant digit number `digits`.
+    If the cell is one number, the lower bound is less by one unit of the significant digit with the number `digits`.
     """
     low, high = cell
     return (low - Fraction(10) ** (magnitude(high) - digits) if low == high != 0 else low), high

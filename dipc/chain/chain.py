@@ -77,10 +77,11 @@ class Transitions:
         return self._after[source][goal]
 
     def trapped(self, ends: Set[int]) -> frozenset[int]:
-        """Return a set of states that runs never leave without reaching any of `ends`; empty if no set does this.
+        """Return a set of states from which runs reach none of `ends`, as they never leave it; empty if there is none.
 
-        The set is a bottom strongly connected component. If no set exists, every run ends almost surely: an end can be
-        reached from each of the finitely many states, by choices that are possible whenever the run visits the state.
+        The set is a bottom strongly connected component. If no set exists, every run ends almost surely: an end can
+        be reached from each of the finitely many states, by choices that are possible whenever the run visits the
+        state.
         """
         for component in strongly_connected(self._after):
             bottom = all(goal in component for node in component for goal in self._after[node])

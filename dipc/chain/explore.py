@@ -643,9 +643,9 @@ class _Explorer:
         return Chain(flow, self.transitions, self.states, initial, exits, frozenset(self.cut))
 
     def _tell_all(self) -> None:
-        """Explore again without merging steps, so that the report of a trap has all that it reads and writes.
+        """Explore again without merging steps, for a report about runs that never end.
 
-        If there are too many states, the report has those explored so far.
+        The report then has every step of such a run. If there are too many states, it has those explored so far.
         """
         if self.skips:
             whole = _Explorer(self.flow, self.inputs, self.wanted, self.observed, self.limits, False, self.possible)

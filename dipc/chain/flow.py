@@ -520,7 +520,7 @@ _MOST_PLACES, _MOST_COMBINATIONS = 32, 256
 
 
 def with_finite_noise(flow: Flow) -> Flow:
-    """Return `flow`, but with noise that is only compared with finitely many numbers drawn as a finite choice.
+    """Return `flow` with a finite choice in place of each noise that is only compared with finitely many numbers.
 
     If the program has other noise and no choices, the flow is returned unchanged, because uniting paths by their
     constraints is then faster. The probability of every exit, for each value of its outputs, is unchanged.

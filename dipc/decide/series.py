@@ -105,7 +105,7 @@ class _Refuted(Exception):
 
 
 class SignNotFound(Exception):
-    """Raised if no sign of the slack is found near `eps`, or, if `is_beyond`, for any greater eps."""
+    """Raised if no sign of bound + beta - 1 is found near `eps`, or, if `is_beyond`, for any greater eps."""
 
     def __init__(self, eps: Fraction, *, is_beyond: bool = False) -> None:
         super().__init__()

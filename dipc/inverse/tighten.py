@@ -680,9 +680,9 @@ def _lesser_enclosed(every: Sequence[Inequality], factors: Factors) -> set[int]:
 
 
 def _little_less(peaks: Sequence[Peak], digits: int) -> Fraction | None:
-    """Return v·(1 - 10^(1 - `digits`)), where v is the lower bound of the one enclosed peak; at least one digit counts.
+    """Return v·(1 - 10^(1 - `digits`)), where v is the lower bound of the one enclosed peak.
 
-    None unless exactly one of `peaks` is enclosed.
+    A number of `digits` below 2 counts as 2. None unless exactly one of `peaks` is enclosed.
     """
     values = [peak.value.low for peak in peaks if isinstance(peak.value, EnclosedNumber)]
     return values[0] * (1 - Fraction(1, 10 ** max(1, digits - 1))) if len(values) == 1 else None

@@ -19,7 +19,7 @@ from dipc.noise.law import Law
 class Noise:
     """An independent random variable: `mean` plus noise of `law`, whose mean is 0, with the parameter `rate`·eps.
 
-    `rate` > 0 is a multiple of eps, and `mean` is on the program's scale. The mean of integer noise is an integer.
+    `rate` is a positive number, and `mean` is on the program's scale. The mean of integer noise is an integer.
     """
 
     law: Law

@@ -300,7 +300,7 @@ class Kind:
         return _value(self.all_values[0], span)
 
     def blank(self, span: Span) -> ast.Expr:
-        """Return a fixed value, as an expression at `span`, for the variable where no value has a meaning."""
+        """Return a fixed value, as an expression at `span`, for a variable of this kind whose value has no meaning."""
         if self.none:
             return self.none_value(span)
         match self.base:

@@ -269,9 +269,9 @@ class Law(ABC):
         self._lacks("a bound of its tails by an exponential in eps")
 
     def greatest_density(self, rate: Fraction) -> Fraction:
-        """An upper bound of the density of eps·N for this `rate`.
+        """An upper bound of the density of eps·N for the noise N of this `rate`.
 
-        If N is an integer, the bound is one of the density of eps·N' for its `continuous_neighbour` N'.
+        For integer noise N it is a bound of the density of eps·N', where N' has the law `continuous_neighbour`.
         """
         self._lacks("a bound of its density")
 

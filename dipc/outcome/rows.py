@@ -243,7 +243,10 @@ def claim_fields(report: Report, statement: Statement) -> Iterable[tuple[str, st
 
 
 def scope_text(report: Report) -> str | None:
-    """Return the eps where the claim of `report` is not vacuous; None if it is vacuous nowhere, or states no output."""
+    """Return the eps where the claim of `report` is not vacuous.
+
+    None if it is vacuous nowhere, or if every row leaves its outputs empty, so that nothing is claimed.
+    """
     counts = report.counts
     if counts.unconstrained == counts.rows:
         return None

@@ -1018,7 +1018,7 @@ class ClassCase:
         return _vacuous(result, Method.NOTHING)
 
     def _greatest_dd(self) -> Fraction | None:
-        """Return an upper bound of dd on the class, or None if the claim is about inputs with this dd."""
+        """Return an upper bound of dd on the class if nothing is claimed about inputs with this dd; otherwise None."""
         claim = self.source.claim
         greatest = None if claim.at_distance else self.greatest_anywhere()
         return greatest if greatest is not None and claim.is_near(greatest) else None

@@ -372,9 +372,10 @@ def _one_by_one(
     proving: Proving,
     start: int = 1,
 ) -> Asking[ProofStep | Fraction | None]:
-    """Prove `goal` with `wanted(d)` for each integer d from `start` to `greatest`, and by `far` for all large d.
+    """Prove `goal` with the requirement `wanted(d)` for each integer d from `start` to `greatest`, and by `far` beyond.
 
-    `proving` proves a goal at one distance. A `greatest` of None means that there is no greatest distance.
+    `proving` proves a goal at one distance. A `greatest` of None means that there is no greatest distance. The result
+    is the step at the first distance, the distance at which the proof failed, or None if `far` proves nothing.
     """
     last: int | None = None
     step: ProofStep | None = None

@@ -120,9 +120,10 @@ class _Key:
 def _written(
     items: _Items, drawn: Mapping[_Noise, int], noises: Iterable[NoiseVar], whole: frozenset[int]
 ) -> tuple[object, Sequence[int]]:
-    """Return `items` with the numbers `drawn` for noises and new numbers for inputs, and the inputs in this order.
+    """Return `items` without names, and the inputs in the order of their new numbers.
 
-    `noises` are the noises in the order of their numbers, and `whole` the int inputs.
+    Noises have the numbers `drawn`, inputs new ones in the order of occurrence. `noises` are the noises in the order
+    of their numbers, and `whole` the int inputs.
     """
     slots: dict[int, int] = {}
     written: list[object] = []

@@ -541,9 +541,9 @@ def factor_sign(
 ) -> FactorSign:
     """Return the sign of the factor t -> G(t, e^{-t}), G = `polynomial`, from `lower` to `upper`, in pieces.
 
-    A piece has one sign or one isolated root. `polynomial` must be linear in t alone, or vanish at no rational point.
-    `multiplicity` is that of the factor. When a multiple root is suspected, `on_suspicion` is called once. The work
-    is spent from `budget`.
+    A piece has one sign or one isolated root. `polynomial` must be a linear polynomial that contains t alone, or
+    vanish at no rational point. `multiplicity` is that of the factor. When a multiple root is suspected,
+    `on_suspicion` is called once. The work is spent from `budget`.
     """
     root = rational_root(polynomial)
     if root is not None:

@@ -790,8 +790,8 @@ _FUNCTIONS: dict[str, Callable[..., Fraction]] = {"min": _least, "max": _greates
 def declared(program: ast.ProgramTree, source: SourceText, constants: Mapping[str, Fraction]) -> SimulatedScope:
     """Return all declarations of `program`, whose text is `source`.
 
-    `constants` replace its own constants of equal names. As in the language, constants come first, so that domains,
-    bounds and types can use every one of them, then domains.
+    `constants` replace its own constants of equal names. As in the language, constants are declared first, and
+    domains after them, so that domains, bounds and types can use every constant.
     """
     scope = SimulatedScope(source)
     known = BatchExpressions(scope, Fraction(1), Batch(scope, 1, {}))

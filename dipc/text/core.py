@@ -204,8 +204,9 @@ Term = tuple[DomExpr, Read | ReadElement]
 class AffineExpr:
     """The form Σ coefficient · slot + constant over real slots (`kind` REAL) or over int slots (`kind` INT).
 
-    Coefficients and constant are DOM expressions. `terms` can contain a slot twice, as array elements are resolved only
-    in a state. A form that is stored or drawn around can be a mere constant, without terms and with `kind` NUMBER.
+    Coefficients and constant are expressions over finite values. `terms` can contain a slot twice, as array elements
+    are resolved only in a state. A form that is stored or drawn around can be a mere constant, without terms and with
+    `kind` NUMBER.
     """
 
     terms: tuple[Term, ...]

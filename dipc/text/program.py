@@ -150,9 +150,10 @@ def _formula(field: ast.MetricField, shared: Scope, findings: Findings) -> Formu
 
 
 def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
-    """Return the names of `field`: constants, domain values, inputs, and the compared variables, primed or not.
+    """Return the names of `field`, a field of the `metric` block.
 
-    `shared` is the program's scope. With `numbers`, real and int variables have the type of finite numbers.
+    They are constants, domain values, inputs, and the compared variables, primed or not. `shared` is the program's
+    scope. With `numbers`, real and int variables have the type of finite numbers.
     """
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)

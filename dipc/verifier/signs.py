@@ -199,7 +199,7 @@ class Curve:
 
     @cached_property
     def columns(self) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
-        """The pairs (k, c) for each j, with j increasing."""
+        """The terms c·t^k·e^{-j·t} of the function: for each j, increasing, the pairs (k, c)."""
         columns: dict[int, list[tuple[int, int]]] = {}
         for j, k, c in self.terms:
             columns.setdefault(j, []).append((k, c))

@@ -83,7 +83,7 @@ class Weights:
         return _Weight({(0, 0): 1}, 1, (0,) * len(self.factors))
 
     def times(self, weight: _Weight, step: Closed) -> _Weight:
-        """Return `weight` times that of `step`, which must be a weight of the run's steps itself."""
+        """Return `weight` times `step`, which must be the weight of one step of the run."""
         own = self._steps[id(step)]
         if own.numerator == {(0, 0): 1} and own.unit == 1 and not any(own.powers):
             return weight

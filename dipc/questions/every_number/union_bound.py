@@ -95,7 +95,7 @@ from dipc.text.diagnostic import DiagnosticError
 class Sum:
     """A bound of the error for a loop up to m >= once: the sum of the terms `fixed` + (m - `once`) · `repeated`.
 
-    A term is an event; noise changes the answer only if one of the terms fails, and it counts with that probability.
+    A term is an event, and counts with the probability that it fails. Noise changes the answer only if a term fails.
     """
 
     fixed: tuple[Event, ...]
