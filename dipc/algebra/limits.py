@@ -1,11 +1,19 @@
-"""Limits of exact work, the exceptions raised when one is reached, and the meters that count work."""
+"""Limits of exact work, the exceptions raised when one is reached, the meters that count work, and its cost."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, field, fields, replace
+from operator import add, sub
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dipc.above import above
 from dipc.frozen import frozen
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_Numbers = TypeVar("_Numbers", bound="DataclassInstance")
 
 # --- Limits, and the exceptions for work given up; these are never caught to be replaced by an approximation ----------
 
@@ -250,7 +258,12 @@ class Effort:
     obligations: int = 0
 
     def __add__(self, other: Effort) -> Effort:
-        return Effort(*[mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)])
+        return field_by_field(add, self, other)
 
     def __sub__(self, other: Effort) -> Effort:
-        return Effort(*[mine - theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)])
+        return field_by_field(sub, self, other)
+
+
+def field_by_field(operation: Callable[[Any, Any], Any], one: _Numbers, other: _Numbers) -> _Numbers:
+    """Return the record of numbers whose fields are `operation` applied to those of `one` and `other`."""
+    return type(one)(*map(operation, astuple(one), astuple(other)))

@@ -1209,6 +1209,7 @@ def _point_claim(fixed: Requirement) -> witnesses.PointClaim:
 
 
 def _all_proved(cases: Sequence[ClassCase]) -> Asking[list[ClassResult] | None]:
+    assert cases, "a proof by cases needs a case, or would hold trivially"
     rows: list[ClassResult] = []
     for case in cases:
         row = None

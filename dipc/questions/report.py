@@ -10,14 +10,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
+from operator import add
 from typing import TYPE_CHECKING, Any, overload
 
 from dipc.above import VERSION, above
 from dipc.algebra.exppoly import ClosedForm
-from dipc.algebra.limits import Effort
+from dipc.algebra.limits import Effort, field_by_field
 from dipc.algebra.record import Record, json_object
 from dipc.chain.state import Affine, Constraint, affine_text, comparison_text
 from dipc.claims.claim import Claim, Terms, intervals_text
@@ -129,7 +130,7 @@ class Counts:
     unconstrained: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(*[mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)])
+        return field_by_field(add, self, other)
 
     @property
     def near_rows(self) -> int:
