@@ -25,6 +25,7 @@ MOST_POWER, MOST_EXPONENT, DEEPEST = 100, 2_000, 3
 
 #: The greatest n with which log(r^n) is written as n*log(r).
 _MOST_EXPONENT_OF_LOG = 1_000
+_PRIMES = [p for p in range(2, _MOST_EXPONENT_OF_LOG) if all(p % n for n in range(2, isqrt(p) + 1))]
 
 #: The most factors of a number, and the most bits of a rational.
 MOST_FACTORS, MOST_BITS = 4, 4_096
@@ -141,12 +142,22 @@ UNIT = Number(_ONE)
 
 
 def _perfect_power(value: Fraction) -> tuple[int, Number]:
-    """Return (n, r) with r^n = `value` > 1 and n as great as possible, so that equal logarithms have one form."""
-    for exponent in range(min(value.numerator.bit_length(), _MOST_EXPONENT_OF_LOG), 1, -1):
-        above, below = (_whole_root(number, exponent) for number in value.as_integer_ratio())
-        if above**exponent == value.numerator and below**exponent == value.denominator:
-            return exponent, Number(Fraction(above, below))
-    return 1, Number(value)
+    """Return (n, r) with r^n = `value` > 1 and n <= 1000 as great as possible: equal logarithms then have one form."""
+    base, whole = value, 1
+    for prime in _PRIMES:
+        # An integer of b bits other than 1 has no root with an exponent of b or more.
+        while prime < base.numerator.bit_length() and (root := _exact_root(base, prime)) is not None:
+            base, whole = root, whole * prime
+    exponent = max(n for n in range(1, min(whole, _MOST_EXPONENT_OF_LOG) + 1) if whole % n == 0)
+    return exponent, Number(base ** (whole // exponent))
+
+
+def _exact_root(value: Fraction, exponent: int) -> Fraction | None:
+    above = _whole_root(value.numerator, exponent)
+    if above**exponent != value.numerator:
+        return None
+    below = _whole_root(value.denominator, exponent)
+    return Fraction(above, below) if below**exponent == value.denominator else None
 
 
 def _whole_root(number: int, exponent: int) -> int:

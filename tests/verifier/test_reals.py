@@ -9,6 +9,7 @@ from typing import Any
 import mpmath
 import pytest
 
+from dipc.algebra.reals import _perfect_power as engine_power
 from dipc.certificate.events import number_data
 from dipc.verifier.claims import evaluate
 from dipc.verifier.reading import Budget, NotDerived, Rejected
@@ -86,6 +87,16 @@ def test_equal_numbers_that_are_written_otherwise() -> None:
     assert number("log(4/9)") == number("-2*log(3/2)")
     assert number("sqrt(2*log(125000))") == number("sqrt(6*log(50))")
     assert number("log(2^200)") == number("200*log(2)")
+
+
+@pytest.mark.parametrize("exponent", [1, 2, 3, 4, 6, 12, 30, 100, 997, 1000, 1024])
+@pytest.mark.parametrize("base", ["2", "3/2", "25/9", "50"])
+def test_logarithms_of_powers_have_the_form_of_the_engine(base: str, exponent: int) -> None:
+    value = F(base) ** exponent
+    times, root = engine_power(value)
+    found = Number(value).logarithm
+    assert found.factor == times
+    assert [power.argument for power in found.powers] == [Number(root)]
 
 
 @pytest.mark.parametrize("text", ["sqrt(-2)", "log(0)", "log(-3)", "1 + sqrt(2)", "exp(3000)*log(2)", "1/log(1)"])
