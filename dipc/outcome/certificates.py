@@ -16,7 +16,10 @@ from dipc.questions.report import Report
 
 
 def certificate(outcome: Outcome, tool: str) -> str:
-    """Return the certificate of `outcome`, which names the `tool` that wrote it; raise Uncertified if there is none."""
+    """Return the text of the certificate of the answer `outcome`; raise Uncertified if it has none.
+
+    The certificate names `tool`, the program that wrote it.
+    """
     match outcome.result:
         case Report(evidence=None):
             raise Uncertified("only a decided claim has a certificate")

@@ -97,11 +97,11 @@ def outcome(
     forms: tuple[RowResult, Sequence[WrittenForm]] | None = None,
     times: bool = False,
 ) -> Outcome:
-    """Return the answer about every real and int input.
+    """Return the answer to a question about every real and int input.
 
-    `source` gives the classes of inputs, `engine` has decided them, and `report` has the results; `asked` is the
-    question as the user put it. `forms` are a class and its probabilities to write out; with `times` the time is
-    shown.
+    `source` lists the classes of inputs, `engine` has decided them, and `report` has the results. `asked` is the
+    question as the user put it. `forms`, if given, is a class with its probabilities, which are then written out as
+    formulas. If `times` is true, the report ends with the time and the amount of work.
     """
     statement = asked.about_every_input(source.program, source.stated, source.numbers)
 
@@ -155,9 +155,11 @@ def _letter(report: Report) -> str:
 
 
 def findings(rows: Sequence[ClassResult], letter: str = "t", sign: str = "≤") -> Iterator[ReportBlock]:
-    """Yield the results of the classes `rows`: failing ones first, and those that hold last.
+    """Yield a block of text for each of the classes `rows`: failing ones first, and those that hold last.
 
-    `letter` stands for alpha*eps or gamma*eps; `sign` is the relation of dd to alpha where nothing is claimed.
+    Of many classes with the same verdict, only the first few have a block. `letter` is the name of the variable in
+    formulas, a product of alpha or gamma with eps. `sign`, `<` or `≤`, is the relation of dd to alpha at inputs for
+    which nothing is claimed.
     """
     for verdict in (Verdict.INACCURATE, Verdict.UNDECIDED, Verdict.ACCURATE):
         alike = [row for row in rows if row.verdict is verdict]
@@ -204,7 +206,10 @@ _METHODS = {
 
 
 def class_fields(row: RowResult) -> Iterable[tuple[str, str]]:
-    """Yield the fields with the inputs of the class `row`, and the right answer there."""
+    """Yield pairs of a label and a text: the conditions on the inputs of the class `row`, and their right answer.
+
+    A class that represents others adds the number of these.
+    """
     assert isinstance(row, ClassResult)
     assert row.note is not None
     facets = row.note.conditions

@@ -70,9 +70,13 @@ _MOST_EXPONENT = 10_000
 class Curve:
     """One inequality of a report, drawn as two curves: `bound` and 1 - `factor`·`beta`, as functions of `variable`.
 
-    `name` lists its cases, and `labels` are the names of the two curves. `needed` encloses the values at which both are
-    equal, for a least factor. `drawn` computes `xs`, values of `variable`, and the two sides there, `bounds` and
-    `required`, None for a side that cannot be drawn.
+    `name` lists the rows or classes with this inequality, and `labels` has the names of both curves. `intervals` are
+    the values of the variable for which the inequality is claimed. `failing` are the intervals where it fails, and
+    `counterexample` is one value there. `needed` encloses the values at which both curves are equal if `factor` is the
+    least factor with which the inequality holds.
+
+    `drawn` computes `xs`, values of the variable, and the values of both curves there: `bounds` and `required`. A value
+    is None if it cannot be drawn.
     """
 
     name: str
@@ -117,22 +121,26 @@ class Curve:
 
     @property
     def optima(self) -> tuple[float, ...]:
-        """The values of the variable at which both sides are equal."""
+        """The values of the variable, enclosed by `needed`, at which both curves are equal."""
         return tuple(float((ends[0] + ends[1]) / 2) for ends in self.needed if ends is not None and ends[0] > 0)
 
     @property
     def is_compared(self) -> bool:
-        """Whether there is a second curve, a limit of the probability."""
+        """Whether there are two curves; a single curve shows a probability that nothing is compared with."""
         return bool(self.labels[1])
 
     @property
     def probable(self) -> tuple[str, tuple[float | None, ...]]:
-        """The name and the values of the first curve, the probability or its lower bound."""
+        """The name and the values of the probability, or of its lower bound; None for a value that cannot be drawn."""
         return (self.labels[1], self.required) if self.is_limit else (self.labels[0], self.bounds)
 
     @property
     def limit(self) -> tuple[str, tuple[float | None, ...]]:
-        """The name and the values of the second curve, with which the probability is compared."""
+        """The name and the values of the function with which the probability is compared.
+
+        It is the required probability or, for a question about privacy, the greatest allowed one. A value is None if it
+        cannot be drawn.
+        """
         return (self.labels[0], self.bounds) if self.is_limit else (self.labels[1], self.required)
 
     def drawn(self, span: Span) -> Curve:
@@ -176,7 +184,11 @@ def _bends(low: float | None, middle: float | None, high: float | None) -> bool:
 
 
 def curves_of(outcome: Outcome, most: int) -> tuple[Curve, ...]:
-    """Return at most `most` inequalities on which the answer `outcome` rests, the most important ones first."""
+    """Return at most `most` inequalities on which the answer `outcome` rests.
+
+    Inequalities that fail, or that determine the number in the answer, come first. The result is empty for answers that
+    are not drawn.
+    """
     curves = _curves(outcome, most)
     if not any(curve.variable.product for curve in curves):
         return curves
@@ -271,9 +283,9 @@ def _with_factor(tightest: Tightest, most: int) -> tuple[Curve, ...]:
 
 
 def _of_solution(solution: Solution, most: int) -> tuple[Curve, ...]:
-    """Return at most `most` inequalities of the claim with the answer of `solution`, or none if there is no answer.
+    """Return at most `most` inequalities of the claim in which `solution`, a least number, has been filled in.
 
-    Inequalities of the cases that prevent a smaller answer come first, with the eps where they fail for a smaller eps.
+    Inequalities of the cases that prevent a smaller number come first. The result is empty if no number was found.
     """
     question = solution.with_answer()
     if question is None:
@@ -302,10 +314,11 @@ def _failing(
 
 
 def _of_privacy(question: PrivacyQuestion, report: PrivacyReport, most: int) -> tuple[Curve, ...]:
-    """Return the greatest allowed probability and the actual one, for a counterexample or for the verdict of `report`.
+    """Return curves of the greatest allowed probability of an output and of the actual one.
 
-    A counterexample to `question` is drawn with all eps at which it refutes; for another verdict at most `most`
-    inequalities are.
+    If `report` has a counterexample to `question`, the first pair of curves shows it, with all eps at which it refutes
+    the claim. Otherwise at most `most` of the inequalities that were decided are drawn. The result is empty if a
+    probability has no closed form.
     """
     intervals, counterexample = report.claim.intervals, report.counterexample
     sides = question.compared(report, most)
@@ -364,9 +377,9 @@ Span = tuple[Fraction, Fraction]
 
 
 def _drawn(curves: Iterable[Curve]) -> tuple[Curve, ...]:
-    """Return `curves` with points, from the first visible change to the last.
+    """Return `curves` with points computed from the first visible change to the last.
 
-    All curves of one variable have points at the same values of the variable.
+    The range of points is the same for all curves of one variable.
     """
     curves = tuple(curves)
     spans: dict[Variable, Span] = {}
@@ -404,9 +417,10 @@ def _clip(intervals: Sequence[Interval], low: Fraction, high: Fraction) -> Span:
 def _grid(
     intervals: Sequence[Interval], span: Span, failing: Sequence[FailureInterval] = (), points: int = POINTS
 ) -> list[Fraction]:
-    """Return at least `points` rational eps of the `span` that are in `intervals`, evenly spaced by their logarithms.
+    """Return rational values of eps that are in `span` and in `intervals`, evenly spaced by their logarithms.
 
-    The ends of the intervals `failing` are among them.
+    The `span` has `points` such values before those outside of the intervals are left out. Finite ends of the intervals
+    `failing` are added. If nothing remains, the result is the upper end of the span.
     """
     low, high = span
     ratio = math.log(high / low) / (points - 1) if high > low else 0.0
@@ -559,7 +573,10 @@ def _not_drawn(outcome: Outcome, curves: Sequence[Curve]) -> str:
 
 
 def _colors(curves: Sequence[Curve]) -> list[str]:
-    """Return a color for each of `curves`, by the first number in its name: a row's color is one in all pictures."""
+    """Return a color for each of `curves`, chosen by the first number in its name.
+
+    So row 3 has the same color in every picture, unless another curve of the picture has taken it.
+    """
     taken: list[int] = []
     for position, curve in enumerate(curves):
         number = re.search(r"[0-9]+", curve.name)
@@ -570,7 +587,10 @@ def _colors(curves: Sequence[Curve]) -> list[str]:
 
 
 def _limit(curve: Curve) -> object:
-    """Return a key for the required or greatest allowed probability of `curve`, equal for equal functions of eps."""
+    """Return a key of the function with which the probability of `curve` is compared.
+
+    Equal functions have equal keys.
+    """
     return curve.bound if curve.is_limit else (curve.beta, curve.factor)
 
 

@@ -30,7 +30,7 @@ _SHOWN_ROWS, _SHORT = 4, 400
 def outcome(report: ErrorReport, source: Source | None = None) -> Outcome:
     """Return the answer in `report` about expected errors: the errors, or whether the claim about them holds.
 
-    `source` gives the rows or classes for the other formats, if there are any.
+    `source`, if given, is the list of cases that the report is about.
     """
     known = all(row.error is not None for row in report.rows)
     if report.verdict is not None:

@@ -114,9 +114,9 @@ def escape(text: str) -> str:
 
 
 def _signed(terms: Iterable[_Term], point: Fraction | None) -> list[str]:
-    """Return the texts of `terms` with their signs, in the order of the plain text; `["0"]` if there are none.
+    """Return the texts of `terms`, summands of a function of eps, with their signs; `["0"]` if there are none.
 
-    With `point`, an eps, the terms are replaced by their values there.
+    If `point` is given, each text has the value of the summand at eps = `point`.
     """
     signed: list[str] = []
     for k, q, c in ordered_terms(terms if point is None else terms_at(terms, point)):

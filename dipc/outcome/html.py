@@ -168,9 +168,9 @@ def _colored(pieces: Iterable[tuple[str, str]]) -> str:
 
 
 def _python_lines(text: str) -> list[list[tuple[str, str]]]:
-    """Return the lines of the Python file `text`, each as pieces with the kinds of `tokens`.
+    """Return each line of the Python file `text` as a list of pairs: a kind and a piece of the line.
 
-    Strings have the kind "type".
+    The kind sets the color: "comment", "number", "keyword", "type" for a string, or "" for uncolored text.
     """
     lines = text.rstrip().split("\n")
     colored: list[list[tuple[int, int, str]]] = [[] for _ in lines]
@@ -409,9 +409,9 @@ _LONGEST = 4_000
 
 
 def closed_forms(curves: Sequence[Curve], other: str = "β") -> str:
-    """Return a section with the closed form of the first side of each of `curves`, and of 1 minus the second side.
+    """Return a section with the formulas of each of `curves`: of the first curve, and of 1 minus the second one.
 
-    `other` is the text for the latter, the allowed probability of failure.
+    `other` is the label of the latter formula, such as β for the allowed probability of failure.
     """
     sections = []
     for curve in curves:

@@ -128,15 +128,21 @@ class ShownTable:
 
 @frozen(kw_only=True)
 class Outcome:
-    """An answer, with everything that the formats show of it.
+    """An answer, with everything that the output formats show of it.
 
-    `line` states it in one sentence, and `parts` are the rest of its report, below the line or, if given, the
-    `heading`. `statement` is the question. `record` is the JSON object; its `rows`, if it has many, come last and one
-    by one. Long fields are computed when they are shown.
+    Fields that are functions compute long texts on demand.
 
-    `result` is the result of the `question`, decided by the `engine`; certificates and curves are made from these.
-    `table`, `equations`, `graph` and `cases` are for the formats that show them. `warnings` list where the claim may
-    not mean what the user expects. `interrupted` is a text before the known results of an answer that Ctrl-C cut short.
+    - `program` is the name of the program, and `line` the answer in one sentence, in the color of `tone`. `standing`
+      sets the exit code.
+    - `parts` returns the rest of the report, which is below the line or, if given, the `heading`.
+    - `record` returns the JSON object of the answer, and `rows` its long list of rows, which is written one by one.
+    - `table` is for CSV and HTML, `equations` is for LaTeX (a title, and pairs of a left side and a function), and
+      `graph` is for DOT. `cases` are the tests of a suite, for JUnit. Each is missing if the answer has nothing for the
+      format.
+    - `statement` returns the question as a heading shows it.
+    - `result` is the result of `question`, which `engine` decided; certificates and curves are made from these three.
+    - `warnings` say where the claim may not mean what the user expects.
+    - `interrupted`, if Ctrl-C cut the work short, is the text before the results known until then.
     """
 
     program: str
@@ -162,7 +168,8 @@ class Outcome:
     def from_record(cls, answer: Any, standing: ExitStatus, **more: Any) -> Outcome:
         """Build the outcome of the record `answer`, with the name of its program and the exit status `standing`.
 
-        An answer with a true attribute `interrupted` was cut short. The fields `more` of the outcome take precedence.
+        If `answer.interrupted` exists and is true, the outcome counts as interrupted. The arguments `more` are fields
+        of the outcome, which replace those made from the record.
         """
         cut = "interrupted\n" if getattr(answer, "interrupted", False) else None
         known = {

@@ -47,10 +47,14 @@ else:
 
 @frozen
 class PrivacyStatement:
-    """The question as a report's heading shows it: the program's file, its constants, and those of the command line.
+    """A question about privacy, as the heading of a report shows it.
 
-    `numbers` are the values of the constant of a question about every m. `theorems` are composition theorems with the
-    budget to which they apply. `digits` are the significant digits that an enclosure needs to count as an answer.
+    - `path` is the program's file, `program` its name, and `constants` are the names and values of its constants.
+      `definitions` are the constants that the command line sets, as texts.
+    - `numbers`, if the question is about every m, has the name and the least value of m.
+    - `runs` is the number of independent runs whose outputs are observed together.
+    - `theorems` are composition theorems, with the privacy budget of one run.
+    - `digits` is the number of significant digits that an enclosure needs to count as an answer.
     """
 
     path: str
@@ -116,7 +120,10 @@ def _enclosures(answer: PrivacyAnswer) -> Iterator[tuple[Fraction, Fraction] | N
 
 
 def _is_wide(value: tuple[Fraction, Fraction] | None, digits: int) -> bool:
-    """True if the ends of `value` agree in fewer than `digits` digits and are too long to be shown as they are."""
+    """True if the enclosure `value` has fewer than `digits` certain digits and is not an answer as it stands.
+
+    An enclosure whose width is at most 10^(-2·`digits`) counts as an answer although its first digits may differ.
+    """
     if value is None:
         return False
     low, high = value
@@ -526,7 +533,10 @@ def _output_options(counterexample: PrivacyCounterexample) -> Sequence[str] | No
 
 
 def _ends(text: str) -> tuple[Fraction, Fraction]:
-    """Return both ends of the interval `text`, such as `(-inf, 1/2]`, with a finite number for an infinite end."""
+    """Return both ends of the interval `text`, such as `(-inf, 1/2]`.
+
+    An infinite end is replaced by a number that is far from the other end.
+    """
     low, high = text.strip("()[]").split(", ")
     if low == "-inf":
         return Fraction(high) - 2 * _FAR, Fraction(high)
@@ -534,5 +544,8 @@ def _ends(text: str) -> tuple[Fraction, Fraction]:
 
 
 def _loss_text(form: str) -> str:
-    """Return the closed form `form` of a loss as reports show it, or why there is none."""
+    """Return `form`, the closed form of a privacy loss, as reports show it.
+
+    If it says that there is no closed form, the result is a text with the reason.
+    """
     return "without closed form, as the noise is Gaussian" if form == WITHOUT_FORM else language_text(form)

@@ -88,11 +88,11 @@ def chain_at(
 
 
 def build(view: ChainView, weights: Weights, measurer: Measurer | None = None, only_at: Fraction | None = None) -> Dtmc:
-    """Return the chain `view` with exact probabilities from `measurer`; without it comparisons of noises have none.
+    """Return the chain `view` with the exact probability of each step, as far as it is known.
 
-    `weights` are those of the program's choices, and `only_at` is the single eps of the program, if it has one. Steps
-    of probability 0, and states that only these reach, are left out. If all probabilities of the steps from a state
-    are known, they sum to exactly 1.
+    `weights` are the weights of the program's choices, and `measurer` measures comparisons of noises (by default a new
+    one). `only_at` is the single eps of the program, if it has one. Steps of probability 0, and states that only these
+    reach, are left out. If all probabilities of the steps from a state are known, they sum to exactly 1.
     """
     measurer = measurer or Measurer()
     known: dict[Event, Closed] = {}
@@ -155,7 +155,10 @@ def noise_text(noise: NoiseView) -> str:
 
 
 def lines_of(state: StateView) -> list[list[str]]:
-    """Return the contents of `state` as lines of parts: values (without open inputs), noises, constraints."""
+    """Return the contents of `state` as at most three lists of texts: its values, its noises and its constraints.
+
+    Empty lists are left out. An input whose value is open is not among the values.
+    """
     values = {name: value for name, value in state.values if value != name}
     return [
         line
@@ -303,12 +306,12 @@ def outcomes_at(
     wanted: Mapping[str, Value] | None = None,
     gamma: Fraction = Fraction(0),
 ) -> Outcomes:
-    """Return all outputs of `program` at the input `values`, or those with the `wanted` values.
+    """Return all outputs of `program` at the input `values`, or only the one with the values `wanted`.
 
-    Real and int outputs are within `gamma` of wanted ones. With `eps` the probabilities are also enclosed there.
-    `progress` is told how many outputs are done. The total is the sum of the shown probabilities. If the only output
-    that is not finite is an int, its values around the most likely one are separate outputs, and all values beyond
-    them are another. Raises Undecided past a limit.
+    A real or int output may differ from its wanted value by at most `gamma`. If `eps` is given, probabilities are also
+    enclosed there. `progress` is called with the number of outputs that are done. The total is the sum of the
+    probabilities that are listed. If the only output that is not finite is an int, its values around the most likely
+    one are separate outputs, and all values beyond them are another. Raises Undecided past a limit.
     """
     core = program.core
     if eps is not None:

@@ -82,7 +82,10 @@ def verdict_line(report: Report) -> str:
         )
 
     def in_classes(start: str, some: int | None = None) -> str:
-        """Return `start` and the number of classes, `some` of them if given; empty for rows that are not classes."""
+        """Return `start` with the number of classes: `in 5 classes`, or with `some` such as 2 `in 2 of 5 classes`.
+
+        The text is empty if the rows of the report do not represent classes.
+        """
         of = "" if some is None else f"{some} of "
         return "" if report.inputs is None else f"{start}in {of}{count(counts.rows, 'class')}"
 
@@ -270,9 +273,9 @@ def _counterexamples(report: Report) -> Iterator[ReportBlock]:
 
 
 def worst_first(rows: Iterable[RowResult], most: int) -> list[RowResult]:
-    """Return at most `most` of `rows`: those whose counterexamples have the greatest shortfalls, equal ones by number.
+    """Return at most `most` of `rows`: those with the greatest shortfalls, which have the smaller row number if equal.
 
-    Rows that share a counterexample are compared once.
+    A shortfall is how far the probability at the row's counterexample is below the required one.
     """
     margins: dict[int, tuple[Counterexample, Fraction]] = {}
 
@@ -294,9 +297,9 @@ def _counterexample(row: RowResult) -> Sequence[Part]:
 
 
 def shortfall(row: RowResult, longest: int, there: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the fields with the counterexample of `row`, and all eps where the row fails.
+    """Yield pairs of a label and a text: the counterexample of `row`, and all eps where the row fails.
 
-    A beta of more than `longest` characters is not repeated; `there` is a text that names the input where the row
+    A beta of more than `longest` characters is not repeated. `there` is a text that names the input where the row
     fails.
     """
     counterexample = row.counterexample
@@ -396,7 +399,10 @@ def failing_text(intervals: Sequence[FailureInterval]) -> str:
 
 
 def worst_texts(intervals: Sequence[FailureInterval]) -> list[str]:
-    """Return the worst eps of each of `intervals`, with the shortfall there, if the worst eps were requested."""
+    """Return a text for each of `intervals`: the eps where the claim fails most, and the shortfall there.
+
+    Intervals whose worst eps was not computed have no text.
+    """
     texts = []
     for worst in (interval.worst for interval in intervals[:_SHOWN_INTERVALS]):
         if worst is not None:
@@ -445,7 +451,7 @@ def _times(effort: Effort) -> Sequence[Part]:
 
 
 def members(report: Report, verdict: Verdict) -> int:
-    """Return the number of inputs in the classes of `report` with this `verdict`."""
+    """Return the number of inputs that the rows with this `verdict` in `report` represent."""
     return sum(row.count or 0 for row in report.select(verdict))
 
 

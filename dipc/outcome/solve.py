@@ -221,9 +221,9 @@ def _vacuity(solution: Solution) -> str | None:
 
 
 def _near_sign(solution: Solution) -> str:
-    """Return the relation of dd to alpha at inputs about which the claim of `solution` is silent.
+    """Return the relation of dd to alpha, `<` or `≤`, at inputs that the claim of `solution` excludes.
 
-    A least alpha is about inputs with dd > alpha.
+    A claim with a least alpha is about inputs with dd > alpha, so that it excludes those with dd ≤ alpha.
     """
     return "≤" if solution.wanted == "alpha" else near_sign_of(solution.question)
 
@@ -267,7 +267,10 @@ def _point(solution: BetaSolution, piece: EnvelopePiece) -> str:
 
 
 def _form(piece: EnvelopePiece) -> str:
-    """Return the closed form of `piece`, in the letter t if it is a function of alpha*eps or gamma*eps."""
+    """Return the least beta in `piece` as a formula, a function of eps or of t.
+
+    The letter t is alpha*eps or gamma*eps.
+    """
     text = language_text(piece.beta)
     return text if piece.variable is Variable.EPS else re.sub(r"\beps\b", "t", text)
 
@@ -404,7 +407,10 @@ def _interval(side: IntervalSide, solution: GammaSolution) -> str:
 
 
 def _tolerances(solution: GammaSolution) -> tuple[str, str]:
-    """Return (a tolerance that is too small, one that suffices), in multiples of 1/eps if `solution` is."""
+    """Return the texts of two values of gamma: one that is too small, and one that suffices.
+
+    If `solution` is a multiple of 1/eps, both texts are, too, such as `3.2/eps`.
+    """
     cell = solution.product if solution.product is not None else solution.value
     assert cell is not None
     unit = "" if solution.product is None else "/eps"

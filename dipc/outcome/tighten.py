@@ -72,17 +72,20 @@ class Member(Record):
 
     @property
     def places(self) -> list[dict[str, Any]]:
-        """The JSON objects of the places (a row or class, with an eps) that need the factor."""
+        """The JSON objects of the places that need the factor in `tightest`.
+
+        A place is a row or class with an eps at which the claim fails for every smaller factor.
+        """
         return [self._place(spot) for spot in self.tightest.places]
 
     @property
     def equal(self) -> str:
-        """The reason why all places need one factor: a proof, or the number of digits that agree."""
+        """Evidence that all of `places` need the same factor: "proved", or the number of digits that agree."""
         return "proved" if self.tightest.proved else f"to {self.tightest.digits} digits"
 
     @property
     def upper(self) -> dict[str, Any] | None:
-        """The upper bound of the factor, if it differs from the lower one."""
+        """The upper bound of the least factor, if it differs from the lower bound; otherwise None."""
         tightest = self.tightest
         if not tightest.enclosed:
             return None
@@ -163,7 +166,7 @@ def _enclosure_text(tightest: Tightest, digits: int | None = None) -> str:
 def kappa_text(tightest: Tightest) -> str:
     """Return a sentence with the greatest integer κ for which the claim of `tightest` holds with beta/κ.
 
-    It is empty if there is no such κ.
+    It also says if every κ will do, if beta itself fails, or if the greatest κ is not known.
     """
     claimed = tightest.claims.question.claimed_name
     if tightest.holds_for_every_kappa:
@@ -268,9 +271,10 @@ def _report_parts(tightest: Tightest, statement: Statement) -> Iterator[ReportBl
 
 
 def _by_rows(tightest: Tightest) -> dict[tuple[int, ...], list[TightSpot]]:
-    """Return the places in `tightest` that need the factor, by the rows or classes that they are in.
+    """Return the places in `tightest` that need the least factor, grouped by their rows or classes.
 
-    If the factor is attained at a place, only those where it is attained are returned.
+    A place is an inequality with a value of its variable. A group leaves out places at which the factor is only
+    approached, unless all of its places are like that.
     """
     by_rows: dict[tuple[int, ...], list[TightSpot]] = {}
     for spot in tightest.places:
@@ -340,9 +344,9 @@ def _inverse_text(low: Fraction, high: Fraction) -> str:
 
 
 def _place(tightest: Tightest, spots: Sequence[TightSpot], does: tuple[str, str]) -> Sequence[Part]:
-    """Return the block about the rows of `spots`, the places in `tightest` that need the factor.
+    """Return the block of text about `spots`, all places in `tightest` with the same rows that need the factor.
 
-    `does` has two predicates of a sentence: one for one row, and one for several.
+    `does` has the predicate of the heading for one row, and for several rows.
     """
     rows = spots[0].claimed.rows
     names = numbered(tightest.word, rows)

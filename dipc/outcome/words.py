@@ -111,7 +111,7 @@ def truncated(value: Fraction, digits: int) -> Fraction:
 
 
 def agreement(first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]) -> int:
-    """Return 3 more than the number of digits that tell the disjoint enclosures `first` and `second` apart."""
+    """Return how many digits show that the disjoint enclosures `first` and `second` differ, and 3 digits more."""
     gap = max(second[0] - first[1], first[0] - second[1])
     size = max(abs(end) for end in (*first, *second))
     if gap <= 0 or not size:
@@ -142,9 +142,10 @@ def _common_digits(low: Fraction, high: Fraction, digits: int) -> Fraction | Non
 
 
 def shown(record: object, fields: str) -> list[tuple[str, str | None]]:
-    """Return a label and a text for each field of `record` in the list `fields`; `_` is a blank in a label.
+    """Return pairs of a label and a text, one for each field of `record` that the list `fields` names.
 
-    The list is as for JSON: `label=path` is the attribute of that path.
+    The list is a text with blanks between names, as for JSON. An item `label=path` is the attribute `path`, shown with
+    this label. The character `_` in a label is shown as a blank.
     """
     return [(key.replace("_", " "), value_text(value)) for key, value in field_values(record, fields)]
 
@@ -197,7 +198,11 @@ def place_of_runs(
 
 
 def groups(values: Mapping[str, str | None]) -> Iterator[Group]:
-    """Yield `values` in order, grouping the elements of an array of at least two if all are given, from index 1 on."""
+    """Yield each name in `values` with an index or None, and a tuple of values, in order.
+
+    An array of at least two elements is one item if all of its elements are given, from index 1 on: its index is None,
+    and the tuple has all elements. Every other element is an item of its own, with its index.
+    """
     array: str | None = None
     elements: list[tuple[int, str]] = []
     for name, given in values.items():
@@ -317,9 +322,10 @@ def vacuous_text(report: Report, *, of_them: bool = False) -> str:
 
 
 def says_nothing(scopes: Mapping[str, ClaimScope], sign: str = "≤") -> str | None:
-    """Return why a decided claim is vacuous, or None if it is not.
+    """Return why the claim of a report is vacuous, `dd ≤ α` or `β ≥ 1`; None if it is not vacuous.
 
-    If `scopes` is empty, every input is too near to inputs with another answer: dd has the relation `sign` to alpha.
+    `scopes` has, for each variable, the values where the claim is not vacuous. If it is empty, every input is too near
+    to inputs with another answer: dd has the relation `sign` to alpha.
     """
     if not scopes:
         return f"dd {sign} α"
@@ -344,10 +350,11 @@ def no_input(sign: str) -> str:
 
 
 def saying_text(scopes: Mapping[str, ClaimScope], eps: str, beta: str = "beta") -> str | None:
-    """Return the values of each variable, a key of `scopes`, where the claim is not vacuous.
+    """Return a text with the values of each variable, a key of `scopes`, where the claim is not vacuous.
 
-    An example is `for eps > 14.3340757…, where beta < 1`. None means that it is vacuous everywhere. `eps` is the text
-    of the intervals that are asked about, and `beta` that of the function that is at least 1 elsewhere.
+    An example is `for eps > 14.3340757…, where beta < 1`. None means that the claim is vacuous nowhere. `eps` is the
+    text of the intervals of eps in the question, and `beta` the text of the function that is at least 1 where the claim
+    is vacuous.
     """
     texts = []
     for variable, says in scopes.items():
@@ -550,7 +557,10 @@ ABOUT_EVERY_INPUT = "0: about every input"
 
 
 def _disputed_text(core: CoreProgram) -> str | None:
-    """Return the text that names the outputs to which dd is a distance; None if `core` has one kind of output."""
+    """Return a text that says to which inputs dd is the distance: those with another answer in the named outputs.
+
+    None if the outputs of `core` are all finite or all numbers, so that no explanation is needed.
+    """
     numbers = [slot.is_symbolic for slot in core.output_slots]
     if core.ideal is None or all(numbers) or not any(numbers):
         return None
@@ -565,8 +575,8 @@ def _disputed_text(core: CoreProgram) -> str | None:
 def _claim_text(name: str, option: object, program: Program, table: Table, beta: object = None) -> str:
     """Return the text of alpha, beta or gamma, called `name`, in a claim about `program`.
 
-    `option` is what the command line says of it, which takes precedence over `table` and claim block. `beta` is the
-    option of that name.
+    A column of `table` comes first, then `option`, the value given on the command line, and then the program's claim
+    block. `beta` is the command line's value of beta.
     """
     if name in table.columns:
         return f"the table's column `{name}`"
