@@ -69,20 +69,20 @@ _GRID = range(-4, 5)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _KnownPoint:
-    """A point that satisfies the guards `cell`.
+    """A point that satisfies all guards of `cell`, a set of inputs.
 
-    Cells that are asked about one after the other begin with the same guards, which are not examined again.
+    The next set that the checker asks about often has the same first guards. These are then not examined again.
     """
 
     point: Point
     cell: tuple[Guard, ...]
 
     def is_just_in(self, guards: tuple[Guard, ...]) -> bool:
-        """True if the point satisfies all of `guards`, where all but the last are those of its cell."""
+        """True if `guards` are the guards of `cell` and one more, which the point satisfies, too."""
         return len(self.cell) == len(guards) - 1 and all(map(is_, self.cell, guards)) and guards[-1].holds(self.point)
 
     def changed(self, change: Point, guards: tuple[Guard, ...]) -> _KnownPoint | None:
-        """Return the point with the coordinates in `change` instead of its own; None if `guards` exclude it."""
+        """Return the point with the coordinates in `change`, or None if it then violates one of `guards`."""
         point = {**self.point, **change}
         shared = sum(takewhile(bool, map(is_, self.cell, guards)))
         for place in reversed(range(len(guards))):
@@ -96,7 +96,7 @@ class Solved(Answers):
     """A solver of the questions that the checker asks while it runs, which collects the answers for the certificate.
 
     `stated` has the answers by the key of their question. `beside` has pairs (number of a class, index of one of its
-    half-spaces that move with alpha): inputs with another answer lie just beyond this half-space.
+    half-spaces). Each of these half-spaces moves with alpha, and inputs just beyond it have another right answer.
     """
 
     def __init__(self) -> None:
@@ -134,10 +134,11 @@ class Solved(Answers):
         return self.stated.get(key)
 
     def _divided(self, key: str, question: Divided) -> dict[str, Any] | None:
-        """Return evidence that the claims of the classes cover the cell of `question`, or None if none is found.
+        """Return evidence that the claim holds on the cell of `question`, a set of inputs; None if none is found.
 
-        The evidence is a class that is right on the whole cell, an input nearer than alpha, or a half-space that cuts
-        the cell in two. `key` names the question. Raises Undecided.
+        The evidence is a class of inputs whose proof is right on the whole cell, or an input with another answer that
+        is nearer than alpha. Otherwise it is a half-space that cuts the cell in two. `key` names the question. Raises
+        Undecided.
         """
         stated = self._near.pop(key, None)
         if stated is None:
@@ -201,7 +202,7 @@ class Solved(Answers):
     def _refutation(self, guards: tuple[Guard, ...]) -> Infeasible | None:
         """Return the proof that no point satisfies `guards`, or None if some point does. Raises Undecided.
 
-        For speed, a contradiction is sought among few guards before points are examined.
+        For speed, a contradiction among a few of the guards is sought first.
         """
         if not any(known.is_just_in(guards) for known in self._points):
             few = self._of_few(guards)
@@ -214,20 +215,28 @@ class Solved(Answers):
         return point if isinstance(point, Infeasible) else None
 
     def _of_few(self, guards: tuple[Guard, ...]) -> Point | Infeasible | None:
-        """Return a point, or a proof that there is none, of the guards that are about inputs of the last guard alone.
+        """Solve only those of `guards` that have no other variables than alpha and those of the last guard.
 
-        Return None if all of `guards` are about these inputs.
+        Return a point that satisfies them, or the proof that there is none. Return None if these are all of `guards`.
+        Raises Undecided.
         """
         few = _guard_places(_inputs_of_the_last(guards), guards)
         return None if len(few) == len(guards) else _of_part(guards, few)
 
     def _across(self, guards: tuple[Guard, ...]) -> Infeasible | None:
-        """Return a contradiction of those of `guards` that are about inputs moved by the last near input, or None."""
+        """Return the proof that no point satisfies some of `guards`, or None if a point does. Raises Undecided.
+
+        Only guards are looked at whose variables all occur in the half-space behind which a near input was last looked
+        for.
+        """
         found = _of_part(guards, _guard_places(self._moved, guards))
         return found if isinstance(found, Infeasible) else None
 
     def _known_point(self, guards: tuple[Guard, ...], change: Point) -> Point | None:
-        """Return a known point with the coordinates in `change` instead of its own, in `guards`; None without one."""
+        """Return a point that satisfies `guards`, made from a known point by setting the coordinates in `change`.
+
+        Return None if no known point becomes such a point.
+        """
         for number, known in enumerate(self._points):
             point = known.changed(change, guards)
             if point is not None:
@@ -326,7 +335,7 @@ def with_answers(data: dict[str, Any]) -> dict[str, Any]:
 def with_classes_named(data: dict[str, Any]) -> dict[str, Any]:
     """Return the certificate `data` with the answers to its questions about linear programs.
 
-    For each class, it names the half-spaces just beyond which the right answer is another one.
+    Each class of `data` also gets the list of its half-spaces just beyond which inputs have another right answer.
     """
     while True:
         solved = _solved(data)
@@ -369,7 +378,10 @@ def _shifts(question: Followed) -> list[Any]:
 
 
 def _least(question: Question, wanted: Guard) -> dict[str, Any] | None:
-    """Return a point of the guards of `question` where `wanted` is least, with the proof; None if none is found."""
+    """Return, as JSON, the least value of the form `wanted` where the guards of `question` hold, with its proof.
+
+    The least value is given by a point where it is attained. Return None if none is found.
+    """
     system, form = list(map(halfspace, question.guards)), halfspace(wanted)
     if question.whole:
         nearest = None
@@ -438,9 +450,10 @@ def asks_nothing(ideal: Ideal) -> bool:
 
 
 def _read_by(item: Instruction | Code, *, compared: bool = False) -> Iterator[tuple[int, bool]]:
-    """Yield (slot, whether a comparison with a number reads the variable) for each variable that `item` reads.
+    """Yield (slot, flag) for each variable that `item` reads.
 
-    `compared` is True if `item` itself is a side of such a comparison.
+    The flag is True if the variable is one side of a comparison whose other side is a number. `compared` says that
+    `item` itself is a side of such a comparison.
     """
     match item:
         case Place(slots, _, index):
@@ -488,7 +501,11 @@ def _of_a_class(question: Divided, point: Point) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class _Merges:
-    """A rule for merging paths: merge the first two that can be merged, until `most` paths are left."""
+    """A rule for merging exits: merge the first two that can be merged, and repeat this while at most `most` are left.
+
+    The call with a list of exits returns `pairs`, the list of all pairs merged so far. A pair has the indices of two
+    exits in the list as it was before they were merged.
+    """
 
     most: int
     pairs: list[list[int]] = field(default_factory=list)

@@ -92,9 +92,9 @@ def claim_data(claim: Claim) -> dict[str, Any]:
 
 
 def program_data(program: Program) -> dict[str, Any]:
-    """Return `program` as JSON data: its text and its constants.
+    """Return `program` as JSON data: its name, its text with the SHA-256, and its constants.
 
-    The text is the user's, also if clipped inputs were limited to ranges.
+    The text is as the user wrote it, without the ranges to which dipc limits clipped inputs.
     """
     core = program.core
     limited = None if core.requires is None else core.requires.clipped
@@ -212,8 +212,8 @@ class Uncertified(ValueError):
 def require_known_laws(program: CoreProgram) -> None:
     """Raise Uncertified if the checker cannot follow `program`.
 
-    It knows no law for some noises, no weights that are probabilities for some eps only, and no normal noise in a
-    program that is for one eps.
+    The checker does not know the laws of some noises. It refuses weights that are probabilities only for some eps, and
+    normal noise in a program that is for one eps.
     """
     if program.selection is not None:
         raise Uncertified("the checker does not follow a selection of inputs: state the condition in `requires`")
@@ -270,8 +270,8 @@ class RowTexts:
     def texts(self, shared: Callable[[Row, RowOutcome], dict[str, Any]]) -> Iterator[str]:
         """Yield each row as JSON text.
 
-        `shared` returns the JSON data that all rows with an equal outcome have, with placeholders for the input, the
-        output and the number of the row, in this order.
+        `shared` returns the JSON data that all rows with an equal outcome share. In this data, placeholders stand for
+        the input, the output and the number of the row, in this order.
         """
         outcomes, places = self._decided.outcomes
         columns = self._rows.columns

@@ -175,10 +175,11 @@ class _Writer:
     def _claim_at_distance_one(
         self, proved: ProvedClass, reader: ClaimReader, facets: Sequence[Moving]
     ) -> dict[str, Any] | None:
-        """Return the claim at distance 1 as JSON data, or None unless it implies the claim at all greater distances.
+        """Return, as JSON, the claim about the inputs at distance 1; None unless it implies the whole claim.
 
-        The distances in the class `proved` are integers. The checker follows this only if no input is real, whether
-        answers depend on it or not. `facets` are the half-spaces of the class, and `reader` evaluates beta.
+        `proved` is the class with its proof. The claim at distance 1 implies the one at greater distances if all
+        distances are integers, and beta decreases slowly enough. The checker follows this only if no input is real.
+        `facets` are the half-spaces of the class, and `reader` evaluates beta.
         """
         if any(slot.type is BaseType.REAL for slot in self._program.core.input_slots):
             return None

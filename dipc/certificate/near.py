@@ -153,7 +153,10 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[NearEvidence]:
-    """Yield an input of each path of `known` with another answer, for the discrete norm: each is at the distance 1."""
+    """Yield an input of each path of the ideal that always has another answer than u, for the discrete norm.
+
+    In this norm all different inputs have the distance 1. `known` has the path of u.
+    """
     for number, finite in enumerate(known.ideal.combinations()):
         for other in known.ideal.paths(finite):
             if known.equal_numbers(other) is None:
@@ -178,9 +181,9 @@ def _steps(here: int, direction: Mapping[int, Fraction], length: Line, rounded: 
 def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEvidence]:
     """Yield inputs just across the boundary of `guard` from u, in the direction of the shortest way.
 
-    `guard` is one of the path with index `here` in `known`, in which u is. The inputs are halfway between the
-    boundary and the distance alpha, or nearer if paths beyond may have the answer of u. If all inputs in `guard` are
-    ints, the first input outside is yielded.
+    `guard` is a guard of the path in which u is; `here` is the index of its finite inputs, and `known` has the other
+    paths. A yielded input is halfway between the boundary and the distance alpha. It is nearer to the boundary if a
+    path beyond may have the answer of u. If `guard` is about ints alone, it is the first point beyond the boundary.
     """
     width, direction = outwards(known.ideal.norm, guard)
     form = Affine(guard.constant, guard.form)
@@ -222,10 +225,11 @@ def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping
 
 
 def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
-    """Yield the candidates u with one input moved up, or moved down, for each input on which the path's answer depends.
+    """Yield evidence for an answer that is a function of the inputs: moving an input changes the answer.
 
-    The path has the index `here` in `known`. A third candidate cuts the cell at a point inside the path: above the
-    point the input moves down, below it up.
+    For each input in the answer, the first candidate is u with this input moved up, the second u with it moved down.
+    The third cuts the cell at a value of this input, and moves it down above that value, and up below. `known` has the
+    path of u, and `here` is the index of its finite inputs.
     """
     forms = (value for value in known.ideal.decisive_outputs(known.path.answer) if isinstance(value, Affine))
     for slot in sorted({slot for value in forms for slot, _ in value.terms}):
@@ -240,8 +244,9 @@ def _changing(known: Surroundings, here: int) -> Iterator[NearEvidence]:
 def _stepping(known: Surroundings, here: int, other: Path) -> Iterator[NearEvidence]:
     """Yield inputs of the path `other`, if its guards bound one form of ints from one side or from both.
 
-    The form is approached in unit steps from u, which is in the path with index `here` in `known`. For two bounds and
-    the norm linf, the last step moves fewer inputs.
+    Each is reached from u by changing ints of the form by 1, as often as needed. If the form is bounded from both sides
+    and the norm is linf, the last step changes fewer ints. `known` has the path of u, and `here` is the index of its
+    finite inputs.
     """
     whole, norm = known.ideal.integer_inputs, known.ideal.norm
     forms = {guard.form for guard in other.guards}
@@ -281,9 +286,10 @@ _LEFT = -1_000
 class _Nearest:
     """A search for the input nearest to u that satisfies the guards of a path, by eliminating its coordinates in turn.
 
-    `slots` are the inputs, and those in `whole` are ints. `bounds` has for each coordinate the affine forms that
-    bound it from below and from above, in the order of elimination. A nearest input exists for every u at which all
-    `sides` are positive. `cells` counts the cells that were looked at.
+    `slots` are the inputs, and those in `whole` are ints. If `inner` is true, ints are rounded to the nearest integer,
+    otherwise away from u. `bounds` has (coordinate, lower bounds, upper bounds) in the order of elimination; a bound is
+    an affine form. A nearest input exists for every u at which all forms of `sides` are positive. `cells` counts the
+    cells that were looked at.
     """
 
     slots: Sequence[int]
@@ -317,10 +323,10 @@ class _Nearest:
     def evidence(
         self, cell: Sequence[Halfspace], here: int, chosen: Mapping[int, Line], upper: frozenset[int]
     ) -> NearEvidence:
-        """Return the evidence for `cell` once the coordinates in `chosen` have values: one near input, or a cut.
+        """Return the evidence for `cell` when the coordinates in `chosen` already have their values.
 
-        `here` is the index of the finite inputs of the near input. `upper` has the chosen coordinates that are at an
-        upper bound. Raises Undecided.
+        The evidence is one near input, or a cut of the cell. `here` is the index of the finite inputs of the near
+        input. `upper` has the chosen coordinates whose value is an upper bound. Raises Undecided.
         """
         if not chosen:
             self.cells = 0
@@ -364,10 +370,10 @@ class _Nearest:
 
 @lru_cache(maxsize=256)
 def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner: bool) -> _Nearest | None:
-    """Return a search for the input nearest to u, in `norm`, that satisfies `guards`.
+    """Return a search for the input nearest to u, in `norm`, that satisfies `guards`; None if this method fails.
 
-    None if elimination does not apply. With `inner`, the ints (the inputs in `whole`) are rounded to the nearest
-    integer, which may cost 1/2 of the distance; otherwise they are rounded away from u.
+    The inputs in `whole` are ints. With `inner`, they are rounded to the nearest integer, which may cost 1/2 of the
+    distance; otherwise they are rounded away from u.
     """
     slots = sorted({slot for guard in guards for slot, _ in guard.form})
     of_ints = [guard for guard in guards if any(slot in whole for slot, _ in guard.form)]
@@ -390,9 +396,10 @@ def _nearest(norm: str, guards: tuple[Guard, ...], whole: frozenset[int], inner:
 
 
 def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterator[Halfspace]:
-    """Yield half-spaces that state a distance from u of at most alpha - slack - `rounding`, in the norm `norm`.
+    """Yield half-spaces that hold if another input is at most alpha - slack - `rounding` from u, in the norm `norm`.
 
-    `own` maps each input of u to the unknown that is the other input's coordinate.
+    `own` maps the slot of each input to the variable that is this coordinate of the other input. The slack is a
+    variable, too.
     """
     if norm == "linf":
         for slot, v in own.items():

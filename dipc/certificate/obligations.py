@@ -396,10 +396,11 @@ def factors_data(analysis: Analysis, chart: SignChart | None = None) -> list[dic
 def _evidence(
     sign: FactorSign, scale: Fraction, upper: Fraction | None, roots: Sequence[Root]
 ) -> list[dict[str, Any]] | None:
-    """Return the proof of the factor's `sign`: pieces of its interval, in order, each with the sign at its lower end.
+    """Return the proof of a factor's `sign`: JSON data of the pieces of its interval, in order.
 
-    None if the factor has a rational root. `roots` are its roots, to be enclosed disjointly. The ends of pieces,
-    divided by `scale`, are values of eps; the last one is `upper`.
+    Each piece states the sign at its lower end. None if the factor has a rational root. `roots` are its roots, in
+    enclosures that do not overlap. The ends of the pieces in `sign`, divided by `scale`, are values of eps. `upper` is
+    the upper end of the interval, None for infinity.
     """
     if sign.rational_root is not None:
         return None
@@ -417,10 +418,10 @@ def _evidence(
 
 
 def _pieces(piece: CoverPiece, scale: Fraction, root: Root | None) -> Iterable[dict[str, Any]]:
-    """Yield the JSON data of `piece`, which is cut in three if `root` encloses its root more narrowly.
+    """Yield the JSON data of `piece`; it becomes three pieces if `root` encloses its root more narrowly.
 
-    The ends of `piece`, divided by `scale`, are values of eps. The cut is right because the function is monotone on
-    it.
+    The ends of `piece`, divided by `scale`, are values of eps. The function is monotone on the piece, so each of the
+    three has one sign, or the one root.
     """
     bits = {"bits": max(0, piece.bits)}
     slope = {"slope": piece.slope, **bits}
@@ -688,9 +689,9 @@ class ObligationWriter:
 
 
 def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals, result: Decision) -> dict[str, Any]:
-    """Return the evidence for the decision `result` about `value` >= 1 - `beta` on `intervals`, with normal noises.
+    """Return the evidence for the decision `result` that `value` >= 1 - `beta` on `intervals`, with normal noises.
 
-    If there is no evidence, its place has the reason.
+    It is a JSON object with cells of eps, or with a counterexample, or only with the reason why there is no evidence.
     """
     totals = None if value is None else slacks(value, beta, Steps())
     if totals is None or value is None or beta is None:
@@ -713,9 +714,10 @@ def _in_cells(value: Probability | None, beta: Read | None, intervals: Intervals
 
 
 def certified(beta: BetaForm, read: Read | None, intervals: Intervals) -> Beta:
-    """Return `beta` as the checker has `read` it in the claim, or as text if the checker cannot read it.
+    """Return `beta` in the form that the certificate states: a closed form, sums over stars, or a minimum of maxima.
 
-    It is used on `intervals` of eps.
+    `read` is the beta as the checker reads it in the claim, on `intervals` of eps. If the checker cannot read it, or a
+    denominator may be 0, the text of `beta` is returned.
     """
     if read is None:
         return str(beta)

@@ -50,7 +50,7 @@ _MOST_MOVES = 4_096
 
 
 def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyReport, tool: str = "dipc") -> str:
-    """Return the text of the certificate of `report`, the answer of `question.decide`, whose engine keeps proofs.
+    """Return the text of the certificate of `report`, which `question.decide` has returned with its proofs kept.
 
     `tool` is named as the writer. If a claim for every m is refuted, the certificate refutes it for one m. Raises
     Uncertified if the format has no certificate.
@@ -118,10 +118,10 @@ def certify_privacy(question: PrivacyQuestion | EveryNumber, report: PrivacyRepo
 
 
 def _with_a_delta(question: PrivacyQuestion, report: PrivacyReport, tool: str) -> str:
-    """Return a certificate of `report` by shifts that cost more than the budget of `question`.
+    """Return a certificate that `report`, about real or int outputs and a delta, is right.
 
-    Its delta covers the excess of one noise. `tool` is named as the writer. Raises Uncertified if the checker does
-    not accept it.
+    The proof shifts one Laplace noise. The shift costs more than the budget of `question`, and delta covers the excess.
+    `tool` is named as the writer. Raises Uncertified if the checker does not accept the certificate.
     """
     if isinstance(question.adjacency, Neighborhood):
         text = sealed(_aligned(question, report, tool))
@@ -214,9 +214,9 @@ def shifts(program: dict[str, Any], only_at: Fraction | None, adjacency: str) ->
 
 
 def _cheapest(aligned: AlignedExit, move: Mapping[int, Fraction]) -> Mapping[int, Fraction] | None:
-    """Return the cheapest shift of noises that keeps the outputs of `aligned` when inputs change by `move`, or None.
+    """Return the cheapest shift of noises, by their number, that keeps the outputs when inputs change by `move`.
 
-    `aligned` is an exit with what its outputs and guards read.
+    `aligned` is one exit, with the conditions on such shifts. Return None if no shift satisfies them.
     """
 
     def halfspace(change: Change) -> Halfspace:

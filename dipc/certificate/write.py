@@ -414,9 +414,9 @@ def _texts(intervals: Sequence[Interval]) -> str:
 
 
 def _bracket_ends(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
-    """Return a lower and an upper bound of a least number that lies in `cell`.
+    """Return a lower and an upper bound of a least number that lies in `cell`, a pair (low, high).
 
-    If the cell is one number, the lower bound is less by one unit of the significant digit with the number `digits`.
+    If both are equal, the lower bound is less by one unit of the last of `digits` significant digits.
     """
     low, high = cell
     return (low - Fraction(10) ** (magnitude(high) - digits) if low == high != 0 else low), high
@@ -427,7 +427,10 @@ _DIGITS_OF_CELLS = 6
 
 
 def _wider(cell: tuple[Fraction, Fraction], digits: int) -> tuple[Fraction, Fraction]:
-    """Return bounds of a least number in `cell` with so many `digits`, at least a unit of the last digit away."""
+    """Return bounds, with `digits` significant digits, of a least number that lies in `cell`, a pair (low, high).
+
+    Each bound is at least one unit of the last digit outside of the cell.
+    """
     unit = Fraction(10) ** (magnitude(cell[1]) - digits)
     return (cell[0] // unit - 1) * unit, (-(-cell[1] // unit) + 1) * unit
 

@@ -20,7 +20,7 @@ class Expression:
     tree: str
 
     def slack(self, other: Expression) -> str:
-        """Return the text, in Coq, of this function + `other` - 1."""
+        """Return Coq's text of the sum of this function and `other`, minus 1."""
         return f"Sub (Add ({self.tree}) ({other.tree})) (C 1)"
 
 
@@ -31,7 +31,7 @@ def number(value: Fraction) -> str:
 
 
 def closed_expression(value: Closed, variable: str) -> Expression:
-    """Return the expression of the closed form `value` in `variable`."""
+    """Return the closed form `value` for Coq, as a function of the real variable with the name `variable`."""
     above, below = (_sum(ring, variable) for ring in value)
     if value[1] == ONE:
         return above

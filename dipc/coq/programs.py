@@ -39,11 +39,11 @@ Term = str
 
 @dataclass
 class CoqProgram:
-    """The Coq definition of a program, as a function of its inputs, and of events about its outputs.
+    """A translator of one program into Coq: its definition, its application to inputs, and events about its outputs.
 
-    Each finite variable holds a rational number: a truth value is 1 or 0, and a word is its place in its domain.
-    `machine` is the program as the checker reads it, and `name` its name in Coq. `words` has the place of each word,
-    and `noisy` the slots of variables whose values contain a noise.
+    Each finite variable holds a rational number: a truth value is 1 or 0, and a word is its number in `words`.
+    `machine` is the program as the checker reads it, and `name` its name in Coq. `noisy` has the slots of variables
+    whose values may contain noise.
     """
 
     machine: Machine
@@ -77,7 +77,7 @@ class CoqProgram:
         return self.machine.slots[slot].type in ("real", "int") and not self._is_input(slot)
 
     def constant(self, value: Value) -> Term:
-        """Return the rational for `value` as a Coq term: 1 or 0 for a truth value, a word's place in its domain."""
+        """Return the Coq number for `value`: 1 or 0 for a truth value, its number in `words` for a word."""
         if isinstance(value, bool):
             return _rational(int(value))
         return self._word(value) if isinstance(value, str) else _rational(value)
@@ -221,7 +221,7 @@ class CoqProgram:
                 return False
 
     def _real(self, code: Code) -> Term:
-        """Return the Coq expression of `code`, which has at most one noise, times a number, plus numbers.
+        """Return the real expression `code` in Coq. It may add numbers to a multiple of one noise, such as 2*x + 1.
 
         Raises NotStatedError for other code.
         """

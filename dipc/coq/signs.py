@@ -29,7 +29,7 @@ class NotStatedError(Exception):
 
 
 def unit_of(exponents: Iterable[Fraction]) -> Fraction:
-    """Return the greatest positive rational of which all `exponents` are whole multiples; 1 if all are 0."""
+    """Return the greatest positive rational of which each of `exponents` is an integer multiple; 1 if all are 0."""
     known = [q for q in exponents if q]
     whole = lcm(*(q.denominator for q in known))
     common = gcd(*(int(q * whole) for q in known))
@@ -38,7 +38,11 @@ def unit_of(exponents: Iterable[Fraction]) -> Fraction:
 
 @dataclass(frozen=True)
 class CoqRange:
-    """An interval of t or eps within (0, inf). If `upper` is None, the interval is unbounded."""
+    """An interval within (0, inf), of the values of a variable such as eps.
+
+    It reaches from `lower` to `upper`, which is None if the interval is unbounded. The ends belong to the interval if
+    `lower_closed` and `upper_closed` are true.
+    """
 
     lower: Fraction
     upper: Fraction | None
@@ -69,7 +73,7 @@ class CoqRange:
 class CoqSum:
     """The function Σ c * t^k * exp (-(j * t)) of t, where `items` lists the pairs ((k, j), c).
 
-    The least j is 0, and all c are whole and coprime.
+    The least j is 0, and all c are integers without a common divisor. The variable t is a positive multiple of eps.
     """
 
     items: tuple[tuple[tuple[int, int], int], ...]
@@ -126,7 +130,7 @@ class CoqSum:
         return sum((c * t**k for (k, _), c in self.items), Fraction(0))
 
     def clear_at(self, t: float, least: float) -> bool:
-        """Return True if the sum's floating-point value at `t` exceeds `least` by more than the rounding error."""
+        """Return True if the floating-point value at `t` exceeds `least` by more than the rounding error."""
         try:
             terms = [c * t**k * exp(-j * t) for (k, j), c in self.items]
         except OverflowError:
@@ -142,10 +146,11 @@ class CoqSum:
 
 
 def prove_positive(name: str, value: CoqSum, where: CoqRange, hints: Sequence[Fraction]) -> list[str]:
-    """Return Coq lines that define the sum `value` as NAME_l and prove NAME : forall t, where t -> 0 < ev NAME_l t.
+    """Return Coq lines that define the sum `value` as NAME_l, and prove that it is positive for all t in `where`.
 
-    NAME is the argument `name`, and `where` the range of t. `hints` are values of t at which the certificate cuts the
-    range. Raises NotStatedError if no cuts are found.
+    NAME is the argument `name`, which is also the name of the lemma: forall t in the range, 0 < ev NAME_l t, where ev
+    evaluates a sum. `hints` are values of t at which the certificate cuts the range. Raises NotStatedError if no way to
+    cut the range into provable parts is found.
     """
     lines = [f"Definition {name}_l : list term := {value}."]
     goal = f"Lemma {name} : forall t, {where.text('t')} -> 0 < ev {name}_l t."

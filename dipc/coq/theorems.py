@@ -195,9 +195,10 @@ class _Rows:
 
     @staticmethod
     def write(part: Document, prefix: str, known: Mapping[int, _Obligation], budget: Budget) -> _Rows:
-        """Write the rows of `part` whose obligations are in `known`, by index; all names begin with `prefix`.
+        """Write the program of the document `part`, and a theorem about each of its rows, if possible.
 
-        Charges its work to `budget`.
+        The row's obligation must be in `known`, which has obligations by index. All names in the Coq text begin with
+        `prefix`. Charges its work to `budget`.
         """
         rows = [row for row in part.data.get("rows", ()) if row.get("obligation") is not None]
         ranged = sum("ranges" in row for row in part.data.get("rows", ()))
@@ -231,11 +232,11 @@ class _Rows:
 def _row(
     name: str, row: Mapping[str, Any], program: CoqProgram, theorem: Theorem, known: Mapping[int, _Obligation]
 ) -> list[str]:
-    """Return the theorem `name` about the probability of the right answer of `row`, which uses the row's obligation.
+    """Return the theorem `name` about the probability of the right answer of `row`, proved with the row's obligation.
 
-    `program` is the program in Coq, and `theorem` as the checker reads it. If the obligation states only that 1 -
-    beta <= 0, the theorem states the value of the probability. Raises NotStatedError, also for an obligation that is
-    not in `known`, and NotDerived.
+    `program` is the program in Coq, `theorem` the program as the checker reads it, and `known` has the obligations by
+    index. If the obligation says only that 1 - beta <= 0, the theorem states the value of the probability instead.
+    Raises NotDerived, and raises NotStatedError if the row's obligation is not in `known`.
     """
     obligation = known.get(row["obligation"])
     if obligation is None:
@@ -251,10 +252,10 @@ def _row(
 
 
 def _equation(name: str, program: str, event: str, value: Closed, written: str | None = None) -> list[str]:
-    """Return the lemma or theorem `name` that the probability of `event` under `program` is the closed form `value`.
+    """Return a Coq statement `name`, with its proof: the probability of `event` under `program` is `value`.
 
-    It is a lemma if a Coq term `written` is given for the right side; without one, it is a theorem, with the closed
-    form as people read it. Raises NotStatedError if the closed form is a quotient.
+    Without `written` it is a theorem, in which the closed form `value` is written out. With `written`, a Coq term equal
+    to `value`, it is a lemma with this term on the right side. Raises NotStatedError if the closed form is a quotient.
     """
     if value[1] != ONE:
         raise NotStatedError("its probability is a quotient")
@@ -277,8 +278,8 @@ def _equation(name: str, program: str, event: str, value: Closed, written: str |
 class _Factor:
     """A factor `function` of a numerator or denominator, with its `multiplicity`.
 
-    `sign` is its sign as the certificate states it, or None. `hints` are the ends of the pieces in the proof of the
-    sign.
+    `sign` is its sign as the certificate states it, or None. `hints` are the values of eps at which the certificate's
+    proof of the sign cuts the interval.
     """
 
     function: Ring
@@ -479,10 +480,11 @@ class _Obligation:
     def _cell(
         self, lemma: str, interval: int, arm: tuple[int, int], stated: object, evidence: Any, where: CoqRange
     ) -> None:
-        """Write a lemma, named `lemma`, that Pr + a - 1 >= 0 on the cell `where` of the obligation's `interval`.
+        """Write a lemma, named `lemma`, that Pr + a - 1 >= 0 on `where`, a part of the interval number `interval`.
 
-        The function Pr + a - 1 is `stated` in the certificate with the `evidence`. The indices `arm` give a: an
-        argument of the minimum in beta, and one of the maximum in it.
+        Beta is a minimum of maxima. `arm` is (index of an argument of the minimum, index of an argument a of its
+        maximum). `stated` is the function Pr + a - 1 as JSON of the certificate, and `evidence` its factors with the
+        proofs of their signs.
         """
         place, number_of_arm = arm
         value, beta, function = self.value, self.arms[place][number_of_arm], read_closed(stated)
