@@ -91,7 +91,10 @@ class RationalFunction:
         return RationalFunction.reduced(self.numerator * other.denominator, self.denominator * other.numerator)
 
     def inverse(self) -> RationalFunction:
-        """Return a multiple of 1/f with leading coefficients 1, for this function f. Raises ZeroDivisionError for 0."""
+        """Return 1/f up to a constant factor, for this function f; both leading coefficients of the result are 1.
+
+        Raises ZeroDivisionError if f is 0.
+        """
         leading = self.numerator[self.numerator.degree()]
         return RationalFunction.reduced(self.denominator, self.numerator / leading)
 
@@ -147,9 +150,9 @@ class RationalFunction:
         return bool(sign_from(self.denominator, start)) and (not slope or sign_from(slope, start, zero=True) > 0)
 
     def text(self, name: str, what: str = "eps") -> str:
-        """Return this multiple of `what` as people write it, with `name` for m: eps/(2*m), (3*m + 1)*eps/2.
+        """Return the product of this function and `what` as people write it, such as eps/(2*m) or (3*m + 1)*eps/2.
 
-        If `what` is empty, return the multiple alone: (m + 1)/2.
+        `name` is printed for m. If `what` is empty, only the function is printed: (m + 1)/2.
         """
         if self.is_zero():
             return "0"
@@ -191,10 +194,10 @@ _ONE: Polynomial = flint.fmpq_poly([1])
 
 
 def sign_from(polynomial: Polynomial, start: int, *, zero: bool = False) -> int:
-    """Return 1 or -1 if `polynomial` is proved to have this sign for all m from `start` on, else 0.
+    """Return 1 or -1 if `polynomial` is proved to have this sign for all m >= `start`, and 0 without a proof.
 
     The proof is that all its coefficients in powers of (m - `start`) have this sign. With `zero` the polynomial may be
-    0 at the start.
+    0 at m = `start`.
     """
     coefficients = shifted(polynomial, start)
     if not coefficients or not (zero or coefficients[0]):
@@ -230,7 +233,10 @@ Summands = dict[Factors, RationalFunction]
 
 
 class OtherScale(NotUniform):
-    """Raised if the exponent of an expression has a multiple of eps that depends on m; another unit may fit."""
+    """Raised if an exponent such as eps/m contains m, which another unit in place of eps may avoid.
+
+    `rate` is the multiple of eps in this exponent, a function of m.
+    """
 
     def __init__(self, reason: str, rate: RationalFunction) -> None:
         super().__init__(reason)
@@ -239,9 +245,10 @@ class OtherScale(NotUniform):
 
 @frozen
 class InNumber:
-    """An evaluator of expressions for every m, the value of `parameter`.
+    """An evaluator that writes an expression as a sum of terms in e and in the constant `parameter`, called m.
 
-    `what` names the expression in messages, and `names` has the known values of names. eps is `scale` times the unit e.
+    The variable e replaces eps: eps = `scale`·e, where `scale` is a function of m such as m itself. `what` describes
+    the expression in error messages. `names` maps the names that may occur in the expression to their values.
     """
 
     what: str
@@ -252,9 +259,9 @@ class InNumber:
     divisors: list[RationalFunction] = field(default_factory=list)
 
     def value(self, tree: ast.Expr) -> Summands:
-        """Return the value of `tree` as a sum of terms in m and e; raise NotUniform if it is not such a sum.
+        """Return the value of `tree` as a sum of terms in m and e, where eps = scale·e.
 
-        Raises OtherScale if it may be such a sum in another unit.
+        Raises NotUniform if it is not such a sum, and OtherScale if it may become one with another scale.
         """
         match tree:
             case ast.Number(value=number):
@@ -283,10 +290,10 @@ class InNumber:
                 raise self._refused()
 
     def lesser(self, tree: ast.Expr, start: int) -> Summands:
-        """Return the value of an expression that is at most `tree` everywhere, for m from `start` on.
+        """Return a lower bound of `tree` for all m >= `start`, as a sum of terms in m and e.
 
-        The expression is `tree` without summands that are at least 0 and may need another unit. Raises NotUniform if
-        it is not a sum of terms in m and e, and OtherScale if it may be one in another unit.
+        Summands of `tree` that are proved to be at least 0 are left out if they would need another scale of eps. Raises
+        NotUniform if the rest is not such a sum, and OtherScale if it may become one with another scale.
         """
         total: Summands = {}
         for term in summands_of(tree):
@@ -308,7 +315,7 @@ class InNumber:
         return found.nonnegative and found.continuous
 
     def require_divisors(self, start: int) -> None:
-        """Raise NotUniform if some divisor in `divisors` may be 0 for an m from `start` on."""
+        """Raise NotUniform if some divisor in `divisors` may be 0 for an m >= `start`."""
         for divisor in self.divisors:
             if not divisor.has_sign_from(start):
                 raise NotUniform(f"{self.what} divides by something that may be 0 for some `{self.parameter}`")
@@ -371,12 +378,12 @@ class InNumber:
 
 
 def constant(value: Fraction) -> Summands:
-    """Return the number `value` as a sum."""
+    """Return the number `value` as a sum with at most one term."""
     return {(): RationalFunction.constant(value)} if value else {}
 
 
 def summands(value: Parametric) -> Summands | None:
-    """Return `value`, a polynomial in unknowns without eps, as a sum of terms; None for another function."""
+    """Return `value` as a sum of terms if it is a polynomial in its unknowns without eps; otherwise None."""
     if value.denominator != ExpPoly.ONE:
         return None
     total: Summands = {}
@@ -388,10 +395,10 @@ def summands(value: Parametric) -> Summands | None:
 
 
 def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool = False) -> dict[int, Parametric]:
-    """Return the coefficients of `tree` by power of (m - `start`), as functions of e, found by `evaluation`.
+    """Return `tree` as a polynomial in m - `start`: a mapping from each power to its coefficient, a function of e.
 
-    With `lesser` they belong to an expression that is at most `tree` everywhere. Raises NotUniform unless the
-    expression is a polynomial for all m from `start` on.
+    `evaluation` evaluates `tree`; it also defines e, a variable in place of eps. With `lesser` the polynomial is a
+    lower bound of `tree`. Raises NotUniform unless the value is such a polynomial for all m >= `start`.
     """
     terms = evaluation.lesser(tree, start) if lesser else evaluation.value(tree)
     evaluation.require_divisors(start)
@@ -420,7 +427,10 @@ def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool
 
 
 def rate_of(evaluation: InNumber, tree: ast.Expr) -> RationalFunction:
-    """Return the rate `tree` as a multiple of eps, by `evaluation`. Raises NotUniform if it is not such a multiple."""
+    """Return the function of m by which eps is multiplied in the rate `tree`; `evaluation` evaluates `tree`.
+
+    Raises NotUniform if `tree` is not such a multiple of eps.
+    """
     match list(evaluation.value(tree).items()):
         case [((("eps", 1, r),), ratio)] if not r:
             return ratio

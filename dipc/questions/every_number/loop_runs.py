@@ -61,13 +61,15 @@ Key = tuple[object, ...]
 
 @frozen
 class LoopSide:
-    """The program, or its ideal: the place of its loop, and the scalars that are live at the loop's head or end.
+    """The unrolled loop of a program, or of its ideal, and the scalars that matter at its heads.
 
-    The loop is unrolled into `count` iterations of `width` instructions each, from the label `start` on. `scalars`
-    are all slots that are no array elements, and `live` those of them that may be read after a head.
+    `flow` is the program with this loop. The loop is unrolled into `count` iterations of `width` instructions each, and
+    begins at the label `start`. `scalars` are all slots that are not array elements. `live` are those scalars that some
+    statement after a head may read.
 
-    Each iteration changes the set of live scalars in the same way: for each scalar, it adds it, removes it, or leaves
-    it. A scalar that is live before one iteration is live before each of them.
+    Each iteration changes the set of scalars that are read later in the same way: for each scalar, the iteration adds
+    it, removes it or leaves it alone. A scalar that is read after the start of one iteration is therefore read after
+    the start of each of them.
     """
 
     flow: Flow
@@ -94,9 +96,10 @@ N = TypeVar("N")
 
 @frozen
 class Automaton(Generic[S]):
-    """All steps of runs of the loop: to its first head, from each head through an iteration, and from each to the exit.
+    """The steps that runs of the loop can take, from head to head.
 
-    The `endings` of a head are its steps if the loop ends there.
+    `before` are the steps from the program's start to the first head. `iterations` has at index h the steps from head h
+    through one iteration. `endings` has at index h the steps from head h to the program's exit, if the loop ends there.
     """
 
     before: tuple[S, ...]
@@ -107,9 +110,10 @@ class Automaton(Generic[S]):
 class LoopRuns(Generic[N, S]):
     """The runs of one loop, from head to head.
 
-    A *node* is a head with what a question needs to know about its runs, and a *step* leads from one node to the
-    next. Invariant: nodes with the same key have the same later iterations. If a question does not depend on the
-    means of noises carried from one iteration to a later one, these means may be inputs of the earlier iteration.
+    A *node* is a head with what a question needs to know about its runs, and a *step* leads from one node to the next.
+    The *key* of a node has the values that later iterations can read. Invariant: nodes with the same key have the same
+    later iterations. If `_keeps_means` is False, keys leave out the means of noises drawn in earlier iterations, which
+    may then contain inputs.
     """
 
     _keeps_means: ClassVar[bool] = True
@@ -141,7 +145,7 @@ class LoopRuns(Generic[N, S]):
     def automaton(self) -> Automaton[S]:
         """Return all steps that runs can take.
 
-        Raises NotUniform with the reason if the loop is not covered, TooFew if the program has too few iterations, and
+        Raises NotUniform if the method does not apply to the loop, TooFew if the loop was unrolled too few times, and
         LimitReached past one of the program's limits.
         """
         require_defined(self._own, self._finite, self._limits.states, self._entries, means=self._keeps_means)
@@ -175,7 +179,7 @@ class LoopRuns(Generic[N, S]):
         return key_of(self._own, state, means=self._keeps_means)
 
     def _number(self, key: Key, node: N, iteration: int) -> int:
-        """Return the index of the head with this `key`, which `node` reaches before `iteration`.
+        """Return the index of the head with this `key`; `node` is this head, reached before the given `iteration`.
 
         A new head gets the next index, and is explored later.
         """
@@ -204,9 +208,9 @@ class LoopRuns(Generic[N, S]):
         return name if bracket and name in self._arrays else None
 
     def _is_at(self, slot: int, iteration: int | None) -> bool:
-        """Return True if `slot` is an array element at the index of `iteration`.
+        """Return True if `slot` is an array element whose index is that of the given `iteration`, counted from 0.
 
-        The iteration -1 stands for the index before the first one.
+        The iteration -1 means the index before the first one.
         """
         array = self._array_of(slot)
         index = None if iteration is None else iteration + self.low
@@ -218,10 +222,10 @@ class TooFew(Exception):
 
 
 def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> LoopSide:
-    """Return the place of `loop`, unrolled for `count` iterations of equally many instructions, in `flow`.
+    """Return the unrolled loop that was written at `loop` in the text, with the scalars that matter at its heads.
 
-    `loop` is the loop's text. `arrays` are the names of the arrays with an element for each iteration. Raises
-    NotUniform if the iterations differ in the number of instructions.
+    `flow` is the program, in which the loop is unrolled `count` times. `arrays` are the names of the arrays with an
+    element for each iteration. Raises NotUniform if the iterations differ in the number of instructions.
     """
     program = flow.program
     labels = [
@@ -242,9 +246,10 @@ def side_of(flow: Flow, loop: Span, count: int, arrays: frozenset[str]) -> LoopS
 
 
 def steps(flow: Flow, state: State, taken: Callable[[Edge], bool] | None = None) -> list[State]:
-    """Return the states to which one instruction of `flow` leads from `state`; raise NotUniform if it fails.
+    """Return the states to which one instruction leads from `state`.
 
-    Edges of the flow that `taken` does not accept are left out.
+    `flow` is the program. If `taken` is given, only edges that it accepts are followed. Raises NotUniform if the
+    instruction fails.
     """
     try:
         return [after.state for after in step(flow, state) if taken is None or taken(after.edge)]
@@ -253,25 +258,25 @@ def steps(flow: Flow, state: State, taken: Callable[[Edge], bool] | None = None)
 
 
 def stripped(state: State) -> State:
-    """Return `state` without constraints on noises and inputs.
+    """Return `state` without its constraints on noises and inputs.
 
-    Bounds found with it are valid, because without constraints there are only more runs and terms.
+    Runs that continue from the result include those that continue from `state`. Upper bounds of the error remain valid.
     """
     return replace(initial_state(state.label, state.values), noises=state.noises)
 
 
 def entered(state: State, entry: Mapping[int, Value]) -> State:
-    """Return `state` with the values `entry` of some input slots."""
+    """Return `state` with input slots set to the values in `entry`."""
     for slot, value in entry.items():
         state = state.assign(slot, value, state.label)
     return state
 
 
 def key_of(side: LoopSide, state: State, *, means: bool = True) -> Key:
-    """Return the values in `state` that later iterations of `side` may read, with noises numbered as they occur.
+    """Return a key of `state`: the values that later iterations of the loop `side` may read.
 
-    With `means` the key includes the means of these noises. Raises NotUniform for a value that depends on the inputs
-    of one iteration.
+    Two states whose values differ only in the names of noises have the same key. With `means` the key includes the
+    means of the noises. Raises NotUniform for a value that depends on the inputs of one iteration.
     """
     numbers: dict[int, int] = {}
     parameters: list[object] = []
@@ -298,7 +303,7 @@ def key_of(side: LoopSide, state: State, *, means: bool = True) -> Key:
 
 
 def plain_value(value: SlotValue) -> object:
-    """Return `value` in a form in which true differs from the number 1."""
+    """Return `value` as a key for comparisons, in which True and the number 1 differ."""
     return isinstance(value, bool), value
 
 
@@ -310,11 +315,12 @@ def require_defined(
     *,
     means: bool = True,
 ) -> None:
-    """Raise NotUniform unless every run of the program, for every m, stays inside its domains.
+    """Raise NotUniform unless every run of the program, for every m, assigns only values inside the domains.
 
-    `side` has the program's loop, `finite` the values of the finite inputs outside of it, and `entries` those of each
-    iteration. With `means`, heads whose noises have different means differ. Also raises TooFew if the program has too
-    few iterations, and LimitReached past `states` states.
+    `side` is the program's unrolled loop. `finite` has the values of the finite inputs outside the loop, by slot.
+    `entries` has for each iteration the possible values of its own finite inputs. With `means`, two heads differ if
+    their noises have different means. Raises TooFew if the loop was unrolled too few times, and LimitReached past
+    `states` states.
     """
     flow, end = side.flow, side.count
     heads = {side.head(iteration): iteration for iteration in range(end)}
@@ -360,10 +366,11 @@ _ONE = Fraction(1)
 
 
 def failure_decay(event: Event, rate: Callable[[Fraction], Fraction]) -> Fraction | None:
-    """Return the rate r at which Pr[not `event`] decays like e^{-r·t} for large t, or None if it is 0.
+    """Return the rate r at which Pr[not `event`] decays like e^{-r·t} for large t, or None if the event cannot fail.
 
-    `rate` gives the rate of each noise. For the event A·N + s >= 0, the rate r is the least s·rate/|a| over the noises
-    with the coefficient a that can be so far on the wrong side. Raises Undecided for noises with other tails.
+    Here t multiplies eps and all margins: for A·N + s >= 0, r is the least s·rate/|a| over the noises whose tail can
+    make the constraint fail, where a is the noise's coefficient. `rate` turns the rate of a noise into the one to use.
+    Raises Undecided for noises without exponential tails.
     """
     result = []
     for side in event.constraints:
@@ -379,10 +386,11 @@ def failure_decay(event: Event, rate: Callable[[Fraction], Fraction]) -> Fractio
 def outcome_event(
     form: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
 ) -> Event | None:
-    """Return the event that `form` >= 0 at all inputs behind `facets`; None if it can fail even if all noise is 0.
+    """Return the event `form` >= 0, with the least value of its input part over all inputs that satisfy `facets`.
 
-    The constant of its half-space is the margin by which the outcome holds without noise. `noises` are those of the
-    form, and `distances` the claim's.
+    The constant of the event's half-space is this least value, and the noises of the event have mean 0. `noises` are
+    those that may occur in `form`, and `distances` are the claim's. The result is None if `form` >= 0 can fail without
+    noise.
     """
     coefficients, used, slack = _centered(form, noises)
     margin = _margin(slack, 0, facets, distances)
@@ -394,10 +402,10 @@ def outcome_event(
 def ball(
     value: Affine, center: Affine, noises: Sequence[NoiseVar], facets: Sequence[Moving], distances: ClaimedDistances
 ) -> tuple[Event, ...] | None:
-    """Return the terms for |`value` - `center`| <= gamma for inputs behind `facets`, empty if `value` has no noise.
+    """Return events whose occurrence implies |`value` - `center`| <= gamma for all inputs that satisfy `facets`.
 
-    `noises` are those of the two forms, and `distances` the claim's. The result is None if the inequality can fail
-    even if all noise is 0.
+    The result is empty if neither form contains noise, and None if the inequality can fail without noise. `noises` are
+    those that may occur in the two forms, and `distances` are the claim's.
     """
     coefficients, used, off = _centered(value - center, noises)
     above, below = _margin(off, 1, facets, distances), _margin(-off, 1, facets, distances)
@@ -410,9 +418,10 @@ def ball(
 
 
 def _centered(form: Affine, noises: Sequence[NoiseVar]) -> tuple[Terms, tuple[Noise, ...], Affine]:
-    """Return (coefficients in `form` of its noises among `noises`, these noises with mean 0, the rest of `form`).
+    """Split `form` into its noises around 0 and a part that only depends on inputs.
 
-    The rest includes the means.
+    Return (the coefficients of the noises, these noises with mean 0, the part over inputs). The part over inputs
+    includes the means of the noises. `noises` are those that may occur in `form`.
     """
     by_id: Mapping[int, NoiseVar] = {noise.id: noise for noise in noises}
     over = centered(form, {noise.id: noise.mean for noise in noises})
@@ -439,9 +448,10 @@ _BARE = "an output may have no value at the end"
 
 @frozen
 class AgreeingStep:
-    """An iteration, or the statements after the loop: program and ideal agree if the events of the `terms` occur.
+    """A step of a run: an iteration, or the statements before or after the loop.
 
-    `goal` is the index of the next head, None for the exit.
+    Program and ideal agree in this step if all events in `terms` occur. `goal` is the index of the head that the step
+    leads to, or None if it leads to the exit.
     """
 
     goal: int | None
@@ -596,10 +606,11 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         return facets(region, (), self._metric, outside, fixed=self._is_finite and alone)[: len(guards)]
 
     def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Event]:
-        """Return the one of `successors` that a comparison in `state` would lead to if all noise were 0, and its term.
+        """Return (successor, event): the one of `successors` reached without noise, and when noise leads to it, too.
 
-        The term is the event that noise does not change the outcome. The proof uses the half-spaces `moving` of the
-        inputs. Raises NotUniform if the half-spaces do not determine the outcome without noise.
+        `state` compares noisy values. The event is that the noise leaves the outcome of this comparison as it is
+        without noise, for all inputs that satisfy `moving`. Raises NotUniform if `moving` does not determine the
+        outcome without noise.
         """
         best: tuple[State, Event] | None = None
         static = [Moving(guard.form, _ZERO) for guard in state.guards.items]
@@ -626,10 +637,11 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
     def _compared(
         self, program: State, ideal: State, guards: Sequence[Constraint], pairs: Sequence[tuple[int, int]]
     ) -> list[Event]:
-        """Return the terms under which outputs of `program` and of `ideal` are near, for each pair of slots in `pairs`.
+        """Return events under which outputs of `program` and `ideal` are equal, or within gamma if they are real.
 
-        Raises NotUniform if they would differ even if all noise were 0. `guards` are conditions on inputs under which
-        both states are reached.
+        `pairs` has, for each output to compare, its slot in the program and its slot in the ideal. `guards` are
+        conditions on inputs under which both states are reached. Raises NotUniform if the outputs would differ even
+        without noise.
         """
         terms: list[Event] = []
         moving = self._facets(guards)

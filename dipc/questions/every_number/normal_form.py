@@ -73,10 +73,10 @@ Block = tuple[ast.Statement, ...]
 
 
 def with_one_loop(program: ast.ProgramTree, number: QueryNumber, arrays: frozenset[str]) -> ast.ProgramTree:
-    """Return `program` with its loops up to m joined into one, and those of its ideal into another.
+    """Return `program` with its loops up to m joined into one loop; the loops of its ideal are joined, too.
 
-    `number` is m, and `arrays` are the names of the arrays up to m. The program is unchanged if it and its ideal have
-    at most one loop each. Raises NotUniform if the loops depend on each other.
+    `number` is m, and `arrays` are the names of the arrays whose last index is m. The program is unchanged if it has at
+    most one loop up to m, and its ideal, too. Raises NotUniform if the loops depend on each other.
     """
     names = _fresh(program)
     own = tuple(declaration for declaration in program.declarations if isinstance(declaration, ast.VariableDecl))
@@ -133,7 +133,7 @@ class _Fusion:
                 )
                 self.variables += (flag,)
                 going_on = ast.Unary(ast.UnaryOp.NOT, ast.Name(flag.declarators[0].name))
-                own_body = _withoutexits(other.body, flag.declarators[0].name)
+                own_body = _without_exits(other.body, flag.declarators[0].name)
                 other = replace(other, body=(ast.If(going_on, own_body, ()),))
                 after = (ast.If(going_on, after, ()),) if after else ()
                 if any(self._is_loop(statement) for statements in after for statement in walk(statements)):
@@ -146,7 +146,11 @@ class _Fusion:
         return isinstance(statement, ast.For) and mentions(statement.high, self.number.parameter)
 
     def _with_own_variables(self, left: Block, right: Block) -> Block:
-        """Return `right` with new variables in place of those in `left` that `right` writes before it reads them."""
+        """Return the statements `right`, with new variables where they would overwrite variables of `left`.
+
+        A variable gets a new name in `right` if `left` uses it and `right` always writes it before reading it. The new
+        variables are added to `variables`.
+        """
         for declaration in self.variables:
             for declarator in declaration.declarators if declaration.role is ast.Role.VAR else ():
                 name = declarator.name
@@ -195,15 +199,18 @@ def writes(tree: object, name: str) -> bool:
 
 
 def may_read(block: Sequence[ast.Statement], name: str) -> bool:
-    """Return True if `block` can read the scalar `name` before it writes it.
+    """Return True if `block` can read the scalar `name` before it writes `name`.
 
-    A loop up to m is executed at least once.
+    Each loop in `block` is assumed to run at least once.
     """
     return _first(block, name)[0]
 
 
 def _first(block: Sequence[ast.Statement], name: str) -> tuple[bool, bool]:
-    """Return (True if `block` may read the scalar `name` before writing it, True if it always writes it)."""
+    """Return (True if `block` may read the scalar `name` before writing it, True if `block` always writes it).
+
+    A block that always ends in an `exit` counts as one that always writes.
+    """
     for statement in block:
         match statement:
             case ast.Assign(target=target, value=value):
@@ -234,8 +241,11 @@ def exits(tree: object) -> bool:
     return any(isinstance(node, ast.ExitStatement) for node in walk(tree))
 
 
-def _withoutexits(block: Block, flag: str) -> Block:
-    """Return `block` with `flag` set to true in place of each exit; no statement after it is executed."""
+def _without_exits(block: Block, flag: str) -> Block:
+    """Return `block` with `flag` <- true in place of each `exit`, and `if not flag` around all later statements.
+
+    Raises NotUniform if a loop contains an `exit`.
+    """
     for position, statement in enumerate(block):
         if not exits(statement):
             continue
@@ -244,9 +254,11 @@ def _withoutexits(block: Block, flag: str) -> Block:
             case ast.ExitStatement():
                 return (*head, ast.Assign(ast.Name(flag), ast.Truth(value=True)))
             case ast.If(then=then, otherwise=otherwise):
-                branches = replace(statement, then=_withoutexits(then, flag), otherwise=_withoutexits(otherwise, flag))
+                branches = replace(
+                    statement, then=_without_exits(then, flag), otherwise=_without_exits(otherwise, flag)
+                )
                 going_on = ast.Unary(ast.UnaryOp.NOT, ast.Name(flag))
-                later = (ast.If(going_on, _withoutexits(rest, flag), ()),) if rest else ()
+                later = (ast.If(going_on, _without_exits(rest, flag), ()),) if rest else ()
                 return (*head, branches, *later)
         raise NotUniform("there is more than one loop", statement.span)
     return block
@@ -257,9 +269,10 @@ def _renamed(block: Block, name: str, other: str) -> Block:
 
 
 def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.ProgramTree, ast.ProgramTree] | None:
-    """Return `program` with only its selection loop and that of its ideal, and `program` with the rest.
+    """Split `program` into two programs: one selects the query with the greatest or least value, one does all the rest.
 
-    The loops end at the constant `parameter`. The result is None if the program has no such parts.
+    The ideal is split in the same way. The selection is a loop up to the constant `parameter`. The result is None if
+    there is no such loop, or if it shares variables with other statements.
     """
     ideal = program.ideal
     if ideal is None:
@@ -281,9 +294,10 @@ def separate_parts(program: ast.ProgramTree, parameter: str) -> tuple[ast.Progra
 
 
 def _selections(body: Block, parameter: str, outputs: set[str]) -> Iterator[tuple[str, Block, Block]]:
-    """Yield (answer, its loop, all other statements) for each selection loop of `body` with no variable in the rest.
+    """Yield (answer, its loop, all other statements) for each selection of a greatest or least query in `body`.
 
-    The loop ends at the constant `parameter`. A loop that writes one of `outputs` besides its answer is left out.
+    The answer is the output that the loop sets to an index up to the constant `parameter`. Only loops that share no
+    variables with the other statements are yielded. A loop that writes another of `outputs` is left out, too.
     """
     for position in range(len(body) - 1):
         before, alone, after = body[:position], body[position : position + 2], body[position + 2 :]
@@ -326,11 +340,12 @@ T = TypeVar("T")
 
 @frozen
 class LoopText:
-    """A program whose indices end at m, the value of the parameter, with marks in place of rates that depend on m.
+    """A program in normal form: loops and arrays that depend on m end at m itself if possible, and no rate contains m.
 
-    `program` is the given program, and `tree` its normal form. `rates` has the rates by mark, None if no rate depends
-    on m. `source` is the text from which the tree was parsed, None for a tree that was built. Outputs that
-    hold an index have become arrays; `refused` has the reason for each that could not.
+    `program` is the given program, `number` its constant m, and `tree` its normal form. A rate that depends on m is
+    replaced by a number, its mark; `rates` lists the rates by mark, and is None if no rate depends on m. `source` is
+    the text that `tree` was parsed from, or None if there is no such text. An output whose value is an index is
+    replaced by an array, if possible; if not, `refused` maps the name of the output to the reason.
     """
 
     program: Program
@@ -342,9 +357,10 @@ class LoopText:
 
     @staticmethod
     def from_program(program: Program, parameter: str, *, privacy: bool = False) -> LoopText:
-        """Return the normal form of `program` for the constant `parameter`. Raises NotUniform for rates not covered.
+        """Return the normal form of `program`, where the constant `parameter` is m.
 
-        For `privacy` the ideal, the metric and the claim of the program are left out.
+        For `privacy` the ideal, the metric and the claim of the program are left out. Raises NotUniform for a rate that
+        is not eps times a quotient of polynomials in m.
         """
         core = program.core
         own = parse(core.source)
@@ -360,25 +376,31 @@ class LoopText:
         return LoopText(program, number, result[0], result[1], None, refused)
 
     def with_tree(self, tree: ast.ProgramTree) -> LoopText:
-        """Return this text with the program `tree`."""
+        """Return this normal form with `tree` as its program."""
         return self if tree == self.tree else replace(self, tree=tree, source=None)
 
     def with_one_loop(self) -> LoopText:
-        """Return this text with one loop up to m, printed and parsed again.
+        """Return this normal form with its loops up to m joined into one, printed and parsed again.
 
         Raises NotUniform if the loops cannot be joined.
         """
         return self.with_tree(with_one_loop(self.tree, self.number, parameter_arrays(self.tree, self.number))).read()
 
     def read(self) -> LoopText:
-        """Return this text with a tree that has places in a text: printed and parsed again if it was built."""
+        """Return this normal form with a tree whose nodes point to lines of a text.
+
+        A tree without `source` is printed, and the printed text is parsed.
+        """
         if self.source is not None:
             return self
         source = SourceText("<one loop>", print_program(self.tree))
         return replace(self, tree=parse(source), source=source)
 
     def explained(self, refused: NotUniform) -> NotUniform:
-        """Return `refused` with advice on the form to write, if the reason is that an index is used as a value."""
+        """Return `refused`, or a new error in its place that tells the reader what to write instead.
+
+        The new error is about an index that is used as a value, or about loops that do not end at m.
+        """
         if not isinstance(refused, IndexIsAValue):
             return _unmoved(self.tree, self.number) or refused
         if self.program.core.source.accepted is not None:
@@ -397,7 +419,10 @@ class LoopText:
         )
 
     def instance(self, number: int) -> Program:
-        """Return the program for m = `number`; raise NotUniform if it is refused. The tree must have been parsed."""
+        """Return the program with m set to `number`.
+
+        Raises NotUniform if the program is invalid for this m. The normal form must have a `source`.
+        """
         assert self.source is not None, "places in the tree are places in a text"
         try:
             return self.program.with_constants({self.number.parameter: Fraction(number)}, self.source)
@@ -406,9 +431,9 @@ class LoopText:
 
 
 def _unmoved(tree: ast.ProgramTree, number: QueryNumber) -> NotUniform | None:
-    """Return why loops of `tree` that end at `number` + c are not moved to end at `number`; None if none does.
+    """Return an error that says why the indices of `tree` cannot be shifted so that its loops end at m.
 
-    The offset c is not 0.
+    `number` is m. The result is None if every loop up to m + c has c = 0, or if no reason is found.
     """
     loops = [node for node in walk(tree.body) if isinstance(node, ast.For) and mentions(node.high, number.parameter)]
     if all(is_name(loop.high, number.parameter) for loop in loops):
@@ -451,9 +476,9 @@ def without_claim(tree: ast.ProgramTree) -> ast.ProgramTree:
 
 
 def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, int]:
-    """Return the result of `explored` with a sufficient number of iterations, at most `most`, and this number.
+    """Call `explored` with 2, 4, 8, … iterations until it does not raise TooFew; return (result, iterations).
 
-    `explored` raises TooFew for a number that is too small. Raises LimitReached.
+    Raises LimitReached if more than `most` iterations would be needed.
     """
     count = 2
     while count <= most:
@@ -465,9 +490,10 @@ def with_enough_iterations(explored: Callable[[int], T], most: int) -> tuple[T, 
 
 
 def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.ProgramTree:
-    """Return the program `tree` with indices shifted to end at m, if all of them end at m + c for one constant c.
+    """Return `tree` with its indices shifted to end at m: q[0..m-1] becomes q[1..m].
 
-    `number` is m. The program is unchanged if they do not, or if an index is used for more than naming an element.
+    `number` is m. All loops and arrays that depend on m must end at m + c for the same constant c. Otherwise, or if an
+    index has another use than naming an element, the result is `tree` unchanged.
     """
     parameter = number.parameter
     ranges = [node for node in walk(tree) if isinstance(node, ast.For | ast.Declarator | ast.Each)]
@@ -485,9 +511,10 @@ def indices_to_the_end(tree: ast.ProgramTree, number: QueryNumber) -> ast.Progra
 
 
 def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, beyond: int) -> frozenset[str]:
-    """Return the outputs of `tree` that are assigned only numbers and the loop variables `loops`, and are not read.
+    """Return the names of the outputs of `tree` that only hold indices.
 
-    Their domains end at `parameter` + `beyond`.
+    Every value assigned to such an output is a number or one of the loop variables `loops`, its domain ends at
+    `parameter` + `beyond`, and no statement reads it.
     """
     result: set[str] = set()
     for declaration in tree.declarations:
@@ -510,9 +537,10 @@ def _holding_indices(tree: ast.ProgramTree, loops: set[str], parameter: str, bey
 
 @frozen
 class _IndexShift:
-    """A shift by `by` of the indices of `arrays`, the variables of `loops` and the indices held in `holding`.
+    """The addition of `by` to all indices of a program, so that its loops and arrays end at the constant `parameter`.
 
-    Indices end at `parameter` plus a constant.
+    It changes the indices of `arrays`, the ranges of the loop variables `loops`, and the outputs `holding`, which hold
+    indices.
     """
 
     parameter: str
@@ -522,7 +550,7 @@ class _IndexShift:
     holding: frozenset[str]
 
     def is_sound(self, tree: ast.ProgramTree) -> bool:
-        """Return True if loop variables of `tree` are only array indices and values of variables in `holding`."""
+        """Return True if `tree` uses loop variables only as array indices and as values of the outputs `holding`."""
         variables = [node for node in walk(tree) if isinstance(node, ast.Name) and node.name in self.loops]
         elements = [node for node in walk(tree) if isinstance(node, ast.Element)]
         own = [node for node in elements if node.name.rstrip("'") in self.arrays]
@@ -540,7 +568,7 @@ class _IndexShift:
         return len(variables) == as_index + as_value
 
     def node(self, node: Any) -> Any:
-        """Return `node` with shifted indices, or None for a node that is no index, loop or declaration."""
+        """Return the syntax node `node` with its indices shifted, or None if it contains no index to shift."""
         match node:
             case ast.For() | ast.Each() if mentions(node.high, self.parameter):
                 moved: Any = replace(node, low=self._moved_index(node.low), high=ast.Name(self.parameter))
@@ -570,9 +598,10 @@ class _IndexShift:
 
 @frozen
 class Rates:
-    """The rates of a program as functions of m, in multiples of eps; the rate with mark n is the n-th.
+    """The rates of a program as functions of m, in multiples of eps.
 
-    `divisors` has every expression that a rate is divided by.
+    `of_marks` has at index n - 1 the rate that the mark n replaces. `divisors` has every expression that a rate is
+    divided by.
     """
 
     of_marks: tuple[RationalFunction, ...]
@@ -593,10 +622,11 @@ class Rates:
 
 
 def constants_of(tree: ast.ProgramTree, core: CoreProgram, number: QueryNumber) -> InNumber:
-    """Return an evaluator of expressions in the constants of the program `tree` and m, the `number` of queries.
+    """Return an evaluator of expressions that contain m and the constants of the program `tree`.
 
-    `core` has the values of the constants that do not depend on m. The others are left out unless they are quotients of
-    polynomials in m. The evaluator has the divisors in these quotients.
+    `number` is m. `core` has the values of the constants that do not depend on m. A constant that depends on m is known
+    to the evaluator only if it is a quotient of polynomials in m; the divisors of these quotients are in `divisors` of
+    the evaluator.
     """
     varying = (number.parameter, *number.others)
     names = {name: constant(value) for name, value in core.constants.items() if name not in varying}
@@ -612,10 +642,10 @@ def constants_of(tree: ast.ProgramTree, core: CoreProgram, number: QueryNumber) 
 
 
 def marked(tree: ast.ProgramTree, number: QueryNumber, constants: InNumber) -> tuple[ast.ProgramTree, Rates] | None:
-    """Return the program `tree` with a mark in place of each rate, and the rates by mark; None if no rate depends on m.
+    """Return (`tree` with a number, its mark, in place of each rate; the rates by mark); None if no rate depends on m.
 
-    `number` is m, and `constants` are the constants as functions of m. Raises NotUniform for a rate that is not a
-    multiple of eps by a quotient of polynomials in m.
+    `number` is m, and `constants` evaluates expressions in the program's constants. Raises NotUniform for a rate that
+    is not a multiple of eps by a quotient of polynomials in m.
     """
     noises = [node for node in walk(tree.body) if isinstance(node, ast.NoiseExpr) and node.law.scales]
     varying = (number.parameter, *number.others)

@@ -49,9 +49,9 @@ from dipc.text.program import CoreProgram
 
 
 class NotUniform(Exception):
-    """Raised if the program is not proved to be uniform or a selection.
+    """Raised if a program cannot be shown to do the same for each query, or to select one query.
 
-    `reason` is one sentence, `span` the place in the text if there is one.
+    `reason` is one sentence; `span` is the place in the text, or None.
     """
 
     def __init__(self, reason: str, span: Span | None = None) -> None:
@@ -173,9 +173,9 @@ def uniform(program: ast.ProgramTree, number: QueryNumber) -> UniformLoops:
 def require_uniform_metric(
     program: ast.ProgramTree, number: QueryNumber, arrays: frozenset[str], low: ast.Expr
 ) -> None:
-    """Raise NotUniform unless the metric of `program` is the same for each index of `arrays`, from `low` to m.
+    """Raise NotUniform unless the metric of `program` treats every index of `arrays` in the same way.
 
-    m is the `number` of queries.
+    The indices go from `low` to m, the `number` of queries.
     """
     for declaration in program.declarations:
         if not isinstance(declaration, ast.MetricDecl):
@@ -217,9 +217,9 @@ def _require_bound(type_: ast.TypeExpr, number: QueryNumber) -> None:
 
 
 def _require_index(node: object, arrays: frozenset[str], variable: str | None, reason: str) -> None:
-    """Raise NotUniform with `reason` if one of `arrays`, or a primed one, has an index in `node` other than `variable`.
+    """Raise NotUniform with `reason` if `node` has an element of one of `arrays` at an index other than `variable`.
 
-    With `variable` None each index is refused.
+    Primed arrays such as q' count as well. With `variable` None every element is refused.
     """
     for element in walk(node):
         if not isinstance(element, ast.Element) or element.name.rstrip("'") not in arrays:
@@ -276,11 +276,12 @@ def _domains(declared: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
 
 @frozen
 class SelectionLoop:
-    """A loop that selects one query of `array`, such as the largest, and assigns its index to the output `answer`.
+    """A loop that assigns to `answer` the index of the query of `array` with the greatest (or least) noisy value.
 
-    `rates` are the noise rates of the first value and of the others, None without noise. `scales` are the factors of
-    their queries, negative if the least value is selected. `first` is the least index, and `held` has the variables
-    that hold values.
+    The first value is drawn before the loop, for the index `first`; the loop draws one value for each later index.
+    Pairs have an entry for the first value and one for the later values: `rates` are the rates of their noise, or None
+    without noise, and `scales` the factors by which their queries are multiplied. Factors have a minus sign if the
+    least value is selected. `held` has the variables that hold noisy values.
     """
 
     array: str
@@ -292,14 +293,13 @@ class SelectionLoop:
 
     @property
     def is_plain(self) -> bool:
-        """True if the queries are compared without a factor, for the greatest or for the least."""
+        """True if queries are compared without a factor, apart from a minus sign for the least value."""
         return set(self.scales) in ({Fraction(1)}, {Fraction(-1)})
 
     def drawn(self, core: CoreProgram) -> tuple[tuple[Law, Fraction], tuple[Law, Fraction]]:
-        """Return the (law, rate) of the first value and of the others, as `core` draws them.
+        """Return two pairs (law, rate): for the noise of the first value, and for the noise of each later value.
 
-        `core` has the loop unrolled for at least three values. Raises NotUniform if the others differ from each
-        other.
+        `core` has the loop unrolled for at least three values. Raises NotUniform if later values have different noises.
         """
         draws = [(each.law, each.rate) for each in core.instructions if isinstance(each, SampleNoise)]
         if len(draws) < 3 or len(set(draws[1:])) > 1:
@@ -476,9 +476,9 @@ def _answer_name(then: Sequence[ast.Statement], best: str, challenger: ast.Expr,
 
 
 def _require_initial(declared: Sequence[ast.Declaration], answer: str, first: ast.Expr, parameter: str) -> None:
-    """Raise NotUniform unless `answer` is the only output `declared`, with a domain that ends at `parameter`.
+    """Raise NotUniform unless `answer` is the only output, starts at `first`, and has a domain up to `parameter`.
 
-    Its initial value must be `first`.
+    `declared` has the declarations of the program.
     """
     domains = _domains(declared)
     for declaration in declared:
