@@ -11,11 +11,10 @@ _ONE = Fraction(1)
 
 
 class Bounded(Law):
-    """A law with the support [`low`, `high`].
+    """A law of noise whose values are between `low` and `high`, both included, before its mean is added.
 
-    A shift of the whole support has no finite cost, since the density is 0 outside of [low, high]. The cost that a
-    bounded law states holds where x and x + t are in the support. factor·N has another support, so the law does not
-    scale.
+    The density is 0 outside of [low, high]. That is why the bound that `Law.shift_cost` states for the densities at x
+    and at x + t holds only where both are in [low, high].
     """
 
     takes_ends = True

@@ -16,7 +16,10 @@ _ONE = Fraction(1)
 
 
 class DiscreteLaplace(Law):
-    """The law of discrete Laplace noise, `DLap(a*eps, mean)`: integers k with mass proportional to e^{-a·eps·|k|}."""
+    """The law of discrete Laplace noise, `DLap(a*eps, mean)`: integers around an integer mean.
+
+    The mass at mean + k is proportional to e^{-a·eps·|k|}.
+    """
 
     keyword = "DLap"
     name = "discrete Laplace"
@@ -28,10 +31,12 @@ class DiscreteLaplace(Law):
         return SideRates(rate, rate)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """(q, w) with Pr[N > `reach`] <= w·e^{-q·eps} if `upward`, else Pr[N < -`reach`] <= w·e^{-q·eps}.
+        """Return (q, w) such that Pr[N > `reach`] <= w·e^{-q·eps} for every eps > 0.
 
-        With `strict` the bound holds for Pr[N >= reach], or Pr[N <= -reach], as well. Proof: with z =
-        e^{-`rate`·eps}, the masses of all k >= n add up to z^n/(1 + z) for n >= 1, and to 1/(1 + z) for n = 0.
+        The noise N has the rate `rate`·eps, its mean is not added, and `reach` >= 0. If `strict`, the bound holds for
+        Pr[N >= reach], too. `upward` makes no difference, since Pr[N < -reach] is the same by symmetry. Proof: with z =
+        e^{-rate·eps}, the masses of all k >= n add up to z^n/(1 + z) <= z^n for n >= 1, and to 1/(1 + z) <= 1 for n =
+        0.
         """
         return rate * (ceil(reach) if strict else floor(reach) + 1), _ONE
 
@@ -39,17 +44,18 @@ class DiscreteLaplace(Law):
         return LAPLACE.greatest_density(rate)
 
     def continuous_neighbour(self) -> tuple[Law, Fraction]:
-        """Return Laplace noise with this rate, and 1: the two noises have a coupling with a distance below 1.
+        """Return (the law of Laplace noise, 1): the two noises of one rate can be coupled to differ by less than 1.
 
-        Discrete Laplace noise is the difference of the floors of two exponential variables, and differs by less than 1
-        from the difference of the variables.
+        Discrete Laplace noise is the difference of the floors of two exponential variables. It differs by less than 1
+        from the difference of the variables themselves, which is Laplace noise.
         """
         return LAPLACE, _ONE
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """An upper bound of the squared total variation for all complex eps with |eps - e| <= `disk`·e, for any e > 0.
+        """An upper bound of (Σ |p(k)|)² for all complex eps with |eps - e| <= `disk`·e, for any e > 0.
 
-        Needs `disk`² < 2/3. `dipc.measure.measure` has the proof.
+        p(k) is the mass at the integer k, a complex number at complex eps, and the sum over all k is the total
+        variation. `disk`² must be less than 2/3. `dipc.measure.measure` has the proof.
         """
         assert disk**2 < Fraction(2, 3)
         return 1 / (1 - 3 * disk**2 / 2)
@@ -58,9 +64,10 @@ class DiscreteLaplace(Law):
         return rate
 
     def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
-        """Draw `size` integers with this `rate`, each the difference of two geometric draws from `draws`.
+        """Return an array of `size` random integers k, with Pr[k] proportional to e^{-`rate`·|k|}.
 
-        The integer part X of an exponential draw is geometric: Pr[X >= k] = e^{-rate·k}.
+        Each is the difference of the integer parts of two exponential draws from `draws`. The integer part X of an
+        exponential draw is geometric: Pr[X >= k] = e^{-rate·k}.
         """
         first, second = draws.exponential_pairs(size) / rate // 1
         return (first - second).astype("int64")

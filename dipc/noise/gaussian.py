@@ -18,7 +18,12 @@ _ROOT_LOW, _ROOT_HIGH = Fraction(25066, 10000), Fraction(25067, 10000)
 
 
 class Deviating(Law):
-    """A law with the standard deviation `unit`/(rate·eps), or `unit`/rate for every eps if the law is `fixed`."""
+    """A law of normal or discrete normal noise: its parameter is the standard deviation `unit`/(rate·eps).
+
+    If the law is `fixed`, it is `unit`/rate for every eps. The rate is rational and given to each method; `unit` holds
+    an irrational factor, such as √2. For discrete noise the d of masses proportional to e^{-k²/(2d²)} takes the place
+    of the standard deviation.
+    """
 
     by_deviation = True
     #: For the discrete law E[e^{t·N}] = e^{t²s²/2}·Σ e^{-(k - t·s²)²/(2s²)} / Σ e^{-k²/(2s²)}, and such a sum over all
@@ -49,13 +54,20 @@ class Deviating(Law):
         return hash((self.keyword, self.unit, self.fixed))
 
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
-        """A law of this kind and a rate that give the standard deviation `factor`/eps, or `factor` if `fixed`."""
+        """Return (law, rate) whose noise has the standard deviation `factor`/eps, or `factor` for every eps if `fixed`.
+
+        The law is of the class of this one. Its `unit` is the irrational part of the `factor`, and 1/rate the rational
+        one.
+        """
         outside, inside, rest = factor.split()
         return type(self)(Real.from_rational(inside).sqrt() * rest, fixed=fixed), 1 / outside
 
     @property
     def is_checked(self) -> bool:
-        """True if the checker knows the law: its unit must be a product."""
+        """True if the checker of certificates knows the law.
+
+        It does if `unit` is built from rationals, roots, exp and log without sums: √2·exp(1/3), but not 1 + √2.
+        """
         return self.unit.is_product
 
     def scale_text(self, rate: Fraction) -> str:
@@ -77,15 +89,19 @@ class Deviating(Law):
         return rate if self.fixed else rate * eps
 
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
-        """A lower and an upper bound of the standard deviation for this `rate`, in multiples of 1/eps.
+        """Return (lower, upper), rational bounds of the standard deviation for this `rate`, in multiples of 1/eps.
 
-        If the law is fixed, they bound the deviation itself.
+        If the law is fixed, the standard deviation does not depend on eps, and the bounds are bounds of it as it is.
         """
         low, high = self.unit.enclosure()
         return low / rate, high / rate
 
     def greatest_density(self, rate: Fraction) -> Fraction:
-        """An upper bound of the density of eps·N for this `rate`, from 1/√(2π) < 2/5."""
+        """An upper bound, for this `rate` and every eps > 0, of the density of eps·N, for the noise N.
+
+        Raises Missing if the law is fixed. The proof is that 1/√(2π) < 2/5. For discrete noise the bound is for normal
+        noise N of the same standard deviation.
+        """
         if self.fixed:
             self._lacks("a density that scales with eps")
         return Fraction(2, 5) / self.deviation(rate)[0]
@@ -96,7 +112,7 @@ def _restore(law: type[Deviating], unit: Real, fixed: bool) -> Law:
 
 
 class Gaussian(Deviating):
-    """The law of Gaussian noise, `Gauss(s/eps, mean)` or `Gauss(s, mean)` with the standard deviation s/eps or s."""
+    """The law of Gaussian noise, `Gauss(s/eps, mean)` or `Gauss(s, mean)`: s/eps or s is the standard deviation."""
 
     keyword = "Gauss"
     name = "Gaussian"
@@ -124,9 +140,9 @@ class Gaussian(Deviating):
 
 
 class DiscreteGaussian(Deviating):
-    """The law of discrete Gaussian noise, `DGauss(s/eps, mean)` or `DGauss(s, mean)`.
+    """The law of discrete Gaussian noise, `DGauss(s/eps, mean)` or `DGauss(s, mean)`: integers around an integer mean.
 
-    The mass at an integer i is proportional to exp(-(i - mean)²/(2·d²)) for the parameter d = s/eps or d = s.
+    The mass at an integer i is proportional to exp(-(i - mean)²/(2·d²)), where d is s/eps or s.
     """
 
     keyword = "DGauss"
@@ -143,7 +159,9 @@ class DiscreteGaussian(Deviating):
         return self.unit
 
     def continuous_neighbour(self) -> tuple[Law, Fraction]:
-        """Return normal noise N' with this deviation s, and 3/2: N and N' have a coupling with a distance below 3/2.
+        """Return (the law of normal noise, 3/2): the two noises of one rate can be coupled to differ by less than 3/2.
+
+        Let N be the discrete noise with the parameter s, and N' normal noise with the standard deviation s.
 
         1. Let g(x) = e^{-x²/(2s²)}. The sum of all g(k) is between √(2π)·s (Poisson summation) and 1 + √(2π)·s.
         2. For m >= 1 the sum of g(k) over k >= m is at most ∫ g from m - 1 on, so Pr[N >= m] <= Pr[N' >= m - 1].
@@ -154,10 +172,11 @@ class DiscreteGaussian(Deviating):
         return Gaussian(self.unit, fixed=self.fixed), Fraction(3, 2)
 
     def central_mass(self, rate: Fraction, reach: int) -> tuple[Quotient, Quotient] | None:
-        """A lower and an upper bound of Pr[|N| <= `reach`] for this `rate`, as functions of eps.
+        """Return (lower, upper), bounds of Pr[|N| <= `reach`] as functions of eps, or None if the law is fixed.
 
-        None if the law is fixed. Let s be the deviation and g(k) = e^{-k²/(2s²)}. Pr[N = 0] is between 1/(1 +
-        √(2π)·s) and 1/(√(2π)·s), and Pr[N = k] is Pr[N = 0]·g(k), where 1 - k²/(2s²) <= g(k) <= 1.
+        N is the noise for this `rate`, before its mean is added. Proof: let s be the parameter and g(k) =
+        e^{-k²/(2s²)}. Pr[N = 0] is between 1/(1 + √(2π)·s) and 1/(√(2π)·s), and Pr[N = k] is Pr[N = 0]·g(k), where 1 -
+        k²/(2s²) <= g(k) <= 1.
         """
         if self.fixed:
             return None
@@ -168,9 +187,10 @@ class DiscreteGaussian(Deviating):
         return at_least, Quotient.convert(eps * ((1 + 2 * reach) / (_ROOT_LOW * low)))
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """An upper bound of the squared total variation for all complex eps with |eps - e| <= `disk`·e, for any e > 0.
+        """An upper bound of (Σ |p(k)|)² for all complex eps with |eps - e| <= `disk`·e, for any e > 0.
 
-        Needs `disk` <= 1/2. `dipc.measure.summed` has the proof.
+        p(k) is the mass at the integer k, a complex number at complex eps, and the sum over all k is the total
+        variation. Raises Missing for `disk` > 1/2. `dipc.measure.summed` has the proof.
         """
         if disk > Fraction(1, 2):
             self._lacks("a bound on so large a disk")

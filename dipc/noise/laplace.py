@@ -14,7 +14,7 @@ _ZERO, _HALF = Fraction(0), Fraction(1, 2)
 
 
 class Laplace(Law):
-    """The law of Laplace noise, `Lap(a*eps, mean)`: the density is (a·eps/2)·e^{-a·eps·|x|} around the mean."""
+    """The law of Laplace noise, `Lap(a*eps, mean)`: the density at mean + x is (a·eps/2)·e^{-a·eps·|x|}."""
 
     keyword = "Lap"
     name = "Laplace"
@@ -37,9 +37,10 @@ class Laplace(Law):
         return rate / 2
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """An upper bound of (|eps|/Re eps)², the squared total variation, for complex eps with |eps - e| <= `disk`·e.
+        """An upper bound of the square of |eps|/Re eps for all complex eps with |eps - e| <= `disk`·e, for any e > 0.
 
-        The bound holds for any e > 0. `dipc.measure.measure` has the proof.
+        At complex eps the density p is complex, and |eps|/Re eps is the total variation ∫ |p(x)| dx of the law.
+        `dipc.measure.measure` has the proof. `disk` is less than 1.
         """
         return 1 / (1 - disk**2)
 

@@ -31,15 +31,15 @@ ONE_TERM: Normalizer = ((0, Fraction(0), Fraction(1)),)
 
 
 class Missing(OutsideFragment):
-    """Raised if a law does not have a property that a method needs; the reason names the property."""
+    """Raised by a method of a law that does not have the property asked for; the reason names the property."""
 
 
 @frozen
 class DensityPiece:
-    """A piece of the density of X = eps·N, on the interval from eps·`lower` to eps·`upper`.
+    """One piece of the density of X = eps·N, for a noise N: an interval of X, and the density on it.
 
-    On this interval the density is the sum of c·X^n·e^{s·X} over the (c, n, s) in `terms`. An end that is None is
-    infinite; each term vanishes towards an infinite end.
+    The interval is from eps·`lower` to eps·`upper`, where None is infinite. On the interval the density is the sum of
+    c·X^n·e^{s·X} over all (c, n, s) in `terms`. Towards an infinite end each term vanishes.
     """
 
     lower: Fraction | None
@@ -49,10 +49,10 @@ class DensityPiece:
 
 @frozen
 class SideRates:
-    """Rates of a law whose density (or mass) decays exponentially on each side of 0.
+    """The two rates of a law whose density (or mass, for integer noise) is an exponential on each side of 0.
 
-    The density of N, or its mass at integers, is proportional to e^{`left`·eps·x} for x < 0 and to e^{-`right`·eps·x}
-    for x > 0. The density is continuous at 0 if neither rate is None. A side without mass has the rate None.
+    The density at x is proportional to e^{`left`·eps·x} for x < 0, and to e^{-`right`·eps·x} for x > 0. It is
+    continuous at 0 if neither rate is None. A rate of None means that the density is 0 on this side.
     """
 
     left: Fraction | None
@@ -60,10 +60,10 @@ class SideRates:
 
 
 class Measure(Enum):
-    """The method that computes probabilities for a law's noise: closed forms, integrals, or sums over integers.
+    """The method by which probabilities of a law's noise are computed: closed forms, integrals, or sums over integers.
 
-    Integrals (over normal densities) and sums give enclosures. An event over noises of several laws is measured by
-    the one of their methods that comes last in this list.
+    INTEGRALS, over normal densities, and SUMS give enclosures. An event whose noises have different laws is measured by
+    the method with the greatest number among those of its laws.
     """
 
     CLOSED_FORM = 0
@@ -72,35 +72,36 @@ class Measure(Enum):
 
 
 class Draws(Protocol):
-    """A source of independent draws, which each method returns as an array of `size` floats."""
+    """A source of random numbers; each method returns an array of independent draws from one distribution."""
 
     def uniform(self, size: int) -> Any:
-        """Return `size` uniform draws on [0, 1)."""
+        """Return an array of `size` floats, uniformly distributed on [0, 1)."""
 
     def exponential(self, size: int) -> Any:
-        """Return `size` draws with density e^{-x} on [0, inf)."""
+        """Return an array of `size` floats with density e^{-x} on [0, inf)."""
 
     def exponential_pairs(self, size: int) -> Any:
-        """Return two rows of `size` exponential draws each."""
+        """Return an array of 2 rows and `size` columns of floats with density e^{-x} on [0, inf)."""
 
     def laplace(self, size: int) -> Any:
-        """Return `size` draws with density e^{-|x|}/2."""
+        """Return an array of `size` floats with density e^{-|x|}/2."""
 
     def truncated_laplace(self, low: float, high: float, size: int) -> Any:
-        """Return `size` draws with density proportional to e^{-|x|} on [`low`, `high`]."""
+        """Return an array of `size` floats with density proportional to e^{-|x|} on [`low`, `high`]."""
 
     def normal(self, size: int) -> Any:
-        """Return `size` draws with density e^{-x²/2}/√(2π)."""
+        """Return an array of `size` floats with density e^{-x²/2}/√(2π)."""
 
     def discrete_normal(self, deviation: float, size: int) -> Any:
-        """Return `size` draws of integers i with mass proportional to e^{-i²/(2·`deviation`²)}."""
+        """Return an array of `size` integers i with Pr[i] proportional to e^{-i²/(2·`deviation`²)}."""
 
 
 class Law(ABC):
-    """The distribution of a noise N with mean 0, with the properties that proof rules ask for.
+    """The distribution of a noise N before its mean is added, with the properties that proof rules ask for.
 
-    A comment above each attribute says what the attribute means. A law without parameters has no state, so all its
-    instances are equal.
+    A comment above each attribute says what the attribute means. Most methods take the rate of the noise in multiples
+    of eps, or the rate itself for a law that is `fixed`. A method raises Missing if the law does not have the property
+    that it states.
     """
 
     #: The word for the law in programs, and its name in sentences, where "noise" follows.
@@ -178,29 +179,35 @@ class Law(ABC):
 
     @property
     def has_form(self) -> bool:
-        """Whether the law's probabilities have closed forms."""
+        """True if the probabilities of events over noise of this law have closed forms."""
         return self.measure is Measure.CLOSED_FORM
 
     @property
     def is_checked(self) -> bool:
-        """Whether the checker of certificates knows the law."""
+        """True if the checker of certificates knows the law."""
         return self.checker_name is not None
 
     @property
     def identity(self) -> str:
-        """A text that identifies the law: different laws have different texts."""
+        """A text that no different law has, such as Lap or `TLap[-1, 1]`."""
         return self.keyword
 
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
-        """A law of this kind and a rate that give the standard deviation `factor`/eps, or `factor` if `fixed`."""
+        """Return (law, rate) whose noise has the standard deviation `factor`/eps, or `factor` for every eps if `fixed`.
+
+        The law is of the class of this one.
+        """
         self._lacks("a standard deviation as its parameter")
 
     def with_ends(self, low: Fraction, high: Fraction) -> Law:
-        """The law with the support [`low`, `high`], where `low` < `high`."""
+        """Return the law of the same class whose noise has its values in [`low`, `high`], where `low` < `high`."""
         self._lacks("ends as its parameters")
 
     def times(self, factor: Fraction) -> Law:
-        """The law of factor·N, for `factor` > 0, whose rate is the rate of N divided by `factor`."""
+        """Return the law of `factor`·N for the noise N of this law, where `factor` > 0.
+
+        The rate of factor·N is the rate of N divided by `factor`.
+        """
         if factor != 1 and not self.scales and not self.by_deviation:
             self._lacks("a known law of its multiples")
         return self
@@ -208,134 +215,152 @@ class Law(ABC):
     # --- measures -------------------------------------------------------------------------------------
 
     def pieces(self, rate: Fraction) -> tuple[DensityPiece, ...]:
-        """The pieces of a function that is `normalizer` times the density of X = eps·N for this `rate`.
+        """Return the density of X = eps·N in pieces, times the function of eps that `normalizer` returns.
 
-        The function is 0 outside of the pieces.
+        N is the noise for this `rate`, before its mean is added. The density is 0 outside of the pieces.
         """
         self._lacks("a density made of powers and exponentials")
 
     def normalizer(self, rate: Fraction) -> Normalizer:
-        """The integral of `pieces` over the line for this `rate`: a function of eps, positive for every eps > 0."""
+        """Return the function of eps by which the function in `pieces` is divided to give the density, for this `rate`.
+
+        It is positive for every eps > 0, and returned as its terms (k, q, c), each of which stands for
+        c·eps^k·e^{q·eps}.
+        """
         return ONE_TERM
 
     def sides(self, rate: Fraction) -> SideRates:
-        """The rates at which the density (or mass) decays on each side of 0, for the law's `rate`."""
+        """Return the rates at which the density, or mass, decays to the left and to the right of 0.
+
+        The noise has the rate `rate`·eps, and its mean is not added.
+        """
         self._lacks("an exponential on each side of its mean")
 
     def normal_variance(self, rate: Fraction) -> Fraction:
-        """The variance of eps·N for a normal noise N with this `rate`, in multiples of `normal_unit` squared.
+        """The variance of eps·N for normal noise N with this `rate`, as a multiple of the square of `normal_unit`.
 
-        If the law is `fixed`, so that N has the same law for every eps, it is the variance of N itself. For a discrete
-        law it is the v for which the mass at k is proportional to e^{-k²/(2v)}.
+        If the law is `fixed`, so that N has the same law for every eps, it is the variance of N itself. For discrete
+        noise the v with masses proportional to e^{-k²/(2v)} takes the place of the variance.
         """
         self._lacks("a normal density")
 
     @property
     def normal_unit(self) -> Real:
-        """The unit of standard deviations: variances are rational multiples of its square."""
+        """A number t > 0, such as 1 or exp(1/3): variances of noise of this law are rational multiples of t²."""
         self._lacks("a density or a mass like that of a normal law")
 
     def laplace_rate(self, rate: Fraction) -> Fraction | None:
-        """The number a if the density for this `rate` is that of Laplace noise, (a·eps/2)·e^{-a·eps·|x|}.
-
-        None for other laws.
-        """
+        """Return a if the density for this `rate` is (a·eps/2)·e^{-a·eps·|x|}, as for Laplace noise, else None."""
         del rate
         return None
 
     def central_mass(self, rate: Fraction, reach: int) -> tuple[Quotient, Quotient] | None:
-        """A lower and an upper bound of Pr[|N| <= `reach`] for an integer N with this `rate`.
+        """Return (lower, upper), bounds of Pr[|N| <= `reach`] as functions of eps, or None if the law states none.
 
-        None if the law states no such bounds. They are functions of eps that are close to each other for small eps.
+        N is the integer noise with this `rate`, before its mean is added. The two bounds are close to each other for
+        small eps.
         """
         del rate, reach
         return None
 
     def deviation(self, rate: Fraction) -> tuple[Fraction, Fraction]:
-        """A lower and an upper bound of the standard deviation for this `rate`, in multiples of 1/eps.
+        """Return (lower, upper), rational bounds of the standard deviation for this `rate`, in multiples of 1/eps.
 
-        If the law is fixed, they bound the deviation itself.
+        If the law is fixed, the standard deviation does not depend on eps, and the bounds are bounds of it as it is.
         """
         self._lacks("a known standard deviation")
 
     # --- bounds ---------------------------------------------------------------------------------------
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """(q, w) with Pr[N > `reach`] <= w·e^{-q·eps} for every eps > 0, for this `rate` and `reach` >= 0.
+        """Return (q, w) such that a tail of the noise N has at most the probability w·e^{-q·eps}, for every eps > 0.
 
-        Unless `upward`, the bound is one of Pr[N < -reach]. With `strict` it holds for Pr[N >= reach], or Pr[N <=
-        -reach].
+        N has the rate `rate`·eps, and its mean is not added. The tail is N > `reach` if `upward`, else N < -`reach`; if
+        `strict`, the bound holds for N >= reach, or N <= -reach, too. `reach` is at least 0.
         """
         self._lacks("a bound of its tails by an exponential in eps")
 
     def greatest_density(self, rate: Fraction) -> Fraction:
-        """An upper bound of the density of eps·N for the noise N of this `rate`.
+        """An upper bound of the density of eps·N for the noise N with this `rate`, for every eps > 0.
 
-        For integer noise N it is a bound of the density of eps·N', where N' has the law `continuous_neighbour`.
+        Integer noise has no density. For integer noise the bound is one for the noise of `continuous_neighbour` instead
+        of N.
         """
         self._lacks("a bound of its density")
 
     def continuous_neighbour(self) -> tuple[Law, Fraction]:
-        """Return a law with a density and a distance d: its noise N' can be coupled with N so that |N - N'| < d.
+        """Return (a law with a density, d), such that noise N' of that law can be coupled with the noise N of this law.
 
-        N' has the rate of N. A law with a density is its own neighbour, at the distance 0.
+        Coupled means that N and N', with the same rate, are drawn together so that |N - N'| < d. For a law that has a
+        density itself, the result is this law and 0.
         """
         if self.whole:
             self._lacks("a law on the reals near it")
         return self, Fraction(0)
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """A bound of the squared total variation of the density, for complex eps with |eps - e| <= `disk`·e, e > 0.
+        """An upper bound of (∫ |p(x)| dx)² for all complex eps with |eps - e| <= `disk`·e, for any e > 0.
 
-        It is an upper bound for every e > 0. On each of these disks the density (or mass) is analytic in eps.
+        p(x) is the density of the noise, a complex number at complex eps, and the integral is its total variation. For
+        integer noise it is a sum over masses. On each of these disks around e, p(x) is analytic in eps. The bound does
+        not depend on the rate.
         """
         self._lacks("a bound at complex eps")
 
     def shift_cost(self, rate: Fraction) -> Fraction:
-        """A number c such that the density (mass) at x is at most e^{c·eps·|t|} times the density at x + t.
+        """Return c such that the density at x is at most e^{c·eps·|t|} times the density at x + t.
 
-        The inequality holds for this `rate`, for every eps > 0, all x of the support, and all t for which x + t is
-        not below `least` and not above `greatest`. Where both limits are known, no t but 0 satisfies this condition
-        for all x.
+        For integer noise, masses take the place of densities. The inequality holds for noise with this `rate`, for
+        every eps > 0, whenever x and x + t are both between `least` and `greatest`.
         """
         self._lacks("a finite cost of shifts: the ratio of its densities at two places has no bound")
 
     # --- drawing and writing --------------------------------------------------------------------------
 
     def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
-        """Draw N `size` times from `draws`: floats, or integers of 64 bits if the law is `whole`.
+        """Return an array of `size` draws of the noise, computed in floating point from `draws`.
 
-        `rate` is the rate at one eps.
+        The array has 64-bit integers if the law is `whole`, else floats. The mean is not added. `rate` is the value of
+        the rate at the eps at hand, or 1 divided by the standard deviation if the law is written with one.
         """
         self._lacks("a sampler")
 
     def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
-        """The rate at one `eps`, as `draw_exactly` takes it, for a `rate` in multiples of eps."""
+        """Return the value at one `eps` of a rate that is `rate` times eps: the number that `draw_exactly` takes.
+
+        If the law is fixed, the rate does not depend on eps, and the result is `rate` itself.
+        """
         return rate * eps
 
     def draw_exactly(self, bits: RandomBits, rate: Fraction) -> int | LazyReal:
-        """Draw once, exactly, with `bits`: N if the law is `whole`, else rate·N. `rate` is the rate at one eps."""
+        """Draw the noise N exactly from the random `bits`, and return N if the law is `whole`, else `rate`·N.
+
+        `rate` is the value of the rate at one eps. The mean is not added.
+        """
         self._lacks("an exact sampler")
 
     def draw_text(self, scale: str, mean: str, low: str = "", high: str = "") -> str:
-        """The program text of a draw, from the texts of its parameters.
+        """Return a draw as it is written in a program, such as `Lap(eps/2, x)`.
 
-        `scale` is the text of the rate or standard deviation, `mean` that of the mean, `low` and `high` those of the
-        ends.
+        `scale` is the text of the rate or of the standard deviation, `mean` that of the mean. `low` and `high` are the
+        texts of the ends of the support, for a law that is written with them.
         """
         return f"{self.keyword}({scale}, {mean})" if self.takes_mean else f"{self.keyword}({scale})"
 
     def shown(self, rate: Fraction, mean: str) -> str:
-        """The program text of a draw with the rate `rate`·eps and the mean `mean`."""
+        """Return the program text of a draw with the rate `rate`·eps and the text `mean`, such as `Lap(eps/2, x)`."""
         return self.draw_text(self.scale_text(rate), mean)
 
     @property
     def scale_word(self) -> str:
-        """The word for the law's one parameter: "rate" or "deviation"."""
+        """The word for the parameter with which a draw is written: "deviation" (standard deviation) or "rate"."""
         return "deviation" if self.by_deviation else "rate"
 
     def scale_text(self, rate: Fraction) -> str:
-        """The text of the rate `rate`·eps, such as `4*eps/9`, or of the standard deviation, such as `9/(4*eps)`."""
+        """Return the program text of the rate `rate`·eps, such as `4*eps/9`.
+
+        For a law that is written with its standard deviation, return the text of the deviation, such as `9/(4*eps)`.
+        """
         if self.by_deviation:
             below = "eps" if rate.numerator == 1 else f"({rate.numerator}*eps)"
             return f"{rate.denominator}/{below}"
@@ -344,7 +369,7 @@ class Law(ABC):
 
     @property
     def usage(self) -> str:
-        """A sentence about the parameters of the law, with an example, as a note of a diagnostic."""
+        """A sentence that tells the author of a program which parameters a draw has, with an example."""
         what, first = ("standard deviation, s/eps or s,", "2/eps") if self.by_deviation else ("rate in eps", "eps/2")
         also, example = (" and a mean", ", 0") if self.takes_mean else ("", "")
         return f"`{self.keyword}` takes a {what}{also}, for example `{self.keyword}({first}{example})`"
@@ -354,10 +379,10 @@ class Law(ABC):
 
 
 class Weighted(Law):
-    """The measure whose density is eps^`power`·x^`power` times the density of `law` at x; not a probability.
+    """The measure whose density at x is (eps·x)^`power` times the density of noise N of another `law`.
 
-    The measure of an event is the expected value of (eps·N)^power where the event holds. It has pieces wherever the
-    law has, and no other property.
+    Its total mass is not 1: the measure of an event is the expected value of (eps·N)^power, counted as 0 where the
+    event fails. Of the properties of a law it states only `pieces` and `normalizer`.
     """
 
     is_probability = False

@@ -14,7 +14,7 @@ LAWS: tuple[Law, ...] = (LAPLACE, DISCRETE_LAPLACE, ONE_SIDED, GAUSSIAN, DISCRET
 
 
 def law_of(keyword: str) -> Law:
-    """The law that the word `keyword`, such as Lap, names in a program. Raises KeyError."""
+    """Return the law whose noise is drawn by the word `keyword` of the language, such as Lap. Raises KeyError."""
     for law in LAWS:
         if law.keyword == keyword:
             return law

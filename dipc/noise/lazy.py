@@ -25,15 +25,15 @@ _AT_ONCE = 64
 
 
 def _hashed(seed: int) -> Callable[[int], bytes]:
-    """A source of random bytes that depend on `seed` alone: a function of their number."""
+    """Return a function from n to n pseudorandom bytes, where `seed` determines the bytes of all its calls."""
     blocks = counted()
     return lambda size: shake_256(f"{seed}/{next(blocks)}".encode()).digest(size)
 
 
 class RandomBits:
-    """Independent fair bits from the operating system, or from a `seed`; `drawn` counts the bits used.
+    """A source of independent fair random bits, from the operating system, or determined by a `seed`.
 
-    Bits from a seed are reproducible, so they give no privacy.
+    Bits from a seed are reproducible, so they give no privacy. `drawn` counts the bits used so far.
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -43,7 +43,7 @@ class RandomBits:
         self.drawn = 0
 
     def take(self, count: int) -> int:
-        """A uniform integer of `count` bits."""
+        """Draw an integer that is uniform among 0, …, 2^`count` - 1."""
         while self._left < count:
             self._pool |= int.from_bytes(self._bytes(_AT_ONCE), "little") << self._left
             self._left += 8 * _AT_ONCE
@@ -54,7 +54,7 @@ class RandomBits:
         return value
 
     def uniform_below(self, bound: int) -> int:
-        """A uniform integer from 0 to `bound` - 1, for `bound` >= 1."""
+        """Draw an integer that is uniform among 0, …, `bound` - 1, for `bound` >= 1."""
         length = (bound - 1).bit_length()
         while True:
             value = self.take(length)
@@ -62,9 +62,9 @@ class RandomBits:
                 return value
 
     def bernoulli_exp(self, above: int, below: int) -> bool:
-        """Return True with probability e^{-`above`/`below`}, for `above` >= 0 and `below` > 0.
+        """Return True with probability e^{-`above`/`below`}, else False, for `above` >= 0 and `below` > 0.
 
-        The method is Algorithm 1 of Canonne et al.
+        The method is Algorithm 1 of Canonne, Kamath and Steinke (2020).
         """
         while above > below:
             if not self._bernoulli_exp_small(1, 1):
@@ -73,9 +73,9 @@ class RandomBits:
         return self._bernoulli_exp_small(above, below)
 
     def _bernoulli_exp_small(self, above: int, below: int) -> bool:
-        """Return True with probability e^{-x}, for x = `above`/`below` <= 1.
+        """Return True with probability e^{-x}, else False, for x = `above`/`below` <= 1.
 
-        Coins with the probabilities x, x/2, x/3, … of success are drawn until one fails. The number of successes is
+        Coins that succeed with the probabilities x, x/2, x/3, … are drawn until one fails. The number of successes is
         even with probability Σ (-x)^k/k! = e^{-x}.
         """
         trials = 1
@@ -84,9 +84,9 @@ class RandomBits:
         return trials % 2 == 1
 
     def geometric(self, above: int, below: int) -> int:
-        """Draw an integer N >= 0 with Pr[N >= k] = e^{-k·`above`/`below`}, for `above`, `below` > 0.
+        """Draw an integer N >= 0 with Pr[N >= k] = e^{-k·`above`/`below`} for every k >= 0, for `above`, `below` > 0.
 
-        It is a part of Algorithm 2 of Canonne et al.
+        The method is a part of Algorithm 2 of Canonne, Kamath and Steinke (2020).
         """
         while True:
             remainder = self.uniform_below(below)
@@ -98,7 +98,10 @@ class RandomBits:
         return (remainder + below * quotient) // above
 
     def two_sided(self, above: int, below: int) -> int:
-        """Draw an integer N with Pr[N = k] proportional to e^{-|k|·`above`/`below`} (Canonne et al., Algorithm 2)."""
+        """Draw an integer N with Pr[N = k] proportional to e^{-|k|·`above`/`below`}, for `above`, `below` > 0.
+
+        The method is Algorithm 2 of Canonne, Kamath and Steinke (2020).
+        """
         while True:
             size = self.geometric(above, below)
             negative = self.take(1)
@@ -106,7 +109,10 @@ class RandomBits:
                 return -size if negative else size
 
     def discrete_normal(self, variance: Fraction) -> int:
-        """Draw an integer N with Pr[N = k] proportional to e^{-k²/(2·`variance`)} (Canonne et al., Algorithm 3)."""
+        """Draw an integer N with Pr[N = k] proportional to e^{-k²/(2·`variance`)}, for `variance` > 0.
+
+        The method is Algorithm 3 of Canonne, Kamath and Steinke (2020).
+        """
         scale = isqrt(variance.numerator // variance.denominator) + 1
         while True:
             value = self.two_sided(1, scale)
@@ -115,7 +121,7 @@ class RandomBits:
                 return value
 
     def sign(self) -> int:
-        """Draw 1 or -1, equally likely."""
+        """Draw 1 or -1, each with probability 1/2."""
         return 1 - 2 * self.take(1)
 
     def exponential(self) -> LazyReal:
@@ -139,9 +145,10 @@ class RandomBits:
     def truncated_laplace(self, low: Fraction, high: Fraction) -> LazyReal:
         """Draw a real number with density proportional to e^{-|x|} on [`low`, `high`], for `low` < `high`.
 
-        The sides of 0 are [0, c] for one or two c. Where no c is above 1, a uniform number is accepted with the
-        probability e^{-x}, else an exponential number on a fair side is accepted if it is below c. Each proposal is
-        accepted with a probability above 3/10.
+        0 cuts [low, high] into one or two intervals. In each of them x runs over [0, c], measured from the end nearer
+        to 0. If every c is at most 1, x is drawn uniformly and accepted with probability e^{-x}. Otherwise one of the
+        intervals is chosen with equal probability, x is exponential, and accepted if x < c. Each proposal is accepted
+        with a probability above 3/10.
         """
         sides = _sides(low, high)
         is_short = all(length <= 1 for _, _, length in sides)
@@ -183,10 +190,18 @@ _SPARE, _MORE = 4, 16
 
 
 class Inversion:
-    """A draw of an index 0..n: index i has probability t(i+1) - t(i), where 0 = t(0) <= t(1) <= ... <= t(n+1) = 1."""
+    """A discrete distribution on the indices 0, …, n, from which indices are drawn exactly.
+
+    Index i has probability t(i+1) - t(i), where 0 = t(0) <= t(1) <= … <= t(n+1) = 1 is its distribution function. A
+    uniform number is drawn bit by bit, until the bits decide between which t(i) and t(i+1) it is.
+    """
 
     def __init__(self, thresholds: Sequence[Threshold]) -> None:
-        """Prepare the draw of an index; `thresholds` enclose the values t(1), ..., t(n) of its distribution."""
+        """Prepare draws from the distribution with the distribution function t(1), …, t(n).
+
+        Each of the `thresholds` is a function that encloses one t(i): given a number of bits b, it returns integers
+        (low, high) with low <= t(i)·2^b <= high.
+        """
         self._thresholds = thresholds
         self._bits = len(thresholds).bit_length() + _SPARE
         ends = [(0, 0), *[threshold(self._bits) for threshold in thresholds], (1 << self._bits, 1 << self._bits)]
@@ -196,7 +211,7 @@ class Inversion:
                 self._first[slot] = value
 
     def draw(self, bits: RandomBits) -> int:
-        """Draw an index with `bits`, the first few of which almost always suffice."""
+        """Draw an index of the distribution from the random `bits`. Few bits suffice almost always."""
         uniform = bits.take(self._bits)
         value = self._first[uniform]
         return value if value >= 0 else self._refine(uniform, bits)
@@ -223,10 +238,11 @@ class Inversion:
 
 
 class LazyReal(ABC):
-    """A random real number `sign`·x with x >= 0, for which the first binary digits are known: `whole`/2^`length`.
+    """A random real number `sign`·x with x >= 0, whose binary digits are drawn when they are needed.
 
-    x is at least `whole`/2^`length`, and less than one unit of the last digit more. To compare the number, digits are
-    drawn until the comparison is decided; it is never rounded to a float.
+    The digits of x that are drawn so far, `length` of them after the binary point, are the integer `whole`:
+    whole/2^length <= x <= (whole + 1)/2^length. A length of -1 means that none is drawn. More are drawn until a
+    comparison is decided. The number is never rounded to a float.
     """
 
     __slots__ = ("length", "sign", "whole")
@@ -239,12 +255,12 @@ class LazyReal(ABC):
 
     @abstractmethod
     def refine(self, bits: RandomBits) -> None:
-        """Draw more digits of the number from `bits`."""
+        """Draw more binary digits of this number from the random `bits`."""
 
     def is_below_number(self, number: Fraction, bits: RandomBits) -> bool:
-        """True if the absolute value is below `number`, decided with digits from `bits`.
+        """True if the absolute value of this number is below `number`, decided by digits drawn from `bits`.
 
-        Almost surely, the two are not equal.
+        The two numbers are equal with probability 0, so the draws end almost surely.
         """
         while True:
             if self.length >= 0:
@@ -265,9 +281,9 @@ _WHOLE_DIGITS, _FIRST_DIGITS, _NEXT_DIGITS = 3, 4, 6
 
 
 class LazyExponential(LazyReal):
-    """A random number with density e^{-x}.
+    """A random number x with density e^{-x}, or -x if the sign is negative.
 
-    Its binary digits are independent: the digit of 2^-j is 1 with probability 1/(1 + e^{2^-j}).
+    The binary digits of x are independent: the digit with the value 2^-j is 1 with probability 1/(1 + e^{2^-j}).
     """
 
     __slots__ = ()
@@ -287,7 +303,10 @@ class LazyExponential(LazyReal):
 
 
 class LazyUniform(LazyReal):
-    """A random number, uniform among all numbers that begin with the digits drawn so far."""
+    """A random number ±x, where x is uniform on the interval from `whole`/2^`length` to (`whole` + 1)/2^`length`.
+
+    By default this interval is [0, 1].
+    """
 
     __slots__ = ()
 
@@ -300,9 +319,9 @@ class LazyUniform(LazyReal):
         self.length += _NEXT_DIGITS
 
     def is_below(self, other: LazyUniform, bits: RandomBits) -> bool:
-        """True if this number is below `other`, decided with digits from `bits`.
+        """True if this number is below the random number `other`, decided by digits of both drawn from `bits`.
 
-        The two must be different numbers between 0 and 1.
+        Both are between 0 and 1. They must not be the same object, as then the comparison would not end.
         """
         while True:
             length = max(self.length, other.length)
@@ -315,7 +334,10 @@ class LazyUniform(LazyReal):
 
 
 class LazyLine(LazyReal):
-    """The number sign·(offset + scale·x) for a random x >= 0, where offset >= 0 and scale > 0."""
+    """The random number sign·(offset + scale·x) for a given random x >= 0, where offset >= 0 and scale > 0.
+
+    To refine this number, digits of x are drawn.
+    """
 
     __slots__ = ("_inner", "_offset", "_scale")
 
@@ -338,7 +360,7 @@ class LazyLine(LazyReal):
 
 
 def _normal(bits: RandomBits) -> LazyReal:
-    """Draw a normal number from `bits` by Algorithm N of Karney (2016)."""
+    """Draw a number with density e^{-x²/2}/√(2π) from the random `bits`, by Algorithm N of Karney (2016)."""
     while True:
         whole = 0
         while bits.bernoulli_exp(1, 2):
@@ -352,10 +374,10 @@ def _normal(bits: RandomBits) -> LazyReal:
 
 
 def _bernoulli_exp_of(x: LazyUniform, bits: RandomBits) -> bool:
-    """Return True with probability e^{-x} for `x` in [0, 1] (von Neumann), with digits from `bits`.
+    """Return True with probability e^{-x} for a random number `x` in [0, 1], else False, with digits drawn from `bits`.
 
-    In a sequence of uniform numbers that starts with `x`, this is the probability that the first decreasing run has
-    an even length.
+    The method is von Neumann's: draw uniform numbers u1, u2, … as long as x > u1 > u2 > …. The number of draws before
+    the first that is not smaller is even with probability e^{-x}.
     """
     length, last = 0, x
     while (following := LazyUniform(1)).is_below(last, bits):
@@ -364,9 +386,10 @@ def _bernoulli_exp_of(x: LazyUniform, bits: RandomBits) -> bool:
 
 
 def _bernoulli_exp_of_multiple(x: LazyUniform, factor: Fraction, bits: RandomBits) -> bool:
-    """Return True with probability e^{-p} for p = `factor`·`x` and 0 < `factor` <= 1, with digits from `bits`.
+    """Return True with probability e^{-p}, else False, for p = `factor`·`x` with 0 < `factor` <= 1 and `x` in [0, 1].
 
-    Coins of the probability p/k are drawn for k = 1, 2, … until one fails.
+    Coins that succeed with the probabilities p, p/2, p/3, … are drawn from `bits` until one fails. The number of
+    successes is even with probability e^{-p}.
     """
     trials = 1
     while bits.uniform_below(factor.denominator * trials) < factor.numerator and LazyUniform(1).is_below(x, bits):
@@ -375,9 +398,10 @@ def _bernoulli_exp_of_multiple(x: LazyUniform, factor: Fraction, bits: RandomBit
 
 
 def _bernoulli_exp_half_square(x: LazyUniform, bits: RandomBits) -> bool:
-    """Return True with probability e^{-p} for p = `x`²/2, with digits from `bits`.
+    """Return True with probability e^{-p}, else False, for p = `x`²/2 with `x` in [0, 1].
 
-    Coins of the probability p/k are drawn for k = 1, 2, … until one fails.
+    Coins that succeed with the probabilities p, p/2, p/3, … are drawn from `bits` until one fails. The number of
+    successes is even with probability e^{-p}.
     """
     trials = 1
     while bits.uniform_below(2 * trials) == 0 and LazyUniform(1).is_below(x, bits) and LazyUniform(1).is_below(x, bits):
@@ -390,9 +414,10 @@ def _bernoulli_exp_half_square(x: LazyUniform, bits: RandomBits) -> bool:
 
 @cache
 def _leading_digits() -> Inversion:
-    """The joint draw of the integer part and the first binary digits of an exponential number.
+    """The distribution of the leading binary digits, three before the point and four after, of an exponential number.
 
-    Its last index means that the number is larger.
+    The number X has density e^{-x}. Index i < 128 stands for i/16 <= X < (i + 1)/16, and the last index, 128, for X >=
+    8.
     """
     size = 1 << (_WHOLE_DIGITS + _FIRST_DIGITS)
     return Inversion([_distribution_threshold(value, _FIRST_DIGITS, None) for value in range(1, size + 1)])
@@ -400,15 +425,19 @@ def _leading_digits() -> Inversion:
 
 @cache
 def _digits_until(length: int) -> Inversion:
-    """The joint draw of `_NEXT_DIGITS` more binary digits of an exponential number, down to that of 2^-`length`."""
+    """The distribution of the next `_NEXT_DIGITS` binary digits of a number with density e^{-x}, read as one integer.
+
+    The last of these digits has the value 2^-`length`. They are independent of all digits before them.
+    """
     size = 1 << _NEXT_DIGITS
     return Inversion([_distribution_threshold(value, length, size) for value in range(1, size)])
 
 
 def _distribution_threshold(value: int, length: int, most: int | None) -> Threshold:
-    """The enclosures of Pr[X < `value`/2^`length`] for an exponential X, as a function of their bits.
+    """Return a function that encloses t = Pr[X < `value`/2^`length`], where X has density e^{-x}.
 
-    X is given to be less than `most`/2^`length`, unless `most` is None.
+    Unless `most` is None, t is the conditional probability given that X < `most`/2^`length`. For a number of bits b the
+    function returns integers (low, high) with low <= t·2^b <= high.
     """
 
     @cache

@@ -14,7 +14,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class OneSided(Law):
-    """The law of one-sided exponential noise, `Expo(a*eps)`: the density is a·eps·e^{-a·eps·x} for x >= 0."""
+    """The law of one-sided exponential noise, `Expo(a*eps)`: the density at x >= 0 is a·eps·e^{-a·eps·x}."""
 
     keyword = "Expo"
     name = "one-sided"
@@ -36,9 +36,10 @@ class OneSided(Law):
         return rate
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """An upper bound of (|eps|/Re eps)², the squared total variation, for complex eps with |eps - e| <= `disk`·e.
+        """An upper bound of the square of |eps|/Re eps for all complex eps with |eps - e| <= `disk`·e, for any e > 0.
 
-        The bound holds for any e > 0. `dipc.measure.measure` has the proof.
+        At complex eps the density p is complex, and |eps|/Re eps is the total variation ∫ |p(x)| dx of the law.
+        `dipc.measure.measure` has the proof. `disk` is less than 1.
         """
         return 1 / (1 - disk**2)
 

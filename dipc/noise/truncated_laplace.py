@@ -15,7 +15,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class TruncatedLaplace(Bounded):
-    """The law of `TLap(a*eps, mean, low, high)`: the density is proportional to e^{-a·eps·|x|} on [low, high]."""
+    """The law of `TLap(a*eps, mean, low, high)`: Laplace noise x conditioned on low <= x <= high, then the mean added.
+
+    The density of x is proportional to e^{-a·eps·|x|} on [low, high], and 0 elsewhere.
+    """
 
     keyword = "TLap"
     name = "truncated Laplace"
@@ -36,9 +39,10 @@ class TruncatedLaplace(Bounded):
         return [(sign, near, far) for sign, near, far in parts if near < far]
 
     def normalizer(self, rate: Fraction) -> Normalizer:
-        """The integral of a·e^{-a·|X|} over [eps·low, eps·high] as a function of eps, where a is the `rate`.
+        """The integral of a·e^{-a·|X|} over eps·low <= X <= eps·high, where a is the `rate`: a function of eps.
 
-        If low < 0 < high, this integral is 2 - e^{a·low·eps} - e^{-a·high·eps}.
+        It is returned as its terms (k, q, c), each for c·eps^k·e^{q·eps}. For example, if low < 0 < high, the integral
+        is 2 - e^{a·low·eps} - e^{-a·high·eps}.
         """
         terms = []
         for _, near, far in self._sides:
@@ -46,10 +50,11 @@ class TruncatedLaplace(Bounded):
         return tuple(terms)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """(q, w) with Pr[N > `reach`] <= w·e^{-q·eps} if `upward`, else Pr[N < -`reach`] <= w·e^{-q·eps}.
+        """Return (q, w) such that a tail of the noise N has at most the probability w·e^{-q·eps}, for every eps > 0.
 
-        Both are 0 if `reach` is outside of the support. Otherwise, for x >= n = max(0, low), Pr[N > x] <= Pr[N > x |
-        N >= n] <= e^{-`rate`·eps·(x - n)}. `strict` does not matter, as N has a density.
+        The tail is N > `reach` if `upward`, else N < -`reach`, for N with the rate `rate`·eps before its mean is added.
+        Both q and w are 0 if N cannot be there. Otherwise, for upward tails, let n = max(0, low): for x >= n, Pr[N > x]
+        <= Pr[N > x | N >= n] <= e^{-rate·eps·(x - n)}. `strict` makes no difference, as N has a density.
         """
         low, high = (self.low, self.high) if upward else (-self.high, -self.low)
         if reach >= high:
@@ -60,12 +65,16 @@ class TruncatedLaplace(Bounded):
         return rate
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """An upper bound of the squared total variation for complex eps with |eps - e| <= `disk`·e, for any e > 0.
+        """An upper bound of (∫ |p(x)| dx)² for all complex eps with |eps - e| <= `disk`·e, for any e > 0.
 
-        The total variation is at most |eps|/Re eps. The density is e^{-a·eps·|x|} over ∫ e^{-a·eps·|x|}. For z =
-        a·eps that integral is a sum of one or two (e^{-z·near} - e^{-z·far})/z, and |Σ(e^{-z·near} - e^{-z·far})| >=
-        Σ(e^{-near·Re z} - e^{-far·Re z}): with one summand as |1 - e^{-w}| >= 1 - e^{-Re w}, and with two, where near
-        = 0, as |2 - v - w| >= 2 - |v| - |w|.
+        p(x) is the density, a complex number at complex eps, and the integral is its total variation. Proof that it is
+        at most |eps|/Re eps:
+
+        1. p(x) is e^{-z·|x|} divided by ∫ e^{-z·|x|} dx, where z = a·eps.
+        2. This integral is a sum of one or two differences (e^{-z·near} - e^{-z·far})/z, one for each side of 0, on
+           which |x| is between near and far.
+        3. |Σ (e^{-z·near} - e^{-z·far})| >= Σ (e^{-near·Re z} - e^{-far·Re z}). For one side this is |1 - e^{-w}| >= 1
+           - e^{-Re w}. For two sides near = 0, and it is |2 - v - w| >= 2 - |v| - |w|.
         """
         return 1 / (1 - disk**2)
 

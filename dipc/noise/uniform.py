@@ -15,7 +15,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class Uniform(Bounded):
-    """The law of uniform noise, `Unif(low, high, mean)`: `low` and `high` are offsets from the mean."""
+    """The law of uniform noise, `Unif(low, high, mean)`: mean + x, where x is uniform on [`low`, `high`]."""
 
     keyword = "Unif"
     name = "uniform"
@@ -27,13 +27,16 @@ class Uniform(Bounded):
         return (DensityPiece(self.low, self.high, ((_ONE, 0, _ZERO),)),)
 
     def normalizer(self, rate: Fraction) -> Normalizer:
-        """The length (high - low)·eps of the support of X = eps·N; the law has no `rate`."""
+        """The length (high - low)·eps of the interval of X = eps·N, as the single term of a function of eps.
+
+        The law has no rate, so `rate` makes no difference. A term (k, q, c) stands for c·eps^k·e^{q·eps}.
+        """
         return ((1, _ZERO, self.high - self.low),)
 
     def tail_bound(self, rate: Fraction, reach: Fraction, *, upward: bool, strict: bool) -> tuple[Fraction, Fraction]:
-        """The pair (0, p) with p = Pr[N > `reach`] if `upward`, else Pr[N < -`reach`].
+        """Return (0, p), where p is Pr[N > `reach`] if `upward`, else Pr[N < -`reach`], before the mean is added to N.
 
-        Neither depends on eps, on `rate` or on `strict`, as N has a density and no rate.
+        p does not depend on eps. `rate` and `strict` make no difference, as N has no rate, and it has a density.
         """
         low, high = (self.low, self.high) if upward else (-self.high, -self.low)
         return _ZERO, max(_ZERO, high - max(reach, low)) / (high - low)
@@ -42,7 +45,7 @@ class Uniform(Bounded):
         return _ZERO
 
     def variation_bound(self, disk: Fraction) -> Fraction:
-        """Return 1, the total variation on any `disk`, as the law does not depend on eps."""
+        """Return 1, the square of the integral of the density, which does not depend on eps, for every `disk`."""
         return _ONE
 
     def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
