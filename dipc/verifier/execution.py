@@ -63,7 +63,10 @@ _ORIGIN = -1
 
 @dataclass(frozen=True, slots=True)
 class NoiseHalfspace:
-    """A half-space of noises, Σ form + constant >= 0; `whole` if the noises are integers."""
+    """A half-space of noises, Σ form + constant >= 0, where `form` has the coefficients of the noises.
+
+    If `whole` is true, all of these noises are integers.
+    """
 
     form: Form
     #: A number, or another type with sums and comparisons.
@@ -115,9 +118,9 @@ def plain(value: Number) -> Number:
 
 
 class Constraints:
-    """An immutable conjunction of half-spaces over noises; `rows` has them by their forms.
+    """An immutable conjunction of half-spaces over noises: `rows` maps the form of each half-space to the half-space.
 
-    The noises in `_positive` are at least 0. Each method charges its work to its `budget`.
+    Besides, each noise in `_positive` is at least 0. Each method charges its work to its `budget`.
     """
 
     __slots__ = ("_distances", "_edges", "_hash", "_positive", "rows")
@@ -150,9 +153,10 @@ class Constraints:
         return self._edges
 
     def _upper_bounds(self, start: int, budget: Budget) -> dict[int, Number]:
-        """Return the least upper bound of N_j - N_i that the edges imply, by j, where i is the noise `start`.
+        """Return upper bounds of N_j - N_i, by j, where i is the noise `start`.
 
-        It has the noises j that the edges reach. Charges its work to `budget`.
+        They follow from the half-spaces of the form N_k <= N_l + c alone, and are the least such bounds. Noises without
+        a bound are left out. Charges its work to `budget`.
         """
         known = self._distances.get(start)
         if known is None:
@@ -237,7 +241,7 @@ class Constraints:
 
 
 def united(members: Iterable[Constraints], budget: Budget) -> Constraints | None:
-    """Return the conjunction of those half-spaces of `members` that every member is seen to imply.
+    """Return the conjunction of those half-spaces of `members` that every one of `members` is seen to imply.
 
     Charges its work to `budget`.
     """
@@ -303,9 +307,9 @@ Step = tuple[int, int, tuple[Held, ...]]
 
 @dataclass(slots=True)
 class State:
-    """A state: a place in the program with the values of the variables and the constraints on the noises.
+    """A state of a run: the next instruction `at`, the `values` of all slots, and the constraints on the noises.
 
-    `history` has the choices made on the path to the state, or is None if several paths lead to the state.
+    `history` lists the random choices on the path to the state; it is None if several paths lead to the state.
     """
 
     at: int
@@ -324,9 +328,9 @@ class End:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The outputs of interest, by slot, and the `gamma` by which numbers may be off.
+    """The answers of interest: those in which each slot of `outputs` has its value, or is within `gamma` of it.
 
-    With `every`, all outputs keep their values until the end.
+    Only numbers may be off by `gamma`. If `every` is true, the final states keep the values of all outputs.
     """
 
     outputs: Mapping[int, Value]
@@ -412,18 +416,21 @@ class Execution:
         return number
 
     def reached_again(self, number: int) -> None:
-        """Forget the history of the state with index `number`, which is reached again.
-
-        Its weight then belongs to several histories.
-        """
+        """Set the history of the state with index `number` to None, as a second path has led to this state."""
         self._states[number].history = None
 
     def sides(self, known: Constraints, row: NoiseHalfspace) -> list[Constraints]:
-        """Return the constraints on both sides of the half-space `row`, which `known` neither implies nor excludes."""
+        """Return two conjunctions: `known` with the half-space `row`, and `known` with its opposite.
+
+        The constraints `known` must neither imply nor exclude `row`.
+        """
         return [known & row, known & row.opposite()]
 
     def by_place(self, states: Iterable[int]) -> Iterator[list[int]]:
-        """Yield groups of `states`, in the order of their places in the text; an outermost `while` gives one group."""
+        """Yield the indices `states` in groups, in the order of the program text, one group for each state.
+
+        All states inside an outermost `while` form one group.
+        """
         start: dict[int, int] = {}
         for first, end in sorted(self.machine.loops, key=lambda loop: (loop[0], -loop[1])):
             if first not in start:
@@ -477,10 +484,10 @@ class Execution:
             self.steps[number].append((self._arrive(self._ahead(follow)), _CERTAIN if weight is None else weight))
 
     def _ahead(self, state: State) -> State:
-        """Return the first state after `state` at which a draw, the end or an open comparison comes next.
+        """Return the last state that the run from `state` reaches before it branches, draws or ends.
 
-        No run branches before it. States are skipped only without `while`, at known inputs, and while no noise is
-        constrained, so that no states at one place are to be united.
+        For speed, the states before it are skipped. No state is skipped in a program with `while`, or once noises are
+        constrained, since then states with the same next instruction may have to be united.
         """
         while self._goes_ahead and not state.known.rows:
             instruction = self.machine.code[state.at]
@@ -494,10 +501,11 @@ class Execution:
         return state
 
     def followers(self, state: State, cost: int) -> Iterator[tuple[Closed | None, Step | None, State]]:
-        """Yield (weight, choice, next state) for each state that follows `state`.
+        """Yield (weight, choice, next state) for each state that follows `state` by one instruction.
 
-        A state in which a comparison is open is split until none is open. Each part costs `cost` steps. The weight is
-        None for 1, the choice None without one.
+        If the constraints do not decide a comparison, the state is first cut into parts in which it is decided. Each
+        part costs `cost` steps. The weight is None in place of 1, and the choice is None if nothing was chosen at
+        random.
         """
         instruction = self.machine.code[state.at]
         open_ = [state.known]
@@ -515,9 +523,10 @@ class Execution:
     def _after(
         self, state: State, known: Constraints, instruction: Instruction
     ) -> Iterator[tuple[Closed | None, Step | None, State]]:
-        """Yield (weight, choice, next state) for each state after `state` by the `instruction`, where `known` holds.
+        """Yield (weight, choice, next state) for each state that follows `state` by the `instruction`.
 
-        The weight is None for 1, the choice None without one. Raises Split if `known` leaves a comparison open.
+        The constraints `known` hold. The weight is None in place of 1, and the choice is None if nothing was chosen at
+        random. Raises Split if `known` does not decide a comparison.
         """
 
         def follow(label: int, slot: int | None = None, value: Held = None) -> State:
@@ -588,7 +597,11 @@ class Execution:
     # --- uniting ----------------------------------------------------------------------------------
 
     def _united(self, numbers: list[int]) -> list[int]:
-        """Return `numbers` of states at one place, with one state for each group whose union is one conjunction."""
+        """Return `numbers`, indices of states, after replacing states that can be united by one state.
+
+        All of the states have the same next instruction. Several are united if they have equal values and equal
+        choices, and if their sets of noises together are given by one conjunction of half-spaces.
+        """
         groups: dict[object, list[int]] = {}
         for number in numbers:
             state = self._states[number]
@@ -619,7 +632,10 @@ class Execution:
         return result
 
     def _is_disjoint(self, member: State, whole: Constraints, other: State) -> bool:
-        """True only if no run reaches both `other` and a state that `member` stands for; `whole` has their union."""
+        """True only if no run can reach both `other` and one of the states that are to be united.
+
+        `member` is one of these states, and `whole` has the constraints of all of them together.
+        """
         if member.history and other.history:
             self.budget.spend(min(len(member.history), len(other.history)))
             for mine, theirs in zip(member.history, other.history, strict=False):
@@ -649,8 +665,9 @@ class Execution:
     def _stored(self, value: Held, target: Place, values: Sequence[Held], known: Constraints) -> Held:
         """Return `value` in the form in which the variable `target` keeps it.
 
-        In a variable for numbers a condition becomes 1 or 0. An int becomes the equal value of a finite domain, if any.
-        `known` are constraints of the path, and `values` gives the index of an array element.
+        In a variable for numbers, a truth value becomes 1 or 0. An integer sum of noises that has a fixed value, in a
+        variable of a finite domain, becomes this value. `known` are the constraints on the noises, and `values` has the
+        values of the slots, from which the index of an array element is computed.
         """
         type_ = self.machine.slots[self._place(target, values, known)].type
         if isinstance(value, bool) and type_ != "bool":
@@ -663,9 +680,10 @@ class Execution:
         return value
 
     def gap(self, values: Sequence[Held], outputs: Sequence[int]) -> Fraction | Affine | None:
-        """Return the distance of an answer from the exact one; None for infinity.
+        """Return the distance between an answer and the right answer, or None if it is infinite.
 
-        `values` has both answers by slot: the answer in the slots `outputs`, the exact one in those of the metric.
+        `values` has the values of both answers by slot. The answer is in the slots `outputs`, the right answer in the
+        slots that the program's metric names for it.
         """
         distance = self.machine.distance
         if not isinstance(distance.kind, str):
@@ -761,9 +779,9 @@ class Execution:
                 raise NotDerived(f"`{op}` cannot be applied to noise")
 
     def compared(self, op: str, difference: Fraction | Affine, known: Constraints) -> bool:
-        """True if the comparison `difference` `op` 0 holds wherever the constraints `known` do.
+        """True if `difference` `op` 0 holds wherever the constraints `known` do, False if it fails there.
 
-        Raises Split if they leave this open.
+        Raises Split if neither is implied.
         """
         if not isinstance(difference, Affine):
             holds_ = calculated(op, (difference, ZERO))
@@ -790,7 +808,10 @@ class Execution:
         return self._is_integral(form)
 
     def is_nonnegative(self, form: Affine, known: Constraints) -> bool:
-        """True if `form` >= 0 wherever the constraints `known` hold. Raises Split if they leave the question open."""
+        """True if `form` >= 0 wherever the constraints `known` hold, False if `form` < 0 there.
+
+        Raises Split if neither is implied.
+        """
         return self._holds(NoiseHalfspace.from_terms(dict(form.terms), form.constant, self._is_integral(form)), known)
 
     def _holds(self, row: NoiseHalfspace, known: Constraints) -> bool:
@@ -879,10 +900,11 @@ def _affine(constant: Fraction, terms: Mapping[int, Fraction]) -> Fraction | Aff
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The facts about each instruction of a program that follow from the text alone.
+    """The facts about each instruction of a program that follow from its text alone, listed by instruction.
 
-    `live` has the slots that may still be read and `later` those that may still be assigned, as bits. `loops` says
-    whether the instruction is inside a `while`. `joins` are the instructions outside of loops where several paths meet.
+    `live` has the slots that may still be read and `later` those that may still be assigned, as integers with a bit for
+    each slot. `loops` says whether the instruction is inside a `while`. `joins` are the instructions outside of loops
+    to which several instructions lead.
     """
 
     live: tuple[int, ...]

@@ -42,10 +42,11 @@ def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[t
 
 
 def by_direction(forms: Iterable[Iterable[tuple[int, int]]]) -> dict[Direction, list[tuple[int, int]]]:
-    """Group the variables of `forms`, lists of (variable, coefficient), by their coefficients in all forms.
+    """Group the variables of `forms`, lists of (variable, coefficient), that could be replaced by one sum.
 
-    The coefficients of the variables of one group have one proportion in every form. Each variable comes with its
-    first coefficient. Every form contains the variables of one group as a multiple of one sum.
+    Two variables are in one group if their coefficients are in the same proportion in every form: x and y in x + 2·y
+    and 3·x + 6·y. Each variable comes with its first coefficient. The key of a group is its coefficients up to a
+    factor.
     """
     columns: dict[int, list[tuple[int, int]]] = {}
     for number, form in enumerate(forms):
@@ -127,7 +128,7 @@ def constant(value: Fraction | int) -> Ring:
 
 
 def collected(terms: Iterable[tuple[int, Fraction, Fraction]]) -> Ring:
-    """Return the sum of the `terms` (k, q, c), where terms with equal (k, q) are added up."""
+    """Return the sum of c·eps^k·e^{q·eps} over the triples (k, q, c) of `terms`; equal (k, q) are added up."""
     result: Ring = {}
     for k, q, c in terms:
         result[k, q] = result.get((k, q), ZERO) + c
@@ -252,11 +253,12 @@ def integer_quotient(
     most_terms: int | None = None,
     most_bits: int | None = None,
 ) -> Integral | None:
-    """Return `numerator`/`divisor`, or None if it has no such form; the coefficients of `divisor` are coprime.
+    """Return `numerator`/`divisor`, or None if the quotient is not a function with integer coefficients.
 
-    A quotient has integer coefficients (Gauss's lemma, which holds for any powers of eps and of one e^{q·eps}), so a
-    remainder shows that there is none. Charges its work to `budget`. Also returns None for a quotient with more than
-    `most_terms` terms, or with a coefficient of more than `most_bits` bits.
+    The coefficients of `divisor` are coprime. Then a quotient that exists has integer coefficients (Gauss's lemma,
+    which holds for any powers of eps and of one e^{q·eps}), so a remainder shows that there is none. Charges its work
+    to `budget`. Also returns None for a quotient with more than `most_terms` terms, or with a coefficient of more than
+    `most_bits` bits.
     """
     if not numerator:
         return {}

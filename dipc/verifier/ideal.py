@@ -70,7 +70,7 @@ class EdgeNumber:
     def __neg__(self) -> EdgeNumber:
         """Return the constant of the opposite half-space.
 
-        The edge belongs to exactly one of the two half-spaces.
+        The points of the boundary belong to exactly one of the two half-spaces.
         """
         return EdgeNumber(-self.value, -1 - self.small)
 
@@ -83,9 +83,10 @@ class EdgeNumber:
 
 
 def side_of(guard: Guard, *, whole: bool = False) -> NoiseHalfspace:
-    """Return the half-space of `guard`. Its constant, an EdgeNumber, says whether the edge belongs to the half-space.
+    """Return the half-space of `guard`, with an EdgeNumber as its constant.
 
-    For `whole` inputs the constant is rounded to an integer, and the edge always belongs to the half-space.
+    This number says whether the boundary belongs to the half-space. For `whole` inputs the constant is rounded to an
+    integer, and the boundary always belongs to it.
     """
     side = NoiseHalfspace.from_terms(dict(guard.form), guard.constant, whole=False)
     if whole:
@@ -173,7 +174,7 @@ class _Symbolic(Execution):
     def is_contradicted(self, known: Constraints, side: NoiseHalfspace) -> bool:
         """True if no input satisfies `known` and `side`.
 
-        A contradiction that `known` itself recognizes must have been excluded before.
+        The caller has already looked for contradictions that are visible in `known` without a linear program.
         """
         together = [*known.rows.values(), side]
         if all(one.edge() is not None for one in together):
@@ -202,7 +203,8 @@ class Ideal:
     """The deterministic program of an `ideal` block, whose paths are found once for each value of the finite inputs.
 
     The guards of the paths of one combination of finite inputs are disjoint, and cover all real and int inputs that
-    satisfy the program's `requires`. No path is about other inputs.
+    satisfy the program's `requires`. No path is about other inputs. `alike` lists groups of inputs, by index, whose
+    values may be exchanged without changing answers and distances.
     """
 
     machine: Machine
@@ -251,7 +253,10 @@ class Ideal:
         raise NotDerived("its `ideal` may end without an answer")
 
     def decisive_outputs(self, answer: Sequence[_Told]) -> tuple[_Told, ...]:
-        """Return the outputs of `answer` by which dd tells answers apart."""
+        """Return those outputs of `answer` that matter for dd.
+
+        For dd, answers that differ only in other outputs count as equal.
+        """
         return tuple(answer[place] for place in self.machine.distance.decisive)
 
     def distance(self, inputs: Sequence[Value]) -> Fraction | None:
@@ -341,10 +346,10 @@ class Ideal:
     def cases(
         self, one: Mapping[int, Held], other: Mapping[int, Held], known: Sequence[Guard]
     ) -> Iterator[tuple[list[Guard], bool]]:
-        """Divide the part where all guards of `known` hold into nonempty sets.
+        """Cut the set on which all guards of `known` hold into parts on which two inputs are apart or are not.
 
-        Yields each set with whether the inputs `one` and `other` are infinitely far apart on it. The values of
-        the inputs, by slot, may be forms of the variables of the guards.
+        Yields, for each nonempty part, (its guards, True if the inputs `one` and `other` are infinitely far apart
+        there). The values of both inputs, by slot, may be affine forms of the variables in the guards.
         """
         distance = self.machine.distance
         values: list[Held] = [None] * (1 + max(distance.other, default=len(self.machine.slots)))
@@ -362,10 +367,10 @@ class Ideal:
             yield from self._divided(known, are_apart, is_left, "metric")
 
     def allowed(self, inputs: Mapping[int, Held], known: Sequence[Guard]) -> Iterator[tuple[list[Guard], bool]]:
-        """Divide the part where all guards of `known` hold into nonempty sets.
+        """Cut the set on which all guards of `known` hold into parts on which an input is allowed or is not.
 
-        Yields each set with whether the input `inputs` satisfies `requires` on it. The values of the input, by
-        slot, may be forms of the variables of the guards.
+        Yields, for each nonempty part, (its guards, True if the input `inputs` satisfies `requires` there). The values
+        of the input, by slot, may be affine forms of the variables in the guards.
         """
         values: list[Held] = [inputs.get(slot) for slot in range(len(self.machine.slots))]
 
@@ -384,10 +389,11 @@ class Ideal:
         is_left: Callable[[_Symbolic, Constraints, Sequence[Guard], NoiseHalfspace], bool],
         block: str,
     ) -> Iterator[tuple[list[Guard], bool]]:
-        """Yield parts of the set where all guards of `known` hold, each with the value of `holds` on it.
+        """Yield (guards of the part, value of `holds` there) for parts of the set on which all guards of `known` hold.
 
-        A part in which a comparison is open is cut into those sides of it for which `is_left` is true. `block` names
-        the part of the program that is evaluated. Raises NotDerived if there are too many parts.
+        A part on which `holds` is not decided is cut in two by a half-space. `is_left` says for each half whether it is
+        kept; otherwise it is dropped. `block` names the part of the program that is evaluated, for the message of the
+        error. Raises NotDerived if there are too many parts.
         """
         run = _Symbolic(self.machine, Wanted({}, every=True), self.budget)
         waiting = [list(known)]
@@ -551,9 +557,9 @@ def input_norm(tree: Program) -> str:
 def open_inputs(
     machine: Machine, finite: Iterable[Value], number: Callable[[int], int] = lambda slot: slot
 ) -> dict[int, Affine | Value]:
-    """Return all inputs of `machine` by slot: the finite ones with the values `finite`, others as unknowns.
+    """Return all inputs of `machine` by slot: the finite ones with the values `finite`, the others as unknowns.
 
-    `number` gives the number of an unknown, by its slot.
+    `number` maps the slot of an input to the number of its unknown.
     """
     left = iter(finite)
     return {

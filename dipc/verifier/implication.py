@@ -118,7 +118,7 @@ def samples(intervals: Sequence[Interval]) -> Iterator[Fraction]:
 def seen_below_one(beta: Beta | None, intervals: Sequence[Interval], budget: Budget) -> bool:
     """True only if `beta` < 1 is shown at some sampled eps of `intervals`. False proves nothing.
 
-    A bound 1 - `beta` for which this is not shown counts as vacuous. Charges its work to `budget`.
+    If it is not shown, the bound Pr >= 1 - `beta` counts as vacuous. Charges its work to `budget`.
     """
     return beta is not None and any(
         fails_at(NOTHING, arms, eps, budget) for eps in samples(intervals) for arms in arguments_of(beta)
@@ -146,9 +146,10 @@ def is_at_least(asked: Beta | None, proved: Beta | None, intervals: Sequence[Int
 
 
 def _is_less(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
-    """True only if `asked` < min(1, `proved`) at this `eps`. False is a proof unless a beta has sums over stars.
+    """True only if `asked` < min(1, `proved`) at this `eps`.
 
-    Charges its work to `budget`.
+    False means that `asked` is not less, unless a beta is over normal noise: then False proves nothing. Charges its
+    work to `budget`.
     """
     return any(
         fails_at(NOTHING, arms, eps, budget)
@@ -192,9 +193,10 @@ def _cells(asked: Beta, proved: Beta, interval: Interval, budget: Budget) -> Fol
 
 
 def _suffices_at(asked: Beta, proved: Beta, eps: Fraction, budget: Budget) -> bool:
-    """True only if `asked` >= min(1, `proved`) at this `eps`. False is a proof unless a beta has sums over stars.
+    """True only if `asked` >= min(1, `proved`) at this `eps`.
 
-    Charges its work to `budget`.
+    False means that `asked` is less, unless a beta is over normal noise: then False proves nothing. Charges its work to
+    `budget`.
     """
     bounds: list[Sequence[Probability]] = [(CERTAIN,), *arguments_of(proved)]
     return all(
@@ -367,8 +369,8 @@ def _at_some_distances(
 ) -> Follows:
     """Return NO if at one of four distances the bound `asked` is shown to be below the bound `proved`, otherwise OPEN.
 
-    Each bound is an expression with the values of its names. They are compared at the eps of `intervals`. Charges its
-    work to `budget`.
+    Each bound is a pair (expression, values of the names in it). They are compared at sampled eps of `intervals`.
+    Charges its work to `budget`.
     """
     for distance in (Fraction(1), Fraction(8), Fraction(64), Fraction(1, 8)):
         betas = []

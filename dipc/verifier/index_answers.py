@@ -41,7 +41,7 @@ from dipc.verifier.syntax import (
 
 
 class _NotAnIndex(Exception):
-    """Raised if an output does not satisfy the module's conditions for an output that holds an index."""
+    """Raised if an output is not seen to hold an index, by the conditions of this module."""
 
 
 def offset_of(end: object, parameter: str) -> int | None:
@@ -67,10 +67,11 @@ def integer(value: object) -> int | None:
 
 
 def ending_at(tree: Program, parameter: str) -> Program:
-    """Return the program `tree` with its loops and arrays up to m + c moved by -c, if all of them have one c.
+    """Return the program `tree` with all indices moved so that its loops and arrays end at m, the constant `parameter`.
 
-    m is the constant `parameter`. The answers are unchanged if indices only name elements, which
-    `dipc.verifier.loops` requires of the result.
+    They are moved if all ends that depend on m are m + c with one c other than 0: then 1..m + 1 becomes 0..m. Otherwise
+    `tree` is returned. The answers are unchanged if indices only name elements, which `dipc.verifier.loops` requires of
+    the result. Raises NotDerived if a loop or an array does not begin at a number.
     """
     ends: list[object] = [node.high for node in nodes((tree.body, tree.ideal)) if isinstance(node, For)]
     ends += [each.ends[1] for each in tree.every_variable if each.ends is not None]
@@ -101,7 +102,7 @@ def ending_at(tree: Program, parameter: str) -> Program:
 
 
 def with_arrays(tree: Program, parameter: str) -> Program:
-    """Return the program `tree` with an array in place of each output that is an index of its loops up to m.
+    """Return the program `tree` with an array in place of each output that holds an index of a loop up to m.
 
     m is the constant `parameter`.
     """
@@ -147,10 +148,10 @@ def _number(value: int) -> Expr:
 def _require_domain(
     tree: Program, type_: str | Domain, low: int, high: Expr, shift: int, numbers: set[Expr], parameter: str
 ) -> None:
-    """Raise _NotAnIndex unless the domain `type_` has all indices, and the other number, if `numbers` has one.
+    """Raise _NotAnIndex unless the domain `type_` of an output has all values that the output may take.
 
-    `tree` is the program. The indices run from `low` to `high`, which depends on `parameter`, and the output holds them
-    plus `shift`.
+    These are the indices from `low` to `high` plus `shift`, and the `numbers`, which must not be among them. `tree` is
+    the program, and `high` is the constant `parameter` plus a number.
     """
     domain = tree.domain(type_)
     if not isinstance(domain, Range):

@@ -98,10 +98,11 @@ _ANSWER: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """A question about a cell: which class is right about it, or how it is divided further.
+    """The question how to prove the claim on `cell`, a set of inputs in one path of the ideal.
 
-    `known` has the path of the cell and its surroundings. All `classes` have one answer. If `only` is not None, the
-    class with that number is the only one examined.
+    The answer names one of `classes` whose proof is right on the whole cell, or how the cell is divided further. All of
+    `classes` have one answer. `known` has the path, with tests of near inputs. If `only` is not None, it is the number
+    of the one class that is examined.
     """
 
     coverage: Coverage
@@ -112,9 +113,9 @@ class Divided:
 
     @property
     def key(self) -> str:
-        """The key of the answer in the certificate.
+        """The key of the answer in the certificate: a hash of the cell, of the finite inputs and of the class.
 
-        It contains the number of the first class, which is unique to the case.
+        The number of the first class is a part of it, and differs between the cases of a certificate.
         """
         first = self.classes[0].number if self.classes else None
         of = [self.known.finite, first, self.only]
@@ -123,10 +124,11 @@ class Divided:
 
 @dataclass
 class Coverage:
-    """A check of classes against one program: which cells of inputs they cover.
+    """A check of the classes of a certificate against the program: whether they cover all inputs of the claim.
 
-    `alpha` is the least distance that the claim is about, with whether the distance must be greater; None if alpha is
-    each input's own dd.
+    A class covers a cell of inputs if the cell lies in it, and its bound holds for the program there. `alpha` is (the
+    least distance that the claim is about, True if the distance must be greater), or None if alpha is each input's own
+    dd.
     """
 
     machine: Machine
@@ -147,7 +149,8 @@ class Coverage:
     def check(self, classes: Sequence[ClassFacts], *, everything: bool) -> tuple[str, ...]:
         """Return the reasons why `classes` are taken on trust; none if the classes are proved.
 
-        Each class must be right about some cell, and if `everything` is claimed, each cell must have a class.
+        With `everything`, each input of the claim must be covered by a class. Otherwise each class must cover its own
+        inputs, those in its half-spaces.
         """
         try:
             self._bounds.require_known_distances()
@@ -190,10 +193,11 @@ class Coverage:
         )
 
     def _is_about_its_own(self, shown: ClassFacts) -> bool:
-        """True if the class `shown` is right about all of its own inputs.
+        """True if the class `shown` covers all of its own inputs: its bound holds for the program there.
 
-        These have its answer, and lie in the half-spaces that do not move, edges excluded, and in those that are
-        `beside` other answers. The remaining half-spaces of the class follow from their distance.
+        These inputs have the class's answer. They lie in its half-spaces that do not depend on alpha, without the
+        boundaries, and in those half-spaces beyond which other answers are (`beside`). The other half-spaces follow
+        from the distance.
         """
         within = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
         within += [shown.halfspaces[place] for place in shown.beside]
@@ -214,9 +218,10 @@ class Coverage:
     def _divided(
         self, known: Surroundings, classes: Sequence[ClassFacts], within: Iterable[Guard], only: int | None = None
     ) -> Iterator[ClassFacts | None]:
-        """Yield, for each cell of a path within the guards `within`, one of `classes` that is right about it, or None.
+        """Divide the inputs of a path into cells. For each cell, yield one of `classes` that covers it, or None.
 
-        `known` has the path and its surroundings, and `only` the number of the class if one alone is examined.
+        Only inputs that satisfy the guards `within` count. `known` has the path, with tests of near inputs. `only` is
+        the number of the class if one alone is examined.
         """
         if self.alpha is None:
             # No distance is between 0 and 1 if all distances are integers.
@@ -277,8 +282,9 @@ class Coverage:
     def is_right(self, shown: ClassFacts, known: Surroundings, cell: Cell, *, unites: bool, merges: Merges) -> bool:
         """True if `cell` lies in the class `shown`, and the bound of the class holds for the program there.
 
-        `known` has the path of the cell and its surroundings. Exits are united if `unites`, and merged as `merges`
-        states. Raises NotDerived, and Open if the cell has to be divided.
+        `known` has the path of the cell, with tests of near inputs. If `unites` is true, states of the program are
+        united, and `merges` lists the pairs of exits to merge. Raises NotDerived, and Open if the cell has to be
+        divided first.
         """
 
         @cache
@@ -355,7 +361,12 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class InputsResult:
-    """The verdicts of the classes, the parts taken on trust, and the constants `varying` with several values."""
+    """The result of checking classes of inputs against `claim`.
+
+    `tally` counts their verdicts, and `obligations` are all of the certificate. `trusted` says what was taken on trust,
+    and `witnesses` are inputs that refute the claim. `varying` has the constants with different values in different
+    cases.
+    """
 
     tally: Tally
     obligations: Sequence[Decided]
@@ -454,9 +465,10 @@ def says_something(claim: Claim, budget: Budget) -> bool:
 
 
 def _at_least(claim: Claim, theorem: Theorem | None, budget: Budget) -> tuple[Fraction, bool]:
-    """Return the least dd that `claim` covers, rounded up for integers, and whether dd must be greater.
+    """Return (the least dd that `claim` covers, True if dd must be greater than this number).
 
-    dd is an integer if all inputs and outputs of the program of `theorem` are. Charges its work to `budget`.
+    If all inputs and outputs of the program of `theorem` are integers, dd is an integer, so the number is rounded up.
+    Charges its work to `budget`.
     """
     alpha = least_alpha(claim, budget)
     if theorem is None or not is_integral(theorem.machine):
@@ -491,9 +503,9 @@ _CASE: read.Table = {
 
 
 def varying_constants(data: Mapping[str, Any]) -> Iterator[tuple[str, Set[str]]]:
-    """Yield the parameter and the constants computed from it if the document `data` is about every m, else nothing.
+    """Yield (name of m, the other constants that change with m) if the document `data` is about every m; else nothing.
 
-    The constants are those that the cases state; each case states all of them or none.
+    The constants are those whose values the cases of the document state.
     """
     if data.get("numbers") is not None:
         parameter = read.text(read.by_name(read.anything)(data["numbers"]).get("parameter"))

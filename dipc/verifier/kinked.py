@@ -61,7 +61,7 @@ def _normal(spread: Spread, alpha: Fraction, beta: Fraction, cell: Expansion, *,
 
 
 def _leaf_probability(leaf: NearLeaf, alpha: Fraction, beta: Fraction, cell: Expansion) -> Series:
-    """Return the probability that `leaf` keeps its bounds if its center has the value `alpha` + `beta`·eps.
+    """Return the probability that all bounds of `leaf` hold if its center has the value `alpha` + `beta`·eps.
 
     The result is a Taylor polynomial on `cell`.
     """
@@ -97,9 +97,9 @@ def bits_on_disk(tree: Tree, middle: Fraction, disk: Fraction, accuracy: int) ->
 
 
 def _pieces(tree: Tree) -> list[_Piece]:
-    """Return the intervals of u, at least two, between the points where a factor of the integrand of `tree` has a kink.
+    """Return the intervals, at least two, on which the integrand of `tree` is smooth in u; u·eps is the center's value.
 
-    Raises NotDerived for too many pieces.
+    Between two intervals, a factor of the integrand has a kink. Raises NotDerived for too many intervals.
     """
     root = tree.root
     ends = {-d / a for a, _, d in root.edges if a}
@@ -131,7 +131,7 @@ class _Piece:
 
     @property
     def doublings(self) -> int:
-        """An n such that the integrand at complex arguments is at most 2^n times its exponential factors."""
+        """An n with |integrand| <= 2^n times its exponential factors, also at complex arguments."""
         return sum(leaf.count * (len(leaf.forms) - 1 + leaf.spread.laplace) for leaf in self.leaves)
 
     @property
@@ -141,10 +141,11 @@ class _Piece:
         return size / 2 if self.center.laplace else Fraction(2, 5) * root_around(1 / size, 10)[1]
 
     def steepness(self, u: Fraction | None) -> tuple[Fraction, Fraction]:
-        """Return (Σ (a·u + d)²/v over normal noises, Σ rate·|a·u + d| over Laplace noises).
+        """Return (Σ (a·u + d)²/v over normal noises of variance v, Σ rate·|a·u + d| over Laplace noises).
 
-        The sums include the center itself. Each leaf counts with its greatest |a·u + d|, where (a·u + d)·eps is the
-        argument of its law at the center `u`·eps. If `u` is None, a replaces a·u + d.
+        The sums have a summand for the center and for each leaf. If the center is `u`·eps, the argument of the noise's
+        law is (a·u + d)·eps; of a leaf with several bounds, the greatest |a·u + d| counts. If `u` is None, a replaces
+        a·u + d.
         """
         squares = rates = _ZERO
         factors = [(leaf.spread, leaf.forms, leaf.count) for leaf in self.leaves]

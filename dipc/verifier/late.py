@@ -56,7 +56,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A program `machine` that draws later than a given one, with the same law of exits.
+    """A program `machine` that draws later than a given one, with the same distribution of answers.
 
     `names` maps each slot of an input or output of the given program to the slot in `machine`.
     """
@@ -66,10 +66,10 @@ class Late:
 
 
 def drawing_late(machine: Machine, budget: Budget) -> Late | None:
-    """Return a program that draws later than `machine` and has the same law of exits; None if no draw can move.
+    """Return a program that draws later than `machine`, with the same distribution of answers.
 
-    The result is None for a program with `while`. A run that has no value somewhere has none in both programs.
-    Charges its work to `budget`.
+    The result is None if no draw can be made later, and for a program with `while`. If an expression has no value in a
+    run, the run of the result with the same draws fails, too. Charges its work to `budget`.
     """
     if machine.loops or not any(isinstance(instruction, Choice | Scored) for instruction in machine.code):
         return None
@@ -180,7 +180,10 @@ class _Rewriting:
     # --- summand by summand -----------------------------------------------------------------------
 
     def _split(self, piece: _Piece) -> Iterator[_Piece]:
-        """Yield pieces that together are equivalent to `piece`, each of which reads few random slots where possible."""
+        """Yield pieces that together have the effect of `piece`.
+
+        A long expression is computed step by step, in pieces that read as few random slots as possible.
+        """
         first = piece.code[0]
         match first:
             case Store(_, code) | Branch(code, _) | Sample(_, _, _, code) if self._is_long(code):
@@ -316,7 +319,7 @@ def _always_written(piece: _Piece) -> list[int]:
 def _with_slots(instruction: Instruction, names: Mapping[int, int], *, everywhere: bool = False) -> Instruction:
     """Return `instruction` with its slots renamed by `names`.
 
-    An array element with an open index is renamed only if `everywhere`.
+    If the index of an array element is not known, its slots are renamed only with `everywhere`.
     """
 
     def there(code: Code) -> Code:

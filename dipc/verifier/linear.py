@@ -212,10 +212,10 @@ def key_of(words: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about half-spaces: whether some point satisfies all guards, or the least value of a form on them.
+    """A question about points that satisfy all `guards`: whether there is one, or how small a form can be there.
 
-    If `wanted` is not None, the question is about its least value, with integers for the variables in `whole`. A
-    question that is not `exact` needs an answer only if no point satisfies the guards.
+    If `wanted` is not None, the question is about the least value of its form, with integers for the variables in
+    `whole`. If `exact` is false, an answer is needed only if no point satisfies the guards.
     """
 
     guards: tuple[Guard, ...]
@@ -232,7 +232,7 @@ class Question:
 
 @contextmanager
 def answers_count() -> Iterator[None]:
-    """Raise WrongAnswer in place of Rejected in the block, since a wrong answer rejects the certificate."""
+    """Context manager that turns Rejected into WrongAnswer, because a wrong answer rejects the whole certificate."""
     try:
         yield
     except Rejected as error:

@@ -52,11 +52,11 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True)
 class Side:
-    """The program, or its ideal, with its loop made endless, whose index begins at `low`.
+    """A program, or its `ideal`, in which the loop over the queries never ends.
 
-    A run begins at instruction 0, an iteration after `head`, and the part behind the loop at `end`. `carried` are the
-    slots that an iteration may read from earlier ones. `elements` are the names of the scalars that replace elements of
-    arrays.
+    A run begins at instruction 0, an iteration after instruction `head`, and the part behind the loop at `end`. `low`
+    is the first index of the loop. `carried` are the slots that an iteration may read from earlier ones. `elements` are
+    the names of the scalars that replace the array elements of the current index.
     """
 
     machine: Machine
@@ -112,9 +112,9 @@ class Iterations:
         return Ideal(self.ideal.machine, self.norm, budget)
 
     def combinations(self, budget: Budget) -> Iterable[Sequence[tuple[Value, ...]]]:
-        """Return all values of the finite inputs, grouped by the values of the inputs that are not array elements.
+        """Return the combinations of values of the finite inputs, in groups.
 
-        Charges its work to `budget`.
+        In a group, all inputs that are not array elements have the same values. Charges its work to `budget`.
         """
         slots = self.ideal.machine.slots
         finite = [slots[slot] for slot in self.ideal.machine.numbered("input") if slots[slot].type != "real"]
@@ -240,9 +240,9 @@ def _loop(body: Block, parameter: str, arrays: Mapping[str, int]) -> For:
 
 
 def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> None:
-    """Raise NotDerived unless `variable` is only an index of `arrays`, and these have no other index in `tree`.
+    """Raise NotDerived unless `tree` uses `arrays` only at the index `variable`, and `variable` only as their index.
 
-    No local name hides one of these names.
+    No local name in `tree` may hide one of these names.
     """
     indices = 0
     for node in nodes(tree):
@@ -259,9 +259,10 @@ def _own_elements(tree: object, variable: str, arrays: Mapping[str, int]) -> Non
 
 
 def _condition(field: Field, parameter: str, loop: For, arrays: Mapping[str, int]) -> Field:
-    """Return `field` of the metric as a condition on one index. Raises NotDerived if it relates two indices.
+    """Return `field` of the metric without its loop over the indices, as a condition on one index.
 
-    `arrays` are the arrays whose length is `parameter`, with their first indices, and `loop` is the loop over them.
+    `arrays` are the arrays whose length is `parameter`, with their first indices, and `loop` is the program's loop over
+    them. Raises NotDerived if the condition relates two indices.
     """
     if field.name not in ("input", "apart"):
         if field.name == "output" and field.value == Name("product"):
@@ -311,7 +312,10 @@ Scaled = tuple[tuple[NoiseFamily, Fraction, Fraction], ...]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """An event whose probability the certificate bounds: Σ N + constant < 0 for noises N, where a run may go wrong."""
+    """An event Σ N + `constant` < 0 for `noises` N, whose probability the certificate bounds.
+
+    If the event happens, the run may have a wrong answer.
+    """
 
     noises: Scaled
     constant: Fraction
@@ -338,11 +342,11 @@ MOST_WAYS = 500
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A place and the values there, with guards of inputs and outcomes of comparisons of noises.
+    """A state of a run through the loop: the next instruction `at`, and the `values` of all slots.
 
-    `outside` are guards that hold before the run, `inputs` guards that the run compared, `outcomes` the results of
-    its comparisons of noises. `laws` has the laws of the noises drawn so far, and `terms` the terms collected on
-    the way.
+    `laws` has the laws of the noises drawn so far. `outside` are guards that hold before the run, `inputs` guards of
+    inputs that the run compared, and `outcomes` the results of its comparisons of noises. `terms` are the events that
+    the run has assumed not to happen.
     """
 
     at: int
@@ -357,7 +361,7 @@ class State:
 
     @property
     def key(self) -> object:
-        """A key that two states at the head share exactly if they have equal values and laws."""
+        """A key that two states at the start of an iteration share exactly if they have equal values and laws."""
         return typed(self.values), self.laws
 
 
@@ -393,7 +397,7 @@ class LoopRuns(Execution):
         return State(0, tuple(self._fresh(slot) for slot in self.machine.slots))
 
     def entered(self, head: State) -> State:
-        """Return the state at the beginning of an iteration after `head`, with fresh elements."""
+        """Return the state at the beginning of an iteration after `head`, with new unknowns for the array elements."""
         slots = self.machine.slots
         values = tuple(
             self._fresh(slot) if slot.name in self.side.elements else value
@@ -409,10 +413,11 @@ class LoopRuns(Execution):
         return replace(head, at=self.side.end)
 
     def stripped(self, state: State) -> tuple[State, tuple[int, ...]]:
-        """Return the head that `state` leads to, and the noises that it carries.
+        """Return (the state at the start of the next iteration, the noises in its values) after `state`.
 
-        The head has the carried values, with noises numbered by their first occurrence and no constraints on
-        them. Raises NotDerived if an input of one iteration is carried to others.
+        An iteration ends in `state`. The new state keeps only the values that later iterations may read. Their noises
+        are numbered by their first occurrence, and have no constraints. Raises NotDerived if an input of one iteration
+        is read by others.
         """
         places: dict[int, int] = {}
         slots = self.machine.slots
@@ -432,10 +437,10 @@ class LoopRuns(Execution):
         return State(self.side.head, tuple(values), laws), tuple(places)
 
     def ways(self, state: State, given: tuple[Guard, ...], outcomes: Outcomes) -> Iterator[State]:
-        """Yield all paths from `state` to the head of the loop or to the end, for inputs with the guards `given`.
+        """Yield the last state of each path from `state` to the head of the loop or to the end.
 
-        `outcomes` gives the states that follow an open comparison. Raises NotDerived if there are too many paths, or if
-        the program draws from another distribution.
+        The inputs satisfy the guards `given`. `outcomes` returns the states that follow a comparison of noises. Raises
+        NotDerived if there are too many paths, or if the program makes other draws than noise.
         """
         waiting = [replace(state, outside=given)]
         count = 0

@@ -197,11 +197,11 @@ class _Elimination:
         return self._product_integral(factors, frozenset(densities))
 
     def _alike(self, rows: Sequence[_Row], laws: Mapping[int, Law]) -> list[tuple[_Row, list[int]]]:
-        """Return groups of noises in `laws` with one law and like half-spaces in `rows`.
+        """Return groups of noises that have one integral, a function of one other noise.
 
-        Each group comes with the half-space of its first noise. Each of its noises occurs in one half-space, which
-        compares it with another noise, the same for the whole group. So the noises of a group have one integral, a
-        function of the other noise.
+        The noises of a group have the same law. Each occurs in only one of `rows`, which compares it with the same
+        other noise in the same way. Each group is (the half-space of its first noise, its noises). `laws` has the laws
+        by number.
         """
         about: dict[int, list[_Row]] = {}
         for row in rows:
@@ -327,9 +327,9 @@ class _Elimination:
         return {key: Fraction(c, total.unit) for key, c in value.items()}
 
     def _unit(self, factors: Iterable[_Factor], v: int) -> int:
-        """Return the least common multiple of the coefficients of the variable `v` in `factors`; 1 for reals.
+        """Return the least common multiple of the coefficients of the variable `v` in `factors`.
 
-        For integers, bounds of `v` are quotients by its coefficients.
+        The result is 1 if variables are real. For integers, the bounds of `v` are multiples of 1/this number.
         """
         if not self.whole:
             return 1
