@@ -915,7 +915,8 @@ class AlphaSolution(Solution):
     t (None if no t is proved). `holds` are the t for which the claim holds, or may hold.
 
     `cell` encloses the least alpha if the claim is about a single eps. If there is no `product`, the claim is refuted
-    with the cell's lower end and proved with its upper end.
+    with the cell's lower end and proved with its upper end. `from_there_on` is True only if the claim also holds at the
+    rows with every alpha greater than `value`.
     """
 
     DETAILS = "least claims ?(alpha*eps=product holds)"
@@ -927,6 +928,7 @@ class AlphaSolution(Solution):
     product: tuple[Fraction, Fraction | None] | None = None
     holds: tuple[EpsSpan, ...] = ()
     cell: Cell | None = None
+    from_there_on: bool = False
 
     @property
     def least(self) -> Fraction | Cell | None:

@@ -115,6 +115,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
     distances = {row.number: _distance(row) for row in question.table.rows}
     before: tuple[int, ...] = ()
     undecided_row = question.with_claim(alpha=0).undecided_row
+    fixed = not any(mentions(beta.tree, "alpha") for beta in _betas(question.table.rows, claim))
 
     def answer(
         status: Status,
@@ -137,6 +138,7 @@ def _among_rows(question: Question, claim: Claim, digits: int, progress: Progres
             claims=claims,
             scopes={} if value is None else claim_scopes(question.with_claim(alpha=value).claim(), limits),
             interrupted=interrupted,
+            from_there_on=fixed,
         )
 
     for alpha in sorted({Fraction(0)} | {distance for distance in distances.values() if distance is not None}):

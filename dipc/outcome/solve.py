@@ -241,6 +241,8 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
                 yield "at most for" if undecided else "holds for", f"t = alpha*eps in {_union(holds)}"
             if solution.status == "undecided" and product[1] is not None:
                 yield "proved with", f"alpha = t/eps, t = {decimal(product[1])}"
+        case AlphaSolution(value=Fraction() as value):
+            yield from _other_alphas(solution, value)
         case GammaSolution(product=product) if product is not None:
             yield "holds for", f"gamma >= k/eps, k = {cell_text(*product)}"
         case GammaSolution(value=(low, high)) | AlphaSolution(cell=(low, high)) if (
@@ -252,6 +254,20 @@ def _details(solution: Solution) -> Iterable[tuple[str, str]]:
             for piece in pieces:
                 beta = f"{'' if piece.exact else 'at most '}{_form(piece)}{_variable_text(piece, ', ')}"
                 yield _piece_text(solution, piece), f"{beta}   ({numbered(solution.question.word, piece.rows)})"
+
+
+def _other_alphas(solution: AlphaSolution, value: Fraction) -> Iterable[tuple[str, str]]:
+    """Yield the lines about alphas above `value`, the least alpha of `solution`, and about `dipc check` with it."""
+    if solution.from_there_on:
+        yield "holds for", f"every alpha >= {value}, at the rows with dd > alpha"
+    else:
+        yield f"alpha > {value}", "not decided: the greater alpha, the smaller beta"
+    table = solution.question.table
+    if table is not None and any(row.dd is not None and row.dd.value == value for row in table.rows):
+        if not value:
+            yield "dipc check", "with alpha = 0 covers every row, also where dd = 0"
+        elif not solution.from_there_on:
+            yield "dipc check", f"with alpha = {value} also covers rows with dd = {value}, as beta contains alpha"
 
 
 def _piece_text(solution: BetaSolution, piece: EnvelopePiece) -> str:

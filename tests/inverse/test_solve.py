@@ -20,6 +20,10 @@ from tests.patience import examples
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 LAPLACE = dipc.load("program laplace; input q : real; output out : real; out <- Lap(eps, q);")
+GATE = dipc.load(
+    "program gate; input count : real; output answer : {no, yes}; var noisy : real; noisy <- Lap(eps, count);"
+    " if noisy >= 0 then answer <- yes else answer <- no end"
+)
 INTEGER = dipc.load("program geometric; input q : int; output out : int; out <- DLap(eps, q);")
 PLAIN = dipc.load("program plain; input q : real; output out : real; out <- q;")
 SPARSE = dipc.load(BENCHMARKS / "sparse.dip")
@@ -404,6 +408,32 @@ def test_a_beta_that_falls_with_alpha() -> None:
     assert (found.value, found.status) == (None, Status.NONE)
     found = alpha_of(table=rows, beta="exp(-(alpha + 1/2)*eps/3)", gamma=1)
     assert (found.value, found.rows, found.claims) == (2, (2,), 2)
+
+
+@pytest.mark.parametrize(
+    ("dds", "beta", "eps", "least"),
+    [
+        (("1/2", "2"), "1/3", "[1, inf)", Fraction(1, 2)),
+        (("0", "5"), "1/3", "[1, inf)", Fraction(0)),
+        (("1/2", "inf"), "2*exp(-alpha*eps/3)/5", "[1, inf)", Fraction(1, 2)),
+    ],
+)
+def test_a_least_alpha_against_checks_with_other_alphas(
+    dds: tuple[str, str], beta: str, eps: str, least: Fraction
+) -> None:
+    # The first count is at the threshold: its answer is wrong half of the time.
+    table = [{"count": count, "answer": "yes", "dd": dd} for count, dd in zip((0, 5), dds, strict=True)]
+    found = alpha_of(GATE, table, beta=beta, eps=eps)
+    assert (found.value, found.from_there_on) == (least, "alpha" not in beta)
+
+    def verdict(alpha: Fraction) -> str:
+        return str(dipc.check(GATE, table, alpha=str(alpha), beta=beta, eps=eps).verdict)
+
+    if least:
+        assert verdict(least - Fraction(1, 8)) == "inaccurate"
+    assert verdict(least + Fraction(1, 8)) == "accurate"
+    # As beta falls, the second count fails for a large alpha: its answer is wrong with probability e^(-5*eps)/2.
+    assert verdict(Fraction(20)) == ("accurate" if found.from_there_on else "inaccurate")
 
 
 @settings(max_examples=examples(8))
