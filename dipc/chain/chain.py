@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Transitions:
-    """The states of a chain by their numbers, in the order in which they were added, and the edges between them."""
+    """The numbers of a chain's states, in the order in which they were added, and the edges between the states."""
 
     _after: dict[int, dict[int, tuple[Edge, ...]]] = field(default_factory=dict)
     _before: dict[int, dict[int, None]] = field(default_factory=dict)
@@ -77,11 +77,11 @@ class Transitions:
         return self._after[source][goal]
 
     def trapped(self, ends: Set[int]) -> frozenset[int]:
-        """Return a set of states from which runs reach none of `ends`, as they never leave it; empty if there is none.
+        """Return a set of states that no run leaves, and that contains none of `ends`; empty if there is none.
 
-        The set is a bottom strongly connected component. If no set exists, every run ends almost surely: an end can
-        be reached from each of the finitely many states, by choices that are possible whenever the run visits the
-        state.
+        The set is a bottom strongly connected component: each of its states can reach all others of the set, and no
+        state outside. If the result is empty, every run ends almost surely: an end can be reached from each of the
+        finitely many states, by choices that are possible whenever the run visits the state.
         """
         for component in strongly_connected(self._after):
             bottom = all(goal in component for node in component for goal in self._after[node])
@@ -91,9 +91,11 @@ class Transitions:
 
     @property
     def compares_again(self) -> bool:
-        """Whether a comparison that branches lies on a cycle, which would make the weights wrong.
+        """Whether a comparison with several outcomes lies on a cycle of the chain.
 
-        On a second visit the outcome is known, unless the constraints were too many to show it.
+        The weights of exits are correct only if there is none (see the head of this module). A run that comes back to a
+        comparison knows its outcome from the first visit. So the result is True only where the constraints were too
+        many to decide the second comparison.
         """
         return any(
             any(isinstance(edge, Comparison) for edge in self._after[node][goal])
@@ -120,7 +122,7 @@ _MOST_KEPT = 100
 
 
 class Leaves:
-    """The states without successors, of a chain that grows only at these states.
+    """The leaves of a growing chain: its states without successors, the only ones that may still get some.
 
     The leaves below a state are remembered, and later searches begin there. So a chain in which every path passes
     through one state is not searched again for each group of paths.
@@ -132,7 +134,7 @@ class Leaves:
         self._instead: dict[int, int] = {}
 
     def replace(self, leaf: int, whole: int) -> None:
-        """Remove `leaf`, and redirect the edges that led to this state to the state `whole`."""
+        """Remember that the state `whole` replaces the state `leaf`, which the chain no longer has."""
         self._instead[leaf] = whole
 
     def below(self, above: int) -> list[int]:
@@ -169,8 +171,9 @@ class Leaves:
 class ExitState:
     """An exit: the observed outputs, and the conditions under which runs end with them.
 
-    `outputs` has None for an output that was never assigned. Up to measure zero a run reaches the exit exactly if the
-    inputs satisfy `guards` and the noises `constraints`. Different exits exclude each other.
+    `node` is the number of the state in the chain. `outputs` has, by slot, the value of each observed output, or None
+    if it was never assigned. Up to measure zero a run reaches the exit exactly if the inputs satisfy `guards` and the
+    `noises` satisfy `constraints`. Different exits exclude each other.
     """
 
     node: int
@@ -184,9 +187,10 @@ class ExitState:
 class Chain:
     """The Markov chain of a program with its real and int inputs left open; runs start at the state `initial`.
 
-    `transitions` are over the keys of `states`, with several edges from a state to another if several outcomes lead
-    there. States in `cut` have no successors because their outputs already differ from the wanted ones; all other
-    leaves are the `exits`.
+    `flow` describes the program. `states` has the states by number, and `transitions` the edges between these numbers:
+    a pair of states has an edge for each outcome that leads from one to the other. If the chain was explored for
+    certain values of the outputs, states in `cut` have no successors, because an output already has another final
+    value. All other states without successors are ends of the program, each with its entry in `exits`.
     """
 
     flow: Flow
@@ -198,7 +202,7 @@ class Chain:
 
     @cached_property
     def graph(self) -> nx.DiGraph[int]:
-        """The chain as a networkx.DiGraph, made on first use: the attribute `edges` of an edge is a tuple of `Edge`."""
+        """The chain as a networkx.DiGraph, made on first use; each edge has a tuple of `Edge` as attribute `edges`."""
         return self.transitions.as_networkx()
 
 
@@ -213,10 +217,11 @@ Step = tuple[int, tuple[ChoiceWeight, ...]]
 
 @frozen
 class Reach:
-    """The Markov chain of a program's choices, for `dipc.algebra.absorption`.
+    """The Markov chain of a program's choices, from which `dipc.algebra.absorption` computes the weights of exits.
 
-    Runs end in `ends`, the nodes of the chain's exits and, where some states were cut, NOWHERE. Every state listed in
-    `edges` can reach an end.
+    Runs start at the state `start`. `edges` has, for each state with successors, each successor with the choices that
+    lead to it. `ends` are the states in which runs end: those of the chain's exits, and NOWHERE if states were cut.
+    Every state listed in `edges` can reach an end.
     """
 
     start: int
@@ -225,7 +230,7 @@ class Reach:
 
 
 def reach(chain: Chain) -> Reach:
-    """Return the Markov chain of the choices of `chain`, without the states that have a single certain step."""
+    """Return the Markov chain of the choices of `chain`, where states with a single certain successor are skipped."""
     exits = frozenset(exit_state.node for exit_state in chain.exits)
     if not chain.flow.chooses:
         if chain.initial in exits or not exits:

@@ -51,10 +51,11 @@ Balls = Mapping[int, Ball]
 
 
 class AffineBound(NamedTuple):
-    """The condition `form` >= 0, or that a real or int output lies on the right side of one end of its ball.
+    """The condition `form` >= 0, or one end of a ball as a condition on a real or int output.
 
-    `ball` is the slot of the output. The condition is then form - sign·center + radius >= 0, where the form is the
-    output (`sign` 1) or its negative (-1).
+    In the first case `ball` is None. In the second case `ball` is the slot of the output. With `sign` 1 the form is the
+    output, and the condition is output >= center - radius. With `sign` -1 the form is -output, and the condition is
+    output <= center + radius.
     """
 
     form: Affine
@@ -66,10 +67,13 @@ class AffineBound(NamedTuple):
 class ComponentTemplate:
     """A group of dependent noises with the constraints on them, as a function of inputs and balls.
 
-    `event` depends only on the real and int input slots `inputs` and on the balls of the output slots `balls`. Its
-    noises have the ids `members`, in this order. `around_zero` are the `noises` with their means subtracted. Forms of
-    `bounds` have the noises by their indices in `members`; `slacks` are the parts of these forms without noise, with
-    the means of the noises added.
+    - `members` are the ids of the noises, increasing; `noises` are the noises in this order, and `around_zero` the same
+      noises with mean 0.
+    - `inputs` and `balls` are the slots of the real and int inputs, and of the outputs with a ball, on which the
+      constraints depend.
+    - `bounds` are the constraints; their forms refer to a noise by its index in `members`.
+    - `slacks` has, for each constraint, the value of its form when every noise is equal to its mean: a function of
+      inputs.
     """
 
     members: tuple[int, ...]
@@ -143,7 +147,7 @@ def _component(by_id: Mapping[int, NoiseVar], bounds: Sequence[AffineBound]) -> 
 
 @lru_cache(maxsize=1 << 14)
 def _slack(form: Affine, means: tuple[Affine, ...]) -> Affine:
-    """Return the part of `form` without noise, with the `means` of its noises added.
+    """Return the value of `form` when its noises are equal to their `means`, as a function of the inputs.
 
     Many exits share the cached result.
     """
@@ -171,10 +175,14 @@ _NO_BALLS: Balls = {}
 class EventTemplate:
     """The event that a run ends in an exit with some outputs within their balls, as a function of the inputs.
 
-    If `guards_hold`, its probability is the product of the measures of the components' events, times the weight of the
-    choices that lead to the exit; otherwise it is 0. `inputs` are all real and int inputs that it depends on, `points`
-    the sides of balls of outputs without noise, `random_balls` the outputs with continuous noise whose ball has two
-    sides.
+    If `guards_hold`, its probability is the product of the measures of the events of `components`, times the weight of
+    the choices that lead to the exit; otherwise it is 0.
+
+    - `inputs` are the slots of all real and int inputs on which the event depends.
+    - `possible` is False if an output that must lie in a ball was never assigned.
+    - `guards` are the conditions on the inputs under which runs reach the exit.
+    - `points` are the ends of the balls of outputs without noise: conditions on inputs, too.
+    - `random_balls` are the outputs with continuous noise whose ball has two ends, so that radius 0 has probability 0.
     """
 
     inputs: tuple[int, ...]
@@ -185,10 +193,10 @@ class EventTemplate:
     components: tuple[ComponentTemplate, ...]
 
     def guards_hold(self, inputs: Mapping[int, Fraction], balls: Balls = _NO_BALLS) -> bool:
-        """Return False only if the event has probability 0 at `inputs` and `balls`.
+        """Return whether the conditions on `inputs` and `balls` that involve no noise are satisfied.
 
-        The cause is a guard that fails, an output without noise outside its ball, or continuous noise in a single
-        point.
+        If not, the event has probability 0. The conditions are: every guard holds, every output without noise lies in
+        its ball, and no ball of an output with continuous noise is a single point.
         """
         if not self.possible:
             return False
@@ -205,7 +213,11 @@ class EventTemplate:
 
 
 def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
-    """The sides of the balls of real and int outputs of `program`: 1 for a lower end, -1 for an upper end."""
+    """The ends that the balls of outputs of `program` have: 1 for a lower end, -1 for an upper end.
+
+    Balls have both ends, unless the metric of the program counts only errors above the right value, or only errors
+    below.
+    """
     match None if program.metric is None else program.metric.output:
         case "above":
             return (-1,)
@@ -220,8 +232,9 @@ def template(
 ) -> EventTemplate:
     """Return the event that a run of `program` takes `exit_state` with every output in `balls` in its ball.
 
-    The event is a function of the inputs and the balls. `balls` are slots of real and int outputs; an output that was
-    never assigned lies in no ball. `intervals` are further independent noises that must lie in their intervals.
+    The event is a function of the inputs and of the balls. `balls` are the slots of real and int outputs; an output
+    that was never assigned lies in no ball. Each of `intervals` is one more independent noise, with the interval in
+    which it must lie.
     """
     possible = True
     points: list[AffineBound] = []
@@ -266,8 +279,9 @@ class NoiseView:
 class StateView:
     """A state of the chain for display: `label` and `line` of the next instruction, None after the program has ended.
 
-    Lines count from 1. `values` are the assigned variables that hold no noise, `noises` those that do, and
-    `constraints` the constraints on the noises.
+    `node` is the number of the state, and `statement` the text of the instruction. Lines count from 1. `values` are
+    (name, value) of the assigned variables that hold no noise, and `noises` are the noises drawn so far. `constraints`
+    are the constraints on inputs and noises.
     """
 
     node: int

@@ -69,7 +69,10 @@ _MOST_BOUNDS = 300
 
 
 class Dominators:
-    """The dominators in a chain that grows in topological order: a state is expanded after its last predecessor."""
+    """The dominators of the states of a growing chain: the states that every path to a state passes.
+
+    A state may get successors only after all edges to this state were added.
+    """
 
     def __init__(self, first: int) -> None:
         self._parent: dict[int, int] = {first: first}
@@ -87,7 +90,7 @@ class Dominators:
         self._depth[goal] = self._depth[parent] + 1
 
     def common(self, left: int, right: int) -> int:
-        """Return the nearest state through which every path to `left` and every path to `right` leads."""
+        """Return the last state that every path to `left` and every path to `right` passes."""
         parent, jump, depth = self._parent, self._jump, self._depth
         if depth[left] < depth[right]:
             left, right = right, left
@@ -100,7 +103,7 @@ class Dominators:
         return left
 
     def common_of(self, group: Sequence[int]) -> int:
-        """Return the nearest state through which every path to any state of `group` leads."""
+        """Return the last state that every path to each of the states `group` passes."""
         return reduce(self.common, group)
 
 
@@ -112,7 +115,11 @@ _LAST, _MOST_KEYS = 4, 16_000
 
 
 class _Row:
-    """A conjunction of constraints; the bounds on differences of two variables are also edges of a graph."""
+    """A conjunction of constraints, which can quickly be changed into a similar conjunction.
+
+    Each constraint x - y >= w on two variables, or on one of them and 0, is also an edge: from x to y in the first of
+    `graphs`, from y to x in the second.
+    """
 
     def __init__(self) -> None:
         self.items: list[Constraint] = []
@@ -158,9 +165,9 @@ class _Row:
                     del by_end[end]
 
     def differences(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """Return, in order, the bounds on differences whose variable on `side` is in `ends`.
+        """Return, in order, the constraints x - y >= w with x in `ends`, or with y in `ends`.
 
-        `side` is 0 for the upper variable of a difference, 1 for the lower.
+        `side` is 0 to look for x, and 1 to look for y.
         """
         if len(ends) == 1:
             (end,) = ends
@@ -169,13 +176,13 @@ class _Row:
 
 
 class Rows:
-    """A pool of rows: a new row is made from a similar row that an earlier state no longer needs."""
+    """A pool of `_Row` objects that no state needs any more, from which rows for new states are made."""
 
     def __init__(self) -> None:
         self._by_key: dict[int, _Row] = {}
 
     def take(self, items: Sequence[Constraint], more: Sequence[Constraint] = ()) -> _Row:
-        """Return a row of the constraints `items` and `more`, for one state until `put_back`."""
+        """Return a row of the constraints `items` and `more`, for use by one state until `put_back`."""
         keys = [id(item) for item in items[: -_LAST - 1 : -1]]
         row = next((self._by_key[key] for key in keys if key in self._by_key), None) or _Row()
         for key in row.keys:
@@ -210,7 +217,11 @@ _MOST_PAIRED = 8
 
 
 class Uniter:
-    """A finder of unions of states in a growing chain that differ in constraints on noises, or only in guards."""
+    """A search for groups of states in a growing chain that a single state can replace.
+
+    The states of a group agree in everything but their constraints on noises, or in everything but their guards. One
+    state replaces them if the union of their regions is again the region of a conjunction.
+    """
 
     def __init__(self, flow: Flow, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
         self._flow = flow
@@ -220,7 +231,10 @@ class Uniter:
         self._rows = Rows()
 
     def _around(self, group: Sequence[int], most: int) -> tuple[State, list[State]] | None:
-        """Return (the nearest state above all states of `group`, the other leaves below it); None for over `most`."""
+        """Return (state, others): the last state on all paths to `group`, and the other leaves below this state.
+
+        The result is None if there are more than `most` other leaves.
+        """
         above = self._dominators.common_of(group)
         merged = set(group)
         others = [self._states[leaf] for leaf in self._leaves.below(above) if leaf not in merged]
@@ -231,7 +245,7 @@ class Uniter:
     def united(self, group: Sequence[int]) -> ConstraintSet | None:
         """Return a conjunction that is, up to measure zero, the union of the constraints of the states `group`.
 
-        None if no conjunction was found.
+        The result is None if no conjunction was found.
         """
         members = [self._states[node] for node in group]
         known = frozenset[int]().union(*(member.constraints.variables for member in members))
@@ -263,9 +277,9 @@ class Uniter:
     # --- guards -------------------------------------------------------------------------------------------
 
     def united_by_guards(self, group: Sequence[int]) -> list[tuple[list[int], ConstraintSet]]:
-        """Return disjoint parts of `group`, each with a conjunction that is the union of its states' guards.
+        """Return disjoint subsets of `group`, each with a conjunction that is the union of its states' guards.
 
-        Every part has at least two states; states in no part are not united.
+        Every subset has at least two states. States in none of the subsets cannot be united.
         """
         guards = {node: self._states[node].guards for node in group}
         members = {node: _Member(known, self._rows.take(known.items)) for node, known in guards.items()}
@@ -316,9 +330,10 @@ class Uniter:
 
 @frozen
 class _Region:
-    """The constraints of a state in some coordinates of its noises; `row` has all of them.
+    """The constraints on the noises and inputs of one state, in coordinates chosen for a group of states.
 
-    `initial` are the constraints that hold from the start: those on inputs alone, and the supports of the noises.
+    `constraints` are those on noises. `initial` are those that hold before anything is compared: the guards of the
+    state, and the ranges in which its noises lie. `row` has both.
     """
 
     constraints: Sequence[Constraint]
@@ -326,9 +341,9 @@ class _Region:
     row: _Row
 
     def written(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """Return the bounds on differences in `constraints` whose variable on `side` is in `ends`.
+        """Return those of `constraints` that are x - y >= w with x in `ends`, or with y in `ends`.
 
-        `side` is 0 for the upper variable of a difference, 1 for the lower.
+        `side` is 0 to look for x, and 1 to look for y.
         """
         if not self.initial:
             return self.row.differences(side, ends)
@@ -336,10 +351,10 @@ class _Region:
 
 
 def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
-    """Return a conjunction of bounds on differences and shared constraints that each of `members` implies.
+    """Return a conjunction that each of `members` implies, without redundant constraints; None if it is too long.
 
-    The conjunction implies each constraint of this kind that all members imply, and has no redundant constraint. None
-    if it would be too long.
+    The conjunction has two kinds of constraints: every bound x - y >= w, with a noise among x and y, that all members
+    imply; and the constraints of other kinds that all members contain.
     """
     shared = _shared_bounds(members)
     if shared is None or len(shared) > _MOST_BOUNDS:
@@ -381,18 +396,20 @@ _Bounds = dict[tuple[int, int], int | Fraction]
 
 
 def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
-    """Return (0, uppers) or (1, lowers) for the members of `pairs`: the side that takes fewer values, and its values.
+    """Return (0, all x) or (1, all y) for the `pairs` (x, y), whichever set is smaller.
 
-    For a maximum there is one upper variable, for a minimum one lower variable.
+    The pairs are those of bounds x - y >= w. The result is (0, {x}) where all bounds come from a maximum x, and (1,
+    {y}) where all come from a minimum y.
     """
     uppers, lowers = {upper for upper, _ in pairs}, {lower for _, lower in pairs}
     return (_UPPER, uppers) if len(uppers) < len(lowers) else (_LOWER, lowers)
 
 
 def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
-    """Return, for each difference with a noise that all of `members` bound, the weakest of their bounds.
+    """Return the greatest w, by (x, y), such that each of `members` implies x - y >= w.
 
-    Members with an empty region are left out; None if all are empty.
+    At least one of x and y is a noise. A pair is left out if some member implies no such bound. Members that no point
+    satisfies are ignored; the result is None if there are no others.
     """
     shared: _Bounds | None = None
     for member in members:
@@ -403,9 +420,9 @@ def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
 
 
 def _all_bounds(member: _Region) -> _Bounds | None:
-    """Return the greatest bounds that `member` implies for all pairs of variables with a noise.
+    """Return the greatest w, by (x, y), such that `member` implies x - y >= w, where x or y is a noise.
 
-    None if its region is empty.
+    The result is None if no point satisfies `member`.
     """
     graph = member.row.graphs[_LOWER]
     bounds: _Bounds = {}
@@ -420,9 +437,10 @@ def _all_bounds(member: _Region) -> _Bounds | None:
 
 
 def _least_bounds(member: _Region, bounds: _Bounds) -> _Bounds | None:
-    """Return, for each pair of variables in `bounds`, the lesser of its bound there and of its bound in `member`.
+    """Return, for each pair (x, y) in `bounds`, the lesser of its bound there and the one that `member` implies.
 
-    None if the region of `member` is empty. Pairs that `member` does not bound are left out.
+    The bound that `member` implies is the greatest w with x - y >= w; a pair without one is left out. The result is
+    None if no point satisfies `member`.
     """
     side, ends = _fewer_ends(bounds)
     own: dict[int, dict[int, Weight]] = {}
@@ -450,9 +468,9 @@ def _is_noise(variable: int) -> bool:
 
 
 def alike_in_values(batch: Sequence[int], states: Mapping[int, State]) -> list[list[int]]:
-    """Return groups of the states numbered in `batch` that differ only in their guards.
+    """Return the states numbered in `batch` in groups, each of states that differ only in their guards.
 
-    `states` has all states by number; those of the batch have no noises.
+    `states` has the states of the chain by number; those of the batch have no noises.
     """
     groups: dict[int, list[list[int]]] = {}
     for node in batch:
@@ -485,7 +503,11 @@ class _Member:
         return [item for item in self._guards.items if (bound := item.bound) is None or bound[0] in uppers]
 
     def implied(self, items: Iterable[Constraint]) -> list[Constraint]:
-        """Return those of `items` that the guards imply; complete if all are bounds on differences."""
+        """Return those of `items` that the guards imply.
+
+        All of them are found if the guards and `items` are bounds on differences of two variables; otherwise some may
+        be missed.
+        """
         result: list[Constraint] = []
         for item in items:
             bound = item.bound
@@ -508,9 +530,10 @@ _MOST_SKIPPED = 8
 
 @frozen
 class InputsAmong:
-    """The inputs with these `finite` values (of every DOM and bool input) that satisfy `guards`; there must be one.
+    """The inputs with the values `finite` of all DOM and bool inputs, by slot, that satisfy `guards`.
 
-    If `along` is not None, it is one of these inputs, and only its path is explored.
+    At least one input must satisfy the guards. `along`, if not None, has the real and int values of one of these
+    inputs, by slot. The exploration then follows only the outcomes of comparisons that this input has.
     """
 
     finite: Mapping[int, Value]
@@ -530,15 +553,17 @@ def explore(
 ) -> Chain:
     """Return the Markov chain of `program` for `inputs`, which give a value for every DOM and bool input.
 
-    With `wanted`, values of DOM and bool outputs, only exits with these values are found: a state is cut as soon as
-    an output differs and can no longer become its wanted value. The exits give the `observed` outputs: by default
-    all, or with `wanted` the wanted ones and the real and int ones. Paths whose states differ in nothing that matters
-    later are united, unless `display` requests every state as in the paper, or the program makes choices, because
-    paths then have weights. Choices whose weight is 0 for every eps, and those that are not `possible`, are left out.
-    Give a Flow to analyze a program only once.
+    With `wanted`, values of DOM and bool outputs by slot, only exits with these values are found: a state is cut as
+    soon as an output differs and can no longer become its wanted value. The exits have the `observed` outputs: by
+    default all, or with `wanted` the wanted ones and the real and int ones.
 
-    Raises DiagnosticError with the path for a fault in a step and for a loop that some run cannot leave, LimitReached
-    past `limits`.
+    Paths whose states differ in nothing that matters later are united, with two exceptions: if the program makes
+    choices, because paths then have weights, and with `display`, which keeps every state as in the paper. Choices whose
+    weight is 0 for every eps are left out, and so are those for which `possible` returns False. Pass a Flow as
+    `program` to analyze a program only once.
+
+    Raises DiagnosticError, with the path, if a step fails or if some run can never leave a loop. Raises LimitReached if
+    there are more states than `limits` allow.
     """
     flow = program if isinstance(program, Flow) else analyze(program)
     if observed is None:
@@ -560,7 +585,10 @@ def explore(
 
 
 class _Explorer:
-    """An exploration of a program by increasing labels; without loops, all states at one label are known together."""
+    """An exploration of a program by increasing labels.
+
+    If the program has no loops left, all states at one label are complete before the first of them is expanded.
+    """
 
     def __init__(
         self,
@@ -643,9 +671,9 @@ class _Explorer:
         return Chain(flow, self.transitions, self.states, initial, exits, frozenset(self.cut))
 
     def _tell_all(self) -> None:
-        """Explore again without merging steps, for a report about runs that never end.
+        """Explore again without skipping states that have a single successor, to report a run that never ends.
 
-        The report then has every step of such a run. If there are too many states, it has those explored so far.
+        The report then has every step of the run. If there are too many states, it has those explored so far.
         """
         if self.skips:
             whole = _Explorer(self.flow, self.inputs, self.wanted, self.observed, self.limits, False, self.possible)
@@ -666,7 +694,7 @@ class _Explorer:
         return node
 
     def _lighten(self, node: int) -> None:
-        """Drop the largest parts of the finished state `node`, except for constraints needed to unite paths."""
+        """Drop the largest parts of the finished state `node`; keep its constraints if paths are to be united."""
         state = self.states[node]
         del self.ids[state]
         constraints, guards = (
@@ -730,9 +758,10 @@ class _Explorer:
         return bool(final) and any(state.values[slot] != self.wanted[slot] for slot in slots_in(final))
 
     def _unite(self, batch: list[int]) -> list[int]:
-        """Replace each group of states in `batch` that differ only in constraints, if their union is a conjunction.
+        """Replace groups of states in `batch` that agree in all but their constraints, where one state can do so.
 
-        One state with this conjunction takes their place. Returns the states of the batch afterwards.
+        One state replaces a group if the union of the group's constraints is a conjunction. Returns the states that are
+        at this label afterwards.
         """
         if not self.flow.draws:
             return self._unite_guards(batch)
@@ -783,10 +812,10 @@ def _leads_along(edge: Edge, along: Mapping[int, Fraction]) -> bool:
 
 
 def _alike(batch: list[int], states: Mapping[int, State]) -> list[tuple[list[int], dict[int, NoiseVar]]]:
-    """Return (states, their noises by id) for each group of `batch` whose states agree in values and guards.
+    """Return the states of `batch` in groups that agree in values and guards, each as (states, noises by id).
 
-    `states` has the states by number. Noises that only some of a group drew are allowed, because they are independent
-    of the others.
+    `states` has the states of the chain by number, and the noises of a group are those of all its states. A noise that
+    only some states of a group drew does not separate them, because it is independent of all others.
     """
     groups: dict[int, list[tuple[list[int], dict[int, NoiseVar]]]] = {}
     for node in batch:

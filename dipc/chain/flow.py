@@ -62,23 +62,27 @@ from dipc.text.program import CoreProgram
 
 @frozen
 class Flow:
-    """The properties of a program that do not depend on its inputs, by the labels of its instructions.
+    """The properties of a program that do not depend on its inputs.
 
-    - `landing[l]` is the label where control stays after it comes to label l: jumps are followed, and every exit is the
-      one label `exit_label` = len(instructions).
-    - `successors` has the labels after each label. `reads`, `writes` and `must_write` have, as bit sets, the slots that
-      the instruction may read, may write and surely writes; `may_assign` those that may be written at l or later.
-    - `joins` are the labels with several predecessors.
-    - `forward`: every step leads to a greater label, so that states can be taken in label order.
-    - `chooses`: an instruction makes a finite random choice. `draws`: an instruction draws a noise.
-    - `bounds_noises`: a noise has a least value.
-    - `reassigned` are the slots that are assigned forms. A state at a label of `determined` has one successor.
-    - `domains` has the values of each slot of a finite domain. `versions` has, by label and slot, the ordinal of a draw
-      among the draws of its slot, if there are several.
-    - The slots `decided`, by label, have the same value on all runs with the same inputs that come there.
-    - A choice drawn at a label of `waits` may wait until it is read (`dipc.chain.waiting`).
-    - A draw at a label of `places` is replaced by a choice of one of the intervals between these numbers
-      (`with_finite_noise`), and is not one of the `draws`.
+    The label of an instruction is its index; `exit_label`, the number of instructions, is where every run ends. Sets of
+    slots are bit sets: integers whose bit i tells whether slot i is in the set.
+
+    - `entry` is the label at which runs start. `landing[l]` is the label at which a run that comes to label l
+      continues: jumps are followed, and an exit continues at `exit_label`.
+    - `successors[l]` are the labels to which a step from l may lead. `joins` are the labels with several predecessors.
+    - `reads[l]`, `writes[l]` and `must_write[l]` are the slots that the instruction at l may read, may write and surely
+      writes. `may_assign[l]` are the slots that may be written at l or later.
+    - `forward`: every step leads to a greater label, so that states can be explored in the order of their labels.
+    - `chooses`: an instruction makes a finite random choice. `draws`: an instruction draws a noise. `bounds_noises`:
+      one of these noises has a least value.
+    - `reassigned` are the slots that are assigned affine expressions. `determined` are the labels at which each state
+      has exactly one successor.
+    - `domains[slot]` has the values of a slot of a finite domain, each mapped to itself.
+    - `versions[l][slot]` counts the draws into the slot up to the one at l, from 1; only for slots with several draws.
+    - `decided[l]` are the slots that have the same value at l in all runs with the same inputs.
+    - `waits` are the labels of the choices that may wait until they are read (`dipc.chain.waiting`).
+    - `places[l]`: the draw at l is replaced by a finite choice of one of the intervals between these numbers
+      (`with_finite_noise`). Replaced draws do not count for `draws`.
     """
 
     program: CoreProgram
@@ -105,7 +109,7 @@ class Flow:
     _drawn: dict[int, NoiseVar] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def drawn(self, noise: NoiseVar) -> NoiseVar:
-        """Return `noise`, or an equal object from an earlier draw, because noises are compared often."""
+        """Return `noise`, or the equal object of an earlier draw: comparing a noise with itself is quick."""
         last = self._drawn.setdefault(noise.id, noise)
         if last == noise:
             return last
@@ -113,11 +117,11 @@ class Flow:
         return noise
 
     def supports(self, noises: Iterable[NoiseVar]) -> ConstraintSet:
-        """Return the constraints that confine `noises` to their supports; see `nonnegative`."""
+        """Return constraints that confine each of `noises` to the values that it can have; see `nonnegative`."""
         return nonnegative(noises) if self.bounds_noises else NOTHING_KNOWN
 
     def is_whole(self, form: Affine) -> bool:
-        """Whether `form` has integer noises and inputs only; ints and reals never occur in one form."""
+        """Whether the noises and inputs in `form` are integers; no form has integers and reals."""
         if form.noises:
             draw = self.program.instructions[form.noises[0][0]]
             return isinstance(draw, SampleNoise) and draw.law.whole
@@ -127,8 +131,8 @@ class Flow:
     def may_have_runs(self) -> bool:
         """Whether the program may have a `RunSet`: all its runs explored together, cut into segments.
 
-        The program must have no finite input or choice, no output that is not constant, and no loop that is not
-        unrolled.
+        This requires that all inputs are real or int, that all outputs are DOM or bool, that the program makes no
+        finite random choice, and that its loops are unrolled.
         """
         slots, program = self.program.slots, self.program
         if not self.forward or self.chooses or any(slots[slot].is_symbolic for slot in program.outputs):
@@ -136,9 +140,10 @@ class Flow:
         return all(slots[slot].is_symbolic for slot in program.inputs)
 
     def admission(self, slot: int) -> Callable[[Value], Value]:
-        """Return a function that returns a value of the type of `slot`, and raises NotApplicable for others.
+        """Return a function that checks a value for `slot`: it returns the value, or raises NotApplicable.
 
-        A value of a domain becomes the equal object in the domain.
+        A value of a DOM slot must be in the domain, and the object in the domain is returned. A value of an int slot
+        must be an integer. Other slots accept every value.
         """
         domain = self.domains.get(slot)
         if domain is None and self.program.slots[slot].type is not BaseType.INT:
@@ -156,7 +161,10 @@ class Flow:
         return admitted
 
     def first_state(self, given: Mapping[int, Value]) -> State:
-        """Return the state before the first instruction, with the values `given`, and other inputs left open."""
+        """Return the state before the first instruction, where `given` has values of inputs by slot.
+
+        Real and int inputs without a value are left open.
+        """
         values: list[SlotValue] = []
         for slot in self.program.slots:
             value = given.get(slot.index, slot.initial)
@@ -170,7 +178,7 @@ class Flow:
         return initial_state(self.entry, tuple(values))
 
     def live(self, observed: Iterable[int]) -> tuple[int, ...]:
-        """Return, by label, the bit set of slots that are read from the label on or are `observed` at the exit."""
+        """Return, by label, the bit set of slots that may still be read, or that are `observed` at the exit."""
         return _backwards(
             self.successors,
             slot_set(observed),
@@ -178,10 +186,10 @@ class Flow:
         )
 
     def may_give(self, wanted: Mapping[int, Value]) -> tuple[int, ...]:
-        """Return, by label, the bit set of slots that may be assigned their value in `wanted` from the label on.
+        """Return, by label, the bit set of slots that may still be assigned their value in `wanted`.
 
-        They are all of `may_assign` except for slots that are only assigned other constants. `wanted` has values by
-        slot.
+        `wanted` has the wanted values by slot. A slot belongs to the set if an instruction at the label or later may
+        write it. Instructions that store a constant other than the wanted value do not count.
         """
         others = {
             label: 1 << instruction.target.slots[0]
@@ -271,10 +279,10 @@ def analyze(program: CoreProgram) -> Flow:
 
 
 def _waits(program: CoreProgram, decided: Sequence[int]) -> frozenset[int]:
-    """Return the labels of finite choices of `program` that may wait.
+    """Return the labels of finite choices of `program` that may wait until they are read.
 
-    Their options depend on inputs and constants alone, and their targets are no outputs. `decided` has, by label, the
-    bit set of slots that depend on inputs alone.
+    The options of these choices depend on inputs and constants alone, and their targets are no outputs. `decided` has,
+    by label, the bit set of slots that depend on inputs alone.
     """
     outputs = slot_set(program.outputs)
     result: set[int] = set()
@@ -294,13 +302,14 @@ def _decided(
     writes: Sequence[int],
     must_write: Sequence[int],
 ) -> tuple[int, ...]:
-    """Return, by label, the bit set of slots whose value there depends on the inputs of `program` alone.
+    """Return, by label, the bit set of slots whose value at the label depends on the inputs of `program` alone.
 
-    The program has no jumps back, and starts at the label `entry`. `successors`, `reads`, `writes` and `must_write`
-    are those of its `Flow`.
+    The program starts at the label `entry` and has no jumps back. `successors`, `reads`, `writes` and `must_write` are
+    the fields of its `Flow`.
 
-    Where ways meet, consider the branches since the last label that all of them pass. If one of them does not depend
-    on the inputs alone, the slots written since then may have any value.
+    At a label with several predecessors, consider the last label that all paths there pass, and the branches in
+    between. If a condition of these branches does not depend on the inputs alone, then neither do the slots written in
+    between.
     """
     everything = slot_set(range(len(program.slots)))
     before: dict[int, list[int]] = {entry: []}
@@ -348,11 +357,11 @@ def _written_by_chance(
     reads: Sequence[int],
     writes: Sequence[int],
 ) -> int:
-    """Return the bit set of slots written between the labels `last` and `label` of `program`.
+    """Return the bit set of slots that `program` may write between `last` and `label`; 0 if only inputs decide how.
 
-    The set is empty if only inputs decide the path between them. `before` has the predecessors of each label.
-    `decided`, `reads` and `writes` have, by label, the slots that depend on inputs alone, that are read, and that are
-    written.
+    Every path to `label` passes the label `last`. The result is 0 if every branch condition in between depends on
+    inputs alone. `before` has the predecessors of each label. `decided`, `reads` and `writes` have, by label, the bit
+    sets of the slots that depend on inputs alone, that are read, and that are written.
     """
     pending, seen, written = [*before[label]], {label}, 0
     by_chance = False
@@ -401,9 +410,10 @@ def slots_read(tree: object) -> int:
 def _backwards(
     successors: tuple[tuple[int, ...], ...], at_exit: int, transfer: Callable[[int, int], int]
 ) -> tuple[int, ...]:
-    """Return the least solution of `before[l] = transfer(l, union of before[successors[l]])`.
+    """Return the least bit sets `before[l]` with `before[l] = transfer(l, after[l])`, by label.
 
-    The solution is `at_exit` at the exit, the label after the last of `successors`.
+    Here `after[l]` is the union of `before[n]` for all n in `successors[l]`. The last label is the exit, and its bit
+    set is `at_exit`.
     """
     before = [0] * len(successors) + [at_exit]
     changed = True
@@ -446,7 +456,10 @@ def _joins(entry: int, successors: tuple[tuple[int, ...], ...]) -> frozenset[int
 
 
 def _versions(instructions: tuple[Instruction, ...]) -> dict[int, dict[int, int]]:
-    """Return, by label and slot, the ordinal of each draw in `instructions` among the draws of its slot, if several."""
+    """Return, by label and slot, the ordinal of each draw in `instructions` among the draws into its slot.
+
+    Ordinals count from 1. Slots with a single draw are left out.
+    """
     draws: dict[int, list[int]] = {}
     for label, instruction in enumerate(instructions):
         if isinstance(instruction, SampleNoise):
@@ -552,18 +565,20 @@ def without_finite_noise(flow: Flow) -> Flow:
 def intervals(
     draw: SampleNoise, mean: Fraction, places: tuple[Fraction, ...]
 ) -> Iterator[tuple[Fraction, NoiseWeight]]:
-    """Yield a number in each interval between the increasing `places`, with the weight of the interval.
+    """Yield (number, weight) for each interval into which the increasing `places` cut the line.
 
-    The weight is the probability that the noise of `draw`, around `mean`, falls into the interval.
+    The number lies in the interval. The weight is the probability that the noise of `draw`, with mean `mean`, falls
+    into the interval.
     """
     for low, high, number in _cells(draw.law, places):
         yield number, NoiseWeight(draw.law, draw.rate, mean, low, high)
 
 
 def _cells(law: Law, places: tuple[Fraction, ...]) -> Iterator[tuple[Fraction | None, Fraction | None, Fraction]]:
-    """Yield (low, high, number) for each interval between `places`, where `number` lies in the interval.
+    """Yield (low, high, number) for each interval into which the increasing `places` cut the line.
 
-    If `law` is that of an integer noise, the intervals are closed, and each integer lies in exactly one of them.
+    The interval reaches from low to high, where None is infinite, and contains the number. If `law` is that of an
+    integer noise, the ends belong to the intervals, and each integer lies in exactly one interval.
     """
     if not law.whole:
         # A noise with a density is at none of the places.
@@ -582,7 +597,7 @@ def _number_between(low: Fraction | None, high: Fraction | None) -> Fraction:
 
 
 def _only_compared(flow: Flow, slot: int) -> bool:
-    """Return True if the variable `slot` of `flow` is drawn with constant means, and only compared with constants."""
+    """Whether `slot` of `flow` is a variable that is only drawn, with constant means, and compared with constants."""
     program = flow.program
     if program.slots[slot].role is not Role.VAR:
         return False
@@ -603,10 +618,10 @@ def _only_compared(flow: Flow, slot: int) -> bool:
 
 
 def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
-    """Return, increasing, the values with which `flow` may compare the noise drawn at `label` into `slot`.
+    """Return, increasing, the values that separate what comparisons tell about the noise drawn at `label` into `slot`.
 
-    For an integer noise they are the least integers above all values that comparisons may distinguish. None if there
-    are too many.
+    For continuous noise these are the values with which `flow` may compare the noise. For integer noise they are the
+    integers n at which some comparison has another result than at n - 1. The result is None if there are too many.
     """
     draw = flow.program.instructions[label]
     assert isinstance(draw, SampleNoise)
@@ -637,9 +652,9 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
 
 
 def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
-    """Return the integers x at which comparing x with `value` has another result than comparing x - 1.
+    """Return the integers n at which a comparison has another result than at n - 1.
 
-    `op` compares x - value with 0, or value - x if not `rising`.
+    The comparison is n - value `op` 0 if `rising`, else value - n `op` 0, where value is `value`.
     """
     first, after = Fraction(ceil(value)), Fraction(floor(value) + 1)
     match op:
@@ -654,7 +669,7 @@ def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
 
 
 def _values_among(expr: DomExpr, slots: tuple[Slot, ...]) -> set[Value] | None:
-    """Return a set that contains each value that `expr` can have; None if there are too many of them.
+    """Return a set that contains each value that `expr` can have; None if it has too many elements.
 
     A variable in `slots` may have each value of its domain. Combinations of arguments for which an operation has no
     value, such as a division by 0, are left out.

@@ -57,8 +57,9 @@ Outputs = Mapping[int, Value]
 class Series:
     """The runs to one answer, as a product of segments: each run follows one path of each segment.
 
-    Segments of one path without constraints are left out; a segment without paths means that no run gives the answer.
-    `noises` are all noises in the constraints.
+    `outputs` is the answer. A path is the conjunction of the constraints met on the way, and `noises` are all noises in
+    these constraints. Segments with a single path without constraints are left out. A segment without paths means that
+    no run gives the answer.
     """
 
     outputs: Outputs
@@ -69,18 +70,20 @@ class Series:
 def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
     """Return the answers that the program of `flow` may give, each with its runs.
 
-    None if its runs have more than `most_states` states or are of the wrong kind, or if a segment has many paths.
+    The result is None if `runs` returns None, with `most_states` as the limit, or if a segment has too many paths.
     """
     graph = runs(flow, most_states)
     return None if graph is None else graph.series()
 
 
 def runs(flow: Flow, most_states: int) -> RunSet | None:
-    """Return all runs of the program of `flow`.
+    """Return all runs of the program of `flow`, or None if they cannot be explored together.
 
-    None if they have more than `most_states` states, or are of the wrong kind. A program of the wrong kind has finite
-    inputs or choices, answers that are not constant, faults on some path, noises whose means depend on the path, or
-    loops that are not unrolled.
+    They cannot if they have more than `most_states` states, or if the program has
+
+    - finite inputs or random choices, or outputs that are real or int,
+    - loops that are not unrolled, or a fault on some path,
+    - noises whose means depend on the path.
     """
     if not flow.may_have_runs:
         return None
@@ -94,11 +97,13 @@ def runs(flow: Flow, most_states: int) -> RunSet | None:
 
 @dataclass(slots=True)
 class RunSet:
-    """The states of all runs of a program, numbered in the order of their labels.
+    """The states of all runs of the program of `flow`, at most `most_states`, numbered in the order of their labels.
 
-    Each state has the steps that lead to it (`before`: the number of the earlier state, with the constraints of the
-    step) and the number of its paths (`counts`). `noises` has each noise by its id. `ends` are the states after the
-    program, each with the values of the outputs.
+    - `before` has, for each state, the steps that lead to it: the number of the earlier state, and the constraints of
+      the step.
+    - `counts` has the number of paths from the first state to each state.
+    - `noises` has each noise by its id.
+    - `ends` has the number of each state after the end of the program, with the values of the outputs.
     """
 
     flow: Flow
@@ -109,7 +114,10 @@ class RunSet:
     ends: dict[int, tuple[Value, ...]] = field(default_factory=dict)
 
     def explore(self) -> None:
-        """Find the states of all runs, and count the paths to each. Raises Fault, LimitReached and NotApplicable."""
+        """Find the states of all runs, and count the paths to each.
+
+        Raises Fault if a step fails, and NotApplicable or LimitReached if the runs cannot be explored together.
+        """
         self.ends = self._explored()
         for steps in self.before[1:]:
             self.counts.append(sum(self.counts[source] for source, _ in steps))
@@ -183,10 +191,10 @@ class RunSet:
         return ends
 
     def towards(self, end: int) -> Series | None:
-        """Return the runs to the state `end` as a series; None if a segment has many paths.
+        """Return the runs to the state `end` as a series; None if a segment has too many paths.
 
-        All runs pass a state if the number of paths to the state, times the number from there to the end, is the
-        number of all runs.
+        The segments begin and end at the states that all these runs pass. All runs pass a state if the number of paths
+        from the start to the state, times the number of paths from there to `end`, is the number of all paths to `end`.
         """
         outputs, counts = self.outputs(end), self.counts
         onwards = {end: 1}
@@ -221,9 +229,9 @@ class RunSet:
         return Series(outputs, tuple([self.noises[noise] for noise in sorted(mentioned)]), tuple(segments))
 
     def among(self, end: int, kept: Callable[[Path], bool], most: int) -> list[list[Constraint]] | None:
-        """Return the constraints of each run to `end` whose steps all satisfy `kept`.
+        """Return the constraints of each run to the state `end` on which `kept` is True of every step.
 
-        None if there are more than `most`.
+        `kept` receives the constraints that a step adds. The result is None if there are more than `most` runs.
         """
         counts = {0: 1}
         steps: dict[int, list[tuple[int, Path]]] = {}
@@ -246,7 +254,11 @@ class RunSet:
         return known[end]
 
     def graph(self, end: int) -> RunTemplate | None:
-        """Return the runs to `end` as a graph of nodes with at most one live noise; None if it has many steps."""
+        """Return the runs to the state `end` as a graph with the inputs left open; None if it has too many steps.
+
+        The nodes are those states in which at most one noise is live: mentioned by constraints before the state and by
+        constraints after it. Each path between two nodes without another node in between is one step of the graph.
+        """
         leading = {end}
         onwards: dict[int, list[tuple[int, Path]]] = {}
         after = {end: 0}
@@ -283,7 +295,7 @@ class RunSet:
 
 
 def united(paths: list[Path]) -> tuple[Path, ...]:
-    """Return fewer paths than `paths` with the same union, up to noises of probability 0.
+    """Return paths with the same union as `paths`, up to probability 0, and fewer of them if possible.
 
     At most one of `paths` may hold at a time. Contradictory paths are left out. Two paths that differ only in the
     outcome of one comparison become one.
@@ -328,7 +340,10 @@ def _mentioned(path: Path) -> int:
 
 
 class RunTemplate:
-    """The runs to one answer as a graph (`RunGraph`) that depends on the inputs."""
+    """The runs to one answer as a graph (`RunGraph`), as a function of the inputs.
+
+    `inputs` are the slots of the inputs on which the graph depends.
+    """
 
     def __init__(
         self, noises: Sequence[NoiseVar], steps: Sequence[tuple[int, int, Path]], live: Sequence[int | None]
@@ -359,7 +374,7 @@ class RunTemplate:
 
     @property
     def open(self) -> RunGraph:
-        """The graph with every step that is possible at some inputs, and with 0 in place of the slacks."""
+        """The graph for all inputs together: with every step, and with 0 as the constant of every constraint."""
         conditions = tuple([Halfspace(coefficients, Fraction(0)) for coefficients, _ in self._rows])
         return RunGraph(self._drawn({}), conditions, tuple([step for step, _ in self._steps]), self._live)
 

@@ -53,7 +53,9 @@ _ZERO, _ONE, _MINUS_ONE = Fraction(0), Fraction(1), Fraction(-1)
 class Affine:
     """The affine form Σ coefficient · X[noise] + Σ coefficient · u[input slot] + constant.
 
-    Both term tuples are sorted by key, without zeros: equal functions are equal objects.
+    X[n] is the noise with the id n, and u[s] the input with the slot s. `noises` and `inputs` have the coefficients as
+    pairs (id, coefficient) and (slot, coefficient). Both are sorted and have no coefficient 0, so that equal functions
+    are equal objects.
     """
 
     noises: Terms
@@ -109,9 +111,10 @@ class Affine:
         return self.scaled(1 / abs(terms[0][1]))
 
     def renamed(self, inputs: Mapping[int, int], noises: Mapping[int, int] | None = None) -> Affine:
-        """Return the form with input slots renamed by `inputs` and noises by `noises`, to different ones.
+        """Return the form with other slots of inputs and ids of noises.
 
-        Other inputs and noises keep their names; the result is the same object if no name changes.
+        `inputs` has new slots by old ones, and `noises` new ids by old ones; no two may become the same. Other inputs
+        and noises stay. If nothing changes, the result is this very object.
         """
         terms, drawn = _with_keys(self.inputs, inputs), _with_keys(self.noises, noises or {})
         return self if terms is self.inputs and drawn is self.noises else Affine(drawn, terms, self.constant)
@@ -163,10 +166,10 @@ def combination(terms: Iterable[tuple[Fraction, Affine]], constant: Fraction) ->
 
 
 def centered(form: Affine, means: Mapping[int, Affine]) -> Affine:
-    """Return `form` over the noises N = X - mean(X) with mean 0 instead of its noises X.
+    """Return `form` with each of its noises X replaced by N + mean, where N = X - mean has the mean 0.
 
-    `means` has the mean of each noise by id. The coefficients of noises are unchanged; the means are added to the
-    rest, which is the slack.
+    `means` has the mean of each noise by id. The result refers to N by the id of X. So the coefficients of noises are
+    unchanged, and the means are added to the part without noise.
     """
     return combination([(_ONE, form), *[(c, means[noise]) for noise, c in form.noises]], _ZERO)
 
@@ -243,11 +246,10 @@ def same_value(one: object, other: object) -> bool:
 class Constraint:
     """The half-space `form` >= 0, or > 0 when `strict`.
 
-    `form` is normalized, so that equal half-spaces are equal objects. A `whole` form has only integer noises and
-    inputs. Its coefficients are coprime integers and its constant is an integer, so that an open half-space is the
-    closed one that begins one step further. With continuous noises the open and the closed half-space have the same
-    measure. So `strict` is False for all but comparisons of real inputs. `difference` `op` 0 is the comparison as it
-    was written (or its negation), for display.
+    `form` is normalized, so that equal half-spaces are equal objects. If `whole`, the form has only integer noises and
+    inputs, its coefficients are coprime integers, and its constant is an integer. Then form > 0 is stored as form - 1
+    >= 0. With continuous noises the open and the closed half-space have the same measure. So `strict` is True only for
+    comparisons of real inputs. For display, `difference` `op` 0 is the comparison as it was written, or its negation.
     """
 
     form: Affine
@@ -285,9 +287,10 @@ class Constraint:
 
     @cached_property
     def bound(self) -> Difference | None:
-        """The constraint as a lower bound on the difference of two variables, or of one and ORIGIN.
+        """The constraint as a bound (x, y, w), which says x - y >= w; None if it is not of this kind.
 
-        None for other constraints.
+        Here x and y are numbers of variables (see `variables_of`), or ORIGIN for 0. The weight w is a pair of the bound
+        and of 1 if x - y = w may be left out, else 0.
         """
         upper, lower = difference_ends(terms_of(self.form))
         if upper is None or lower is None:
@@ -303,7 +306,10 @@ class Constraint:
 
 
 def constraint(difference: Affine, op: CompareOp, whole: bool = False) -> Constraint:
-    """Return the inequality `difference` `op` 0 as a constraint; `whole` if `difference` depends on integers alone."""
+    """Return the inequality `difference` `op` 0 as a constraint.
+
+    `whole` is True if `difference` has only integer noises and inputs.
+    """
     assert op not in (CompareOp.EQ, CompareOp.NE)
     form = difference if op in (CompareOp.GE, CompareOp.GT) else -difference
     strict = op in (CompareOp.GT, CompareOp.LT)
@@ -317,7 +323,8 @@ def constraint(difference: Affine, op: CompareOp, whole: bool = False) -> Constr
 def equality(difference: Affine, whole: bool = False) -> tuple[Constraint, Constraint] | None:
     """Return `difference` = 0 as two constraints, each displayed as the equation.
 
-    None if no integers satisfy it, where `whole` says that `difference` depends on integers alone.
+    `whole` is True if `difference` has only integer noises and inputs; the result is then None if no integers satisfy
+    the equation.
     """
     form = _coprime(difference) if whole else difference.normalized()
     if whole and form.constant.denominator != 1:
@@ -343,9 +350,9 @@ def _coprime(form: Affine) -> Affine:
 
 @frozen(eq=False)
 class ConstraintSet:
-    """A conjunction of constraints: `items` in the order they were added, `keys` as a set.
+    """A conjunction of constraints: `items` in the order in which they were added, `keys` as a set.
 
-    `variables` are the variables of all of them, numbered as by `variables_of`; `fingerprint` is the hash.
+    `variables` are the numbers of all variables that occur (see `variables_of`); `fingerprint` is the hash.
     """
 
     items: tuple[Constraint, ...]
@@ -392,14 +399,14 @@ def is_input(variable: int) -> bool:
 
 
 def terms_of(form: Affine) -> list[tuple[int, Fraction]]:
-    """Return the terms of `form` by variable: noise n is 2n, the input with slot n is 2n + 1."""
+    """Return the terms of `form` as pairs (variable, coefficient): noise n is 2n, the input with slot n is 2n + 1."""
     terms = [(2 * noise, coefficient) for noise, coefficient in form.noises]
     terms += [(2 * slot + 1, coefficient) for slot, coefficient in form.inputs]
     return terms
 
 
 def form_of(terms: Iterable[tuple[int, Fraction]], constant: Fraction) -> Affine:
-    """Return the form with `terms` and `constant`: the inverse of `terms_of`.
+    """Return the form with `terms`, pairs (variable, coefficient), and `constant`: the inverse of `terms_of`.
 
     Noise n is the variable 2n, the input with slot n is 2n + 1.
     """
@@ -420,9 +427,11 @@ _NOTHING = Affine.number(Fraction(0))
 
 
 def offsets(items: Iterable[Constraint]) -> Offsets:
-    """Return coordinates in which more of `items` bound differences of variables than in terms of the noises.
+    """Return an affine form of inputs by noise id; adding it to the noise simplifies comparisons of noises.
 
-    The result is empty if there are none.
+    If `items` compare X[1] + u[1] with X[2] + u[2], say, new noises Y[n] = X[n] + u[n] are compared directly, as Y[1]
+    with Y[2]. Noises that need no form are left out. The result is empty if no comparison of two noises involves
+    inputs.
     """
     # By noise, the noises it is compared with, in which form and with which sign: most are never needed.
     steps: dict[int, list[tuple[int, Affine, Fraction]]] = {}
@@ -452,7 +461,10 @@ def offsets(items: Iterable[Constraint]) -> Offsets:
 
 
 def change_coordinates(items: Sequence[Constraint], by: Offsets, sign: int = 1) -> list[Constraint]:
-    """Return the constraints `items` in the coordinates `by`, or with `sign` -1 in the original ones again."""
+    """Return the constraints `items` written with the noises Y[n] = X[n] + by[n] in place of X[n].
+
+    `by` is a result of `offsets`. With `sign` -1, `items` are in terms of Y and are written in terms of X again.
+    """
     if not by:
         return list(items)
     return [_change_coordinates(item, by, sign) for item in items]
@@ -475,8 +487,8 @@ def _change_coordinates(item: Constraint, by: Offsets, sign: int) -> Constraint:
 def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
     """Whether `known` implies (True) or excludes (False) the constraint `question`; None if neither was proved.
 
-    A constraint on noises is decided up to measure zero, a guard for every value of the inputs. `known` must include
-    the supports of the noises (`nonnegative`).
+    A constraint on noises is decided up to measure zero, a guard for every value of the inputs. One of `known` must be
+    the constraints that confine the noises to the values that they can have (`nonnegative`).
     """
     # Free on both sides: this is the hot path.
     for variable in variables_of(question.form):
@@ -497,7 +509,7 @@ def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
 
 
 def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
-    """Return True only if `facts` imply `question`, up to measure zero if noises occur."""
+    """Whether `facts` were proved to imply `question`, up to measure zero if noises occur."""
     differences = [fact.bound for fact in facts]
     asked = question.bound
     if asked is None or None in differences:
@@ -514,7 +526,7 @@ def entails(facts: Sequence[Constraint], question: Constraint) -> bool:
 
 
 def graph_entails(graph: Graph, question: Constraint) -> bool:
-    """Return True exactly if the differences in `graph` imply `question`, a bound on a difference."""
+    """Whether the bounds x - y >= w in `graph` imply `question`, which must be a bound of this kind."""
     asked = question.bound
     assert asked is not None
     upper, lower, (weight, strict) = asked
@@ -525,7 +537,7 @@ def graph_entails(graph: Graph, question: Constraint) -> bool:
 
 
 def contradict(facts: Sequence[Constraint]) -> bool:
-    """Return True only if the noises satisfy all of `facts` with probability 0 at every input."""
+    """Whether `facts` were proved to have probability 0 together, for every input."""
     if _has_own_variables(facts):
         return False
     keys = set(facts)
@@ -544,7 +556,7 @@ def contradict(facts: Sequence[Constraint]) -> bool:
 
 
 def _has_own_variables(facts: Sequence[Constraint]) -> bool:
-    """Return True if each of `facts` bounds one variable, which no other of them mentions."""
+    """Whether each of `facts` has a single variable, and no two of them the same."""
     seen: set[int] = set()
     for fact in facts:
         form = fact.form
@@ -555,7 +567,7 @@ def _has_own_variables(facts: Sequence[Constraint]) -> bool:
 
 
 def _is_empty_box(bounds: Iterable[tuple[int, int, Weight] | None]) -> bool | None:
-    """Return True if no point satisfies `bounds`, each on one variable, False if some does; None for other bounds."""
+    """Whether no point satisfies all `bounds`; None if some of them is not a bound on a single variable."""
     from_below: dict[int, Weight] = {}
     from_above: dict[int, Weight] = {}
     for bound in bounds:
@@ -578,7 +590,11 @@ def _is_empty_box(bounds: Iterable[tuple[int, int, Weight] | None]) -> bool | No
 
 
 def contradict_each(facts: Sequence[Constraint], others: Iterable[Sequence[ConstraintSet]]) -> bool:
-    """Return True only if `facts` together with any one of `others` have probability 0 at every input."""
+    """Whether `facts` were proved to contradict each element of `others`.
+
+    An element is several conjunctions. `facts` contradict it if `facts` and all its conjunctions together have
+    probability 0 for every input.
+    """
     opposites = {fact.negation for fact in facts}
     return all(
         # More often than not, paths differ in their last comparison.
@@ -609,9 +625,10 @@ _MOST = 300
 
 
 def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -> tuple[Constraint, ...]:
-    """Return a part of `items` that is equivalent to all of `items` wherever `given` holds.
+    """Return a selection of `items` that is equivalent to all of `items` wherever `given` holds.
 
-    Later items are dropped first. No more items can be dropped, unless there are too many to test.
+    Items are tested from the last to the first, and each that the others imply is dropped. If there are too many items
+    to test, all are returned.
     """
     if len(items) > _MOST:
         return tuple(items)
@@ -631,9 +648,10 @@ def irredundant(items: Sequence[Constraint], given: Sequence[Constraint] = ()) -
 
 
 def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
-    """Return `items` without constraints that some variable of their own can always satisfy, removed again and again.
+    """Return those of `items` that may follow from others or restrict others.
 
-    A constraint removed in this way neither follows from the rest nor restricts it.
+    An item is removed if one of its variables occurs in no other item: whatever the others are, some value of this
+    variable satisfies the item. This is repeated until no item can be removed.
     """
     inside = {index: variables_of(item.form) for index, item in enumerate(items)}
     users: dict[int, set[int]] = {}
@@ -654,7 +672,7 @@ def _entangled(items: Sequence[Constraint]) -> list[Constraint]:
 
 
 class Code(StrEnum):
-    """The codes E07xx of diagnostics for faults that occur on some path."""
+    """The codes E07xx of diagnostics about faults that occur while a program runs."""
 
     UNASSIGNED = "E0701"
     DIVISION_BY_ZERO = "E0702"
@@ -668,7 +686,11 @@ class Code(StrEnum):
 
 
 class Fault(Exception):
-    """Raised for a fault on a path: a diagnostic without the path, which the explorer adds in a `DiagnosticError`."""
+    """A fault at an instruction, raised before the path to it is known: a diagnostic without the path.
+
+    The exploration catches it, adds the path, and raises a `DiagnosticError`. `span` is where the fault is in the text,
+    `label` is what is said there, and `notes` are further sentences.
+    """
 
     def __init__(self, code: Code, message: str, span: Span, label: str, *notes: str) -> None:
         super().__init__(message)
@@ -692,7 +714,7 @@ class Fault(Exception):
 
 
 class Mark(Enum):
-    """A content of a slot that is not a value."""
+    """The content of a slot that has no value, or whose value no longer matters."""
 
     UNASSIGNED = "unassigned"
     FORGOTTEN = "forgotten"
@@ -701,9 +723,10 @@ class Mark(Enum):
 
 @frozen
 class Waiting:
-    """A finite choice drawn at `label` that no instruction has read yet: its options with their weights, in order.
+    """A finite choice drawn at `label` that no instruction has read yet.
 
-    An option may itself be a waiting choice. Choices with truth values and with the numbers 0 and 1 are different.
+    `options` are the possible values with their weights, in order. A possible value may itself be a waiting choice. The
+    option True is different from the option 1, although they are equal in Python.
     """
 
     label: int
@@ -723,10 +746,10 @@ class Waiting:
 
 @frozen
 class Unfinished:
-    """An evaluation of an instruction that stopped at a waiting choice.
+    """An evaluation of an instruction that stopped because it must read a waiting choice.
 
-    `place` is the next place in the code of the instruction (`_Code` of `dipc.chain.waiting`), `stack` the values so
-    far.
+    The expressions of an instruction are evaluated by a stack machine (`_Code` of `dipc.chain.waiting`). `place` is the
+    index of its next instruction, and `stack` has the values computed so far.
     """
 
     place: int
@@ -743,13 +766,15 @@ def value_text(value: Value | Waiting | Unfinished) -> str:
 
 @frozen
 class NoiseVar:
-    """One noise that a path draws: an independent random variable X[id].
+    """A noise that a path draws: an independent random variable X[id], drawn into the variable `slot` named `name`.
 
-    `id` is the label of the instruction that drew it: no path draws twice at one label (reals and ints are not assigned
-    in loops), so a noise has the same id on every path. X[id] includes the `mean`, which depends on inputs alone. If
-    the mean in the program is random, the variable is the sum of the mean's random part and X[id]. One-sided noise has
-    the mean 0. `version` counts the draws of the variable in the text; None if there is only one. `apart` marks a noise
-    that is shown under another name than the variable, which may hold something else.
+    - `id` is the label of the instruction that draws. No path draws twice at one label, because reals and ints are not
+      assigned in loops. So a noise has the same id on every path.
+    - `law` and `rate`, in multiples of eps, describe the noise. X[id] includes the `mean`, which depends on inputs
+      alone. If the mean in the program is random, the variable is the sum of the mean's random part and X[id].
+      One-sided noise has the mean 0.
+    - `version` counts the draws of the variable in the text; None if there is only one.
+    - `apart` is True if the noise needs a name of its own for display, because the variable may hold something else.
     """
 
     id: int
@@ -824,7 +849,7 @@ class State:
         return State(self.label, self.values, self.noises, self.constraints, guards, fingerprint)
 
     def drop_constraints(self, dropped: Sequence[Constraint]) -> State:
-        """Return the state without the constraints and guards `dropped`, which must follow from its others."""
+        """Return the state without the constraints and guards `dropped`, which must follow from those that stay."""
         constraints = constraint_set(item for item in self.constraints.items if item not in dropped)
         guards = constraint_set(item for item in self.guards.items if item not in dropped)
         fingerprint = self.fingerprint ^ self.guards.fingerprint ^ guards.fingerprint
@@ -834,7 +859,7 @@ class State:
     def constrained_by(self, constraints: ConstraintSet, noises: Iterable[NoiseVar]) -> State:
         """Return the state with `constraints` and `noises` in place of its own.
 
-        Noises that neither its constraints nor its values mention are left out.
+        Noises that neither the constraints nor the values mention are left out.
         """
         ordered = tuple(sorted(noises, key=lambda noise: noise.id))
         state = State(self.label, self.values, ordered, constraints, self.guards, self.fingerprint)
@@ -848,7 +873,7 @@ class State:
     def forget(self, slots: int) -> State:
         """Return the state without the values of the slots in the bit set `slots`.
 
-        Noises that nothing mentions any more are integrated out, with measure 1.
+        Noises that neither values nor constraints mention any more are removed, which changes no probability.
         """
         own = self.values
         known = [slot for slot in slot_tuple(slots) if own[slot] is not Mark.FORGOTTEN]
@@ -882,7 +907,7 @@ class State:
 
 
 def slot_set(slots: Iterable[int]) -> int:
-    """Return `slots` as a bit set."""
+    """Return `slots` as a bit set: an integer whose bit i is 1 exactly if slot i is among them."""
     result = 0
     for slot in slots:
         result |= 1 << slot
@@ -928,11 +953,11 @@ class Deterministic:
 
 @frozen
 class Comparison:
-    """A step by one outcome of a comparison, which adds `known` to the state's constraints.
+    """A step by one outcome of a comparison; `known` are the constraints that this outcome adds to the state's.
 
     The probability of the step is the measure of the state's constraints with `known`, divided by the measure without.
-    `difference` `op` 0 is the comparison, which `holds` or fails. A comparison of inputs alone has probability 0 or 1.
-    `label` is the label of the instruction that compares.
+    The comparison is `difference` `op` 0, and `holds` tells whether it is true. A comparison of inputs alone has
+    probability 0 or 1. `label` is the label of the instruction that compares.
     """
 
     known: tuple[Constraint, ...]
@@ -961,7 +986,7 @@ class ExpressionWeight:
 
 @frozen
 class NoiseWeight:
-    """Pr[low <= mean + N <= high] for noise N of `law` with `rate`, where an end of None is infinite."""
+    """The weight Pr[low <= mean + N <= high] for a noise N of `law` with `rate`; `low` or `high` None is infinite."""
 
     law: Law
     rate: Fraction
@@ -981,7 +1006,10 @@ class NoiseWeight:
 
 @frozen
 class InputValue:
-    """The weight of one option of a finite input that is left open: 1 if the input in `slot` has this value, else 0."""
+    """The weight of one value of a finite input whose values are explored together, like options of a choice.
+
+    The weight is 1 if the input in `slot` has this `value`, and else 0.
+    """
 
     slot: int
     value: Value
@@ -992,10 +1020,11 @@ ChoiceWeight = ExponentialWeight | ExpressionWeight | NoiseWeight | InputValue
 
 @frozen
 class Choice:
-    """`slot` becomes `value` by a choice that is independent of all noises and of all other choices.
+    """A step by one option of a random choice: the variable in `slot` becomes `value`.
 
-    `weight` is the probability of the step: a description, which the chain does not compute. Where a choice lists a
-    value twice, two steps lead to the same state.
+    The choice is independent of all noises and of all other choices. `weight` describes the probability of the option,
+    which the chain does not compute. If a choice lists a value twice, two steps lead to the same state. `label` is the
+    label of the instruction that drew the choice.
     """
 
     slot: int
@@ -1013,7 +1042,10 @@ DETERMINISTIC = Deterministic()
 
 
 def nonnegative(noises: Iterable[NoiseVar]) -> ConstraintSet:
-    """Return the constraints that confine `noises` to their supports, where these have a least or a greatest value."""
+    """Return the constraints that `noises` are not below their least and not above their greatest value.
+
+    Most laws have neither; noises of these laws are not constrained.
+    """
     known = [
         constraint(combination([(_ONE, Affine.noise(noise.id)), (-_ONE, noise.mean)], -end), operator)
         for noise in noises
@@ -1038,8 +1070,8 @@ def path_notes(
 ) -> tuple[str, ...]:
     """Return sentences that tell how the state `node` of `program` is reached from the state `start`.
 
-    They give the finite inputs `dom_inputs`, by slot, and then the events on one shortest path through `graph`, whose
-    nodes are the numbers of `states`.
+    The first sentence has the finite inputs `dom_inputs`, by slot. The next has the comparisons and choices on a
+    shortest path through `graph`, whose nodes are the numbers of `states`.
     """
     import networkx as nx
 

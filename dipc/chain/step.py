@@ -66,7 +66,7 @@ from dipc.text.diagnostic import Span
 def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Value:
     """Return the value of `expr`, where `values` are the contents of the variables `slots`.
 
-    Raises Fault for an unassigned read, a division by zero, and an index out of range.
+    Raises Fault if a variable that is read has no value, for a division by zero, and for an index out of range.
     """
     match expr:
         case Const(value=value):
@@ -88,7 +88,7 @@ def evaluate(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) 
 def evaluate_affine(expr: AffineExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Affine:
     """Return the form of the real or int expression `expr`, where `values` are the contents of the variables `slots`.
 
-    Raises Fault for an unassigned read, a division by zero, and an index out of range.
+    Raises Fault if a variable that is read has no value, for a division by zero, and for an index out of range.
     """
     terms: list[tuple[Fraction, Affine]] = []
     for coefficient, variable in expr.terms:
@@ -220,9 +220,10 @@ Options = list[tuple[Value, ChoiceWeight]]
 
 
 def exponential(mechanism: SampleExponential, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Options:
-    """Return the values of `mechanism` with their weights, where `values` are the contents of the variables `slots`.
+    """Return the values that `mechanism` may choose, with their weights.
 
-    Raises Fault for an undefined score.
+    `values` are the contents of the variables `slots`, from which the scores are computed. Raises Fault if a score
+    cannot be evaluated.
     """
     scores: list[Fraction] = []
     for value, expr in zip(mechanism.values, mechanism.scores, strict=True):
@@ -250,7 +251,7 @@ def choices(choice: SampleChoice, values: Sequence[SlotValue], slots: Sequence[S
 
 
 def is_never(weight: Expr) -> bool:
-    """Return True if `weight`, that of an option, is the number 0 in the text."""
+    """Whether `weight`, the weight of an option of a choice, is written as the number 0."""
     return isinstance(weight, Number) and not weight.value
 
 
@@ -265,11 +266,12 @@ class Successor(NamedTuple):
 
 
 def step(flow: Flow, state: State, instruction: Instruction | None = None) -> tuple[Successor, ...]:
-    """Return the successors of `state`, in which the program of `flow` has not ended.
+    """Return the possible next states of `state`, in which the program of `flow` has not ended.
 
-    They are the options of a choice, or the outcomes of a comparison, which are disjoint and complete up to measure
-    zero. `instruction`, if given, is the one at the state's label with some expressions replaced by their values, and
-    is executed in its place. Raises Fault if the instruction cannot be executed in this state.
+    There is one for each option of a choice, or for each outcome of a comparison; outcomes are disjoint, and complete
+    up to measure zero. `instruction`, if not None, is executed in place of the one at the state's label: the same
+    instruction with some expressions replaced by their values. Raises Fault if the instruction cannot be executed in
+    this state.
     """
     if instruction is None:
         instruction = flow.program.instructions[state.label]
@@ -358,9 +360,10 @@ def _affine(flow: Flow, state: State, slot: int, expr: AffineExpr) -> Affine:
 
 
 def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[NoiseVar, Affine]:
-    """Return (the noise of `draw`, the new content of its variable `slot`) in `state`, a state of `flow`.
+    """Return (noise, content): the noise that `draw` draws in `state`, and what its variable `slot` then holds.
 
-    The content is the noise, plus its mean if that is random.
+    The content is the noise; if the mean is random, it is the noise plus the random part of the mean. `flow` is the
+    flow of the program.
     """
     form = _affine(flow, state, slot, draw.mean)
     mean = Affine((), form.inputs, form.constant)
@@ -376,8 +379,8 @@ def _noise(flow: Flow, state: State, draw: SampleNoise, slot: int) -> tuple[Nois
 def _fallen(flow: Flow, state: State, draw: SampleNoise, slot: int, follow: int) -> tuple[Successor, ...]:
     """Return one successor of `state` for each interval into which the noise of `draw` may fall.
 
-    Only the interval matters later in the program of `flow`. `slot` is the variable of the noise, and `follow` the
-    next label.
+    The program of `flow` only asks into which interval the noise falls, so some number in the interval becomes the
+    value of the variable `slot`. `follow` is the next label.
     """
     mean = _affine(flow, state, slot, draw.mean).constant
     return tuple(
@@ -418,9 +421,10 @@ def _compare(flow: Flow, state: State, test: LinearComparison) -> list[tuple[boo
 
 
 def _assuming(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -> State | None:
-    """Return the state with `known` added, `state` if nothing is new, None if its constraints exclude `known`.
+    """Return `state` with those of the constraints `known` that it does not imply yet.
 
-    `signs` has constraints that the noises of the state always satisfy, since their laws are bounded on one side.
+    The result is `state` itself if it implies all of them, and None if it excludes one. `signs` are constraints that
+    its noises always satisfy, because their laws are bounded on one side.
     """
     for item in known:
         truth = decided(item, state.constraints, state.guards, signs)
@@ -432,10 +436,10 @@ def _assuming(state: State, known: tuple[Constraint, ...], signs: ConstraintSet)
 
 
 def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -> State:
-    """Return `state` without constraints that the others imply, after `known` were added.
+    """Return `state`, to which `known` were added, without older constraints that are now implied by the others.
 
-    `signs` has constraints that the noises of the state always satisfy. Paths may reach equal constraints by
-    different comparisons: x > 1 and then x > 2, or x > 2 at once. Without implied constraints both lead to one state.
+    Paths may reach equal constraints by different comparisons: x > 1 and then x > 2, or x > 2 at once. Without implied
+    constraints both lead to one state. `signs` are constraints that the noises of the state always satisfy.
     """
     noisy = bool(known[0].form.noises)
     constraints = state.constraints if noisy else state.guards
@@ -447,10 +451,10 @@ def _tidied(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -
 
 
 def _outcomes(difference: Affine, op: CompareOp, whole: bool) -> list[tuple[bool, tuple[Constraint, ...]]]:
-    """Return the possible outcomes of the comparison `difference` `op` 0, each as (whether it holds, constraints).
+    """Return the possible outcomes of the comparison `difference` `op` 0, each as (truth, constraints).
 
-    `whole` says that `difference` depends on integers alone. Together the outcomes cover everything up to measure
-    zero.
+    The truth is whether the comparison holds, and the constraints are the condition of the outcome. `whole` is True if
+    `difference` has only integer noises and inputs. Together the outcomes cover everything up to measure zero.
     """
     match op:
         case CompareOp.EQ | CompareOp.NE:

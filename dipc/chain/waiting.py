@@ -74,9 +74,10 @@ _BEGINNING = Unfinished(0, ())
 
 
 class Steps:
-    """The steps of one exploration, in which a finite choice waits: its options stay together until it is read.
+    """The steps of one exploration, in which a finite choice is drawn at once, but branches only where it is read.
 
-    Every state must come from `first` and from `successors`. If no choice of the program can wait, the steps are those
+    Until then its options stay together in one state, as the value of a variable: a waiting choice. Every state passed
+    to a method must be a result of `first` or `successors`. If no choice of the program can wait, the steps are those
     of `dipc.chain.step`.
     """
 
@@ -90,11 +91,12 @@ class Steps:
         opened: bool = False,
         folded: bool = True,
     ) -> None:
-        """Prepare the steps of the program of `flow`; `live` are the bit sets of live slots by label.
+        """Prepare the steps of the program of `flow`; `live` has, by label, the bit set of slots read later.
 
-        The slots in the bit set `kept` are never forgotten, and no choice waits in them. Without `waiting` no choice
-        waits. With `opened`, a finite input that is left open waits as well, with its values as options. With
-        `folded`, a variable computed from a waiting choice may wait in place of the choice.
+        - The slots in the bit set `kept` are never forgotten, and no choice waits in them.
+        - `waiting`: whether choices wait at all.
+        - `opened`: whether a finite input that is left open waits as well, with its values as options.
+        - `folded`: whether a variable computed from a waiting choice may wait in place of the choice.
         """
         self._flow = flow
         self._live = live
@@ -109,7 +111,7 @@ class Steps:
         self._outputs = slot_set(flow.program.outputs)
 
     def first(self, state: State) -> State:
-        """Return `state`, the initial one, with an extra slot for an unfinished evaluation."""
+        """Return the initial `state` with one more slot, for an evaluation that stops at a waiting choice."""
         if self._is_plain:
             return state
         return State(
@@ -127,14 +129,18 @@ class Steps:
         return value.place + 1 if isinstance(value, Unfinished) else 0
 
     def pauses(self, state: State) -> bool:
-        """Return True if the next step of `state` may read a waiting choice."""
+        """Whether the next step of `state` may read a waiting choice."""
         return not self._is_plain and (
             isinstance(state.values[self._extra], Unfinished)
             or any(type(state.values[slot]) is Waiting for slot in slot_tuple(self._flow.reads[state.label]))
         )
 
     def successors(self, state: State) -> tuple[Successor, ...]:
-        """Return the next states after `state`; choices in them may be waiting. Raises Fault."""
+        """Return the possible next states after `state`, in which choices may wait.
+
+        A step that reads a waiting choice leads to one state for each option. Raises Fault if the instruction cannot be
+        executed.
+        """
         if not self.pauses(state):
             return self._executed(state, self._flow.program.instructions[state.label])
         begun = state.values[self._extra]
@@ -156,9 +162,9 @@ class Steps:
         return chosen if met is None else (Successor(met, DETERMINISTIC),)
 
     def _computes(self, state: State, slot: int) -> bool:
-        """Return True if the next instruction of `state` only computes from `slot` and slots that inputs decide.
+        """Whether the next instruction of `state` reads only `slot` and slots whose values inputs determine.
 
-        The instruction then writes no output, and works on finite values alone.
+        The instruction must also work on finite values alone, and write no output.
         """
         flow, label = self._flow, state.label
         return (
@@ -212,11 +218,13 @@ class Steps:
         return successors if met is None else (Successor(met, DETERMINISTIC),)
 
     def _met(self, drawn: tuple[Successor, ...], origin: int, known: int, label: int) -> State | None:
-        """Return the state in which all outcomes of a choice meet and wait in one variable, or None if they never meet.
+        """Return a state in which one variable waits with all outcomes of a choice; None if none is found.
 
-        The instruction at `label` has drawn the outcomes `drawn` of a choice made at `origin`; they depend on inputs
-        and the slots `known` alone. Each outcome is followed while it only computes from inputs and from the choice.
-        The outcomes meet at one label, where they differ in one variable that the next instruction does not read.
+        The choice was made at the label `origin`, and the instruction at `label` has led to its outcomes `drawn`. What
+        the instruction read depends on inputs and on the slots in the bit set `known`. Each outcome is followed while
+        instructions only compute from inputs and from the choice. The state is found where all outcomes have come to
+        one label and differ only in one variable, which the next instruction does not read. If they differ in none,
+        nothing waits.
         """
         flow = self._flow
         if not 1 < len(drawn) <= _MOST_OUTCOMES or any(self.progress(each.state) for each in drawn):
@@ -284,9 +292,9 @@ def _same(one: object, other: object) -> bool:
 
 @frozen
 class _Combine:
-    """The instruction of a stack machine that applies an operation to the topmost `count` values.
+    """An instruction of a stack machine: replace the topmost `count` values by the result of `op` on them.
 
-    The result replaces them.
+    A fault in the operation points at `span`.
     """
 
     op: DomOp
@@ -296,9 +304,9 @@ class _Combine:
 
 @frozen
 class _Decide:
-    """The instruction of a stack machine that jumps to `place` if the value on top is `stop`.
+    """An instruction of a stack machine: jump to the instruction `place` if the value on top is `stop`.
 
-    Otherwise it drops the value.
+    Otherwise drop that value.
     """
 
     stop: bool
@@ -312,8 +320,8 @@ _Part = Const | Read | ReadElement | _Combine | _Decide
 class _Code:
     """The DOM and bool expressions of one instruction, in the order of evaluation, as code for a stack machine.
 
-    The machine ends with the value of each expression on the stack. `loads[place]` are the variables that may be read
-    at `place` or later.
+    The machine ends with the value of each expression on the stack. `loads[i]` is the bit set of the variables that the
+    code may read from index i on.
     """
 
     def __init__(self, instruction: Instruction, slots: Sequence[Slot]) -> None:
@@ -357,10 +365,10 @@ class _Code:
         return expr
 
     def run(self, values: Sequence[SlotValue], begun: Unfinished) -> tuple[Unfinished, int | None]:
-        """Run the code on the contents `values` of the variables, from the evaluation `begun` on.
+        """Continue the evaluation `begun` until it must read a waiting choice, or to the end of the code.
 
-        Returns (the evaluation so far, slot) at the next load of the waiting variable `slot`, or with None at the
-        end. Raises Fault.
+        `values` are the contents of the variables. The result is (evaluation, slot): how far it came, and the variable
+        that waits, or None at the end. Raises Fault if an operation has no result.
         """
         place, stack = begun.place, list(begun.stack)
         while place < len(self._parts):
@@ -410,9 +418,10 @@ def _concrete(value: Value | Affine) -> Value:
 
 
 def _mapped(instruction: Instruction, change: Callable[[DomExpr], DomExpr]) -> Instruction:
-    """Return `instruction` with `change` applied to its expressions of finite type, in the order of evaluation.
+    """Return `instruction` with each expression of finite type replaced by what `change` returns for it.
 
-    Options of weight 0 are unchanged, because an error in them does not matter.
+    The expressions are passed to `change` in the order of evaluation. Options of weight 0 are unchanged, because an
+    error in them does not matter.
     """
     match instruction:
         case Store(value=value):
