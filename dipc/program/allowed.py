@@ -30,10 +30,11 @@ _ZERO = Fraction(0)
 
 
 class AllowedInputs:
-    """The inputs that satisfy `requires`, the only inputs of the program.
+    """The inputs of a program that satisfy its `requires`.
 
-    For given finite inputs, `sets` are disjoint convex sets whose union is the allowed real and int inputs; none is
-    empty. `gaps` are disjoint convex sets of those that are not allowed.
+    Once the finite inputs (those of bool and DOM type) have values, `sets` returns the real and int inputs that are
+    allowed, as disjoint convex sets. `gaps` returns those that are not allowed, also as disjoint convex sets. None of
+    these sets is empty.
     """
 
     def __init__(self, core: CoreProgram, requires: Precondition, limits: Limits) -> None:
@@ -48,25 +49,26 @@ class AllowedInputs:
         self._known: dict[tuple[tuple[type, Value], ...], tuple[tuple[Guards, ...], tuple[Guards, ...]]] = {}
 
     def sets(self, finite: Mapping[int, Value]) -> tuple[Guards, ...]:
-        """Return the convex sets of allowed real and int inputs for the values `finite` of the finite inputs, by slot.
+        """Return the allowed real and int inputs as disjoint convex sets, where finite inputs have the values `finite`.
 
-        The result is empty if no input with these finite values is allowed. Raises DiagnosticError where the condition
-        has no value, LimitReached for too many sets, and Undecided for sets of ints past a limit.
+        `finite` maps the slot of each bool and DOM input to its value. The result is empty if no input with these
+        values is allowed. Raises DiagnosticError where `requires` has no value (an index out of range, a division by
+        zero), LimitReached for too many sets, and Undecided if a search for integers reaches its limit.
         """
         return self._divided(finite)[0]
 
     def gaps(self, finite: Mapping[int, Value]) -> tuple[Guards, ...]:
-        """Return disjoint convex sets of the real and int inputs that violate the condition.
+        """Return the real and int inputs that violate `requires` as disjoint convex sets.
 
-        `finite` has the values of the finite inputs, by slot. Raises DiagnosticError where the condition has no
-        value, LimitReached for too many sets, and Undecided for sets of ints past a limit.
+        `finite` maps the slot of each bool and DOM input to its value. Raises DiagnosticError where `requires` has no
+        value, LimitReached for too many sets, and Undecided if a search for integers reaches its limit.
         """
         return self._divided(finite)[1]
 
     def allows(self, inputs: Sequence[Value]) -> bool:
-        """Whether the input with the values `inputs`, in the order of the program's inputs, is allowed.
+        """Whether the input with the values `inputs`, in the order of the program's inputs, satisfies `requires`.
 
-        Raises DiagnosticError, which names the input, where the condition has no value.
+        Raises DiagnosticError, which names the input, if `requires` has no value there, as for an index out of range.
         """
         values = dict(zip(self._core.inputs, inputs, strict=True))
         try:
@@ -77,12 +79,15 @@ class AllowedInputs:
 
     @cached_property
     def is_everything(self) -> bool:
-        """True only if every input satisfies the condition."""
+        """Whether every input satisfies `requires`.
+
+        Raises LimitReached after too many combinations of finite inputs, and as `gaps` does.
+        """
         return all(not self.gaps(finite) for finite in self._combinations())
 
     @cached_property
     def point(self) -> Mapping[int, Value]:
-        """An input that satisfies the condition, by slot.
+        """An input that satisfies `requires`, as the value of each input by slot.
 
         Raises DiagnosticError if there is none, LimitReached after too many combinations of finite inputs.
         """
@@ -128,9 +133,10 @@ class AllowedInputs:
         return self._known[key]
 
     def formula(self, finite: Mapping[int, Value]) -> Formula:
-        """Return the condition on the real and int inputs, for the values `finite` of the finite inputs, by slot.
+        """Return `requires` as a formula in the real and int inputs.
 
-        Raises DiagnosticError where the condition has no value.
+        `finite` maps the slot of each bool and DOM input to its value. Raises DiagnosticError where `requires` has no
+        value, as for an index out of range.
         """
         values: dict[int, Answer] = {**self._symbolic, **{slot: finite[slot] for slot in self._finite}}
         read = [values[place.slot] for place in self._formula.places]

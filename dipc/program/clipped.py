@@ -46,7 +46,7 @@ from dipc.text.printer import print_program
 
 @frozen
 class Extent:
-    """The numbers from `low` to `high`; an end that is None is infinite."""
+    """The interval of the numbers from `low` to `high`; an end that is None is infinite."""
 
     low: Fraction | None
     high: Fraction | None
@@ -69,10 +69,11 @@ EVERYTHING = Extent(None, None)
 
 @frozen
 class Clipped:
-    """A program with its inputs in a box, where each input has the output law that it has in the original program.
+    """A program whose clipped inputs are limited to a box, for questions about privacy.
 
-    `ranges` are the sides of the box, in the order of the inputs. Every law of the original occurs at some input in the
-    box (the lemma of the module).
+    An input is clipped if the program reads it only through clamps, such as `min(max(x, 0), 1)`. `ranges` has one side
+    of the box for each input of `program`, in order. At an input in the box the outputs have the same law as in the
+    original program. Every law of the original occurs at some input in the box.
     """
 
     program: Program
@@ -87,16 +88,17 @@ class Clipped:
 
     @property
     def integers(self) -> frozenset[int]:
-        """The indices of the int inputs."""
+        """The indices of the int inputs among the inputs."""
         slots = self.program.core.input_slots
         return frozenset(place for place, slot in enumerate(slots) if slot.type is BaseType.INT)
 
 
 def clipped(program: Program) -> Clipped | None:
-    """Return `program`, for questions about privacy, with its clipped inputs restricted to their box.
+    """Return `program` with its clipped inputs limited to a box, for questions about privacy.
 
-    The ideal, the metric, the claim and `requires` are left out. None if no input is clipped, or if `requires` is not
-    about single inputs.
+    An input is clipped if the program reads it only through clamps, such as `min(max(x, 0), 1)`, which are constant
+    outside of the box. The result has no ideal, metric, claim and `requires`; its box lies within the inputs that
+    `requires` allows. The result is None if no input is clipped, or if the allowed inputs are not a closed box.
     """
     core = program.core
     if not any(slot.is_symbolic for slot in core.input_slots):
@@ -123,9 +125,9 @@ def clipped(program: Program) -> Clipped | None:
 
 
 def _required_box(program: Program) -> list[Extent] | None:
-    """Return the range of each input that the `requires` of `program` allows.
+    """Return the range of each input that the `requires` of `program` allows, in the order of the inputs.
 
-    None if the allowed inputs are not a closed box.
+    The result is None if the allowed inputs are not a closed box.
     """
     slots = program.core.input_slots
     if program.allowed is None:
@@ -158,12 +160,13 @@ def _common_part(one: Extent, other: Extent) -> Extent | None:
 
 
 def for_every_input(program: Program) -> Program | None:
-    """Return `program` with its clipped inputs restricted to their box by `requires`, for claims about every input.
+    """Return `program` with a `requires` that limits its clipped inputs to a box, for claims about every input.
 
-    If the claim does not depend on distances of inputs, it holds at every input exactly if it holds at every input of
-    the result (see the module). The result is None if no input is clipped. It is also None if the ideal, metric or
-    claim reads a clipped input outside of its clamps, or if the question has a selection, as a selected input may be
-    outside of the box.
+    An input is clipped if it is read only through clamps, such as `min(max(x, 0), 1)`: by the program, its ideal, its
+    metric and its claim. A claim that does not depend on distances of inputs holds at every input exactly if it holds
+    at every input that the result allows (the lemma of the module). The result is None if no input is clipped, if
+    `program` has a `requires` already, or if the question selects inputs, as a selected input may be outside of the
+    box.
     """
     core = program.core
     if type(program) is not Program or core.requires is not None or core.selection is not None:
@@ -214,16 +217,17 @@ Key = tuple[str, Fraction | None]
 
 @frozen
 class Clipping:
-    """A program in which an input's only clamp is replaced by the form that it clamps.
+    """A program tree whose clipped inputs are limited to a box.
 
-    `ranges` is the box to which the clipped inputs are limited instead.
+    `ranges` maps each clipped input to its side of the box, by its key: its name, with its index for an array element.
+    In `tree`, a clamp that changes nothing inside the box is replaced by the expression that it clamps.
     """
 
     tree: ast.ProgramTree
     ranges: Mapping[Key, Extent]
 
     def range_of(self, name: str) -> Extent:
-        """Return the side of the box for the input `name`, such as `q[1]`."""
+        """Return the side of the box for the input `name`, such as `q[1]`; all numbers if the input is not clipped."""
         array, bracket, index = name.partition("[")
         own = (array, Fraction(index.rstrip("]"))) if bracket else (array, None)
         return self.ranges.get(own) or self.ranges.get((array, None)) or EVERYTHING
@@ -231,9 +235,9 @@ class Clipping:
 
 @frozen
 class _Clamp:
-    """A clamp of `scale`·x + `offset` to a range, for the input x with the key `key`.
+    """An expression that clamps `scale`·x + `offset` to the interval `range`, where x is the input with the key `key`.
 
-    `inner` is the form that it clamps.
+    `inner` is the expression of `scale`·x + `offset` in the program's text.
     """
 
     key: Key
@@ -244,7 +248,7 @@ class _Clamp:
 
     @property
     def preimage(self) -> Extent:
-        """The x at which the clamp does not change the form."""
+        """The values of the input for which `scale`·x + `offset` is in `range`, so that the clamp changes nothing."""
         ends = [None if end is None else (end - self.offset) / self.scale for end in (self.range.low, self.range.high)]
         return Extent(*(ends if self.scale > 0 else ends[::-1]))
 
@@ -252,7 +256,8 @@ class _Clamp:
 def _with_joined_assignments(tree: ast.ProgramTree) -> ast.ProgramTree:
     """Return `tree` with `v <- E; v <- F(v)` replaced by `v <- F(E)`, for a number v that F reads once.
 
-    E is a variable, an element of an array, or a clamp. F has no ranges, whose variables could be v or occur in E.
+    So `v <- max(x, 0); v <- min(v, 1);` becomes one clamp. E is a variable, an element of an array, or a call such as
+    max(x, 0). F contains no sum or other range over an index, because the index could have the name v or occur in E.
     """
     inner = () if tree.ideal is None else tree.ideal.declarations
     numbers = frozenset(
@@ -298,10 +303,10 @@ def _join(block: tuple[ast.Statement, ...], numbers: frozenset[str]) -> tuple[as
 
 
 def clip(tree: ast.ProgramTree, constants: Mapping[str, Fraction], ints: frozenset[str]) -> Clipping | None:
-    """Return the program `tree` with its clipped inputs in a box; None if no input is clipped.
+    """Return the program `tree` with its clipped inputs limited to a box, or None if no input is clipped.
 
-    `constants` are the values of its constants, and `ints` the names of its int inputs. An input that is also read
-    outside of clamps is not clipped.
+    An input is clipped if it is read only through clamps, such as `min(max(x, 0), 1)`. `constants` are the values of
+    the program's constants by name. `ints` are the names of its int inputs, whose sides of the box end at integers.
     """
     tree = _with_joined_assignments(tree)
     finder = _Finder.of_tree(tree, constants)
@@ -331,7 +336,12 @@ def clip(tree: ast.ProgramTree, constants: Mapping[str, Fraction], ints: frozens
 
 @dataclass(slots=True)
 class _Finder:
-    """A finder of the clamps of each real or int input, and of the inputs that are read outside of clamps."""
+    """A finder of the clamps of each real or int input, and of the inputs that are read outside of clamps.
+
+    `inputs` are the names of the real and int inputs, and `constants` the values of the constants by name. The elements
+    of the arrays `by_element` have a key each. `clamps` has the clamps found so far by the key of their input, and
+    `bare` the keys of the inputs that were found outside of clamps.
+    """
 
     inputs: frozenset[str]
     constants: Mapping[str, Fraction]
@@ -342,9 +352,9 @@ class _Finder:
 
     @staticmethod
     def of_tree(tree: ast.ProgramTree, constants: Mapping[str, Fraction]) -> _Finder | None:
-        """Return the finder for the program `tree` with the values `constants`.
+        """Return the finder for the program `tree`, whose constants have the values `constants` by name.
 
-        None if an input shares its name with a loop or ideal variable.
+        None if an input has the name of a loop's variable or of a variable of the ideal.
         """
         declared = [
             each for each in tree.declarations if isinstance(each, ast.VariableDecl) and each.role is ast.Role.INPUT
@@ -380,9 +390,11 @@ class _Finder:
             self.find(child)
 
     def hull(self, key: Key, *, whole: bool) -> Extent | None:
-        """Return the hull of the preimages of the clamps of the input `key`, rounded outwards if `whole`.
+        """Return the smallest interval that contains the preimages of all clamps of the input `key`.
 
-        None if the input is also read outside of clamps, or the hull is the whole line.
+        The preimage of a clamp is the set of values of the input that it does not change. With `whole`, the ends are
+        rounded outwards to integers. The result is None if the input is also read outside of clamps, or if every number
+        is in the interval.
         """
         if key in self.bare or (key[0], None) in self.bare:
             return None
@@ -404,7 +416,10 @@ class _Finder:
         return None
 
     def _form(self, node: object) -> _Clamp | None:
-        """Return `node` as a form c*x + b of one input x, a clamp without ends; None if it has another form."""
+        """Return the expression `node`, c*x + b for one input x, as a `_Clamp` with an unbounded range.
+
+        None if the expression is not of this kind.
+        """
         key = self._key(node)
         if key is not None:
             assert isinstance(node, ast.Name | ast.Element)
@@ -465,9 +480,9 @@ class _Finder:
 
 
 def _bounded(clamp: _Clamp, function: str, bound: Fraction) -> _Clamp | None:
-    """Return `clamp` after one more call of `function`, min or max, with `bound`.
+    """Return the clamp that is the `function`, min or max, of `clamp` and `bound`.
 
-    None if the result is constant.
+    None if its value is constant.
     """
     low, high = clamp.range.low, clamp.range.high
     if function == "max":
@@ -489,6 +504,6 @@ def _children(node: object) -> Iterator[object]:
 
 
 def children(node: object) -> Sequence[object]:
-    """Return the parts of `node`, a node of the syntax tree, without its span."""
+    """Return the values of the fields of `node`, a node of the syntax tree, without its span."""
     known: Mapping[str, object] = getattr(node, "__dataclass_fields__", {})
     return [getattr(node, name) for name in known if name != "span"]

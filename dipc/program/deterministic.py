@@ -122,7 +122,7 @@ class DeterministicRun:
 
 
 def runs_at_once(flow: Flow) -> bool:
-    """Return True if every instruction of `flow` is deterministic, so that the program can be compiled."""
+    """Return True if `flow` draws no noise and makes no random choice, so that the program can be compiled."""
     return not flow.draws and not flow.chooses
 
 
@@ -219,7 +219,10 @@ def summed_form(expr: AffineExpr) -> Callable[[_Values], Fraction]:
 
 
 def _comparison(test: LinearComparison) -> Callable[[_Values], bool]:
-    """Return the closure for `test`, without a sum for the commonest differences."""
+    """Return the closure that decides `test` from the values of all slots.
+
+    The two sides of x < y, or of x < constant, are compared directly, without computing their difference.
+    """
     difference, compared = test.difference, COMPARED[test.op]
     if len(difference.terms) == 2 and _is_constant(difference.constant, 0):
         (one, left), (minus, right) = difference.terms

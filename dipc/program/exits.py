@@ -78,10 +78,11 @@ _Zeros = Mapping[ChoiceWeight, tuple[Root, ...]]
 
 
 def exits_with_weights(chain: Chain, weights: Weights, limits: Limits) -> Exits:
-    """Return the exits of `chain`, a chain with choices, with the `weights` of the choices that lead to them.
+    """Return the exits of `chain`, a chain with choices, each with its weight.
 
-    A weight is the total of all paths to the exit. For an exit with a single path, the intervals that finite noise
-    falls into on that path are independent, and are kept as events instead of factors of the weight, whose product can
+    The weight of an exit is a sum over all paths to it: of the products of the weights of the choices on each path.
+    `weights` computes those of single choices. If a single path leads to an exit, the intervals into which finite noise
+    falls on the path are independent. They are kept as events, and are not factors of the weight, as their product can
     be long. Raises DiagnosticError for a loop that can run forever at some eps, Undecided past one of `limits`.
     """
     graph = reach(chain)
@@ -114,9 +115,9 @@ def exits_with_weights(chain: Chain, weights: Weights, limits: Limits) -> Exits:
 
 
 def _only_paths(reached: Reach) -> dict[int, tuple[ChoiceWeight, ...]]:
-    """Return {node: choices on its path} for the ends of `reached` with a single path on which finite noise is drawn.
+    """Return the choices on the path to each end of `reached` to which a single path leads, by the end's node.
 
-    The chain has no cycles.
+    Ends whose path draws no finite noise are left out. The chain has no cycles.
     """
     before = _steps_to(reached)
     paths: dict[int, tuple[ChoiceWeight, ...]] = {}
@@ -139,7 +140,7 @@ def _steps_to(reached: Reach) -> Mapping[int, list[Step]]:
 
 
 def _leading_to(reached: Reach, ends: Collection[int]) -> set[int]:
-    """Return the nodes of `reached` that lead to some node of `ends`, including `ends`."""
+    """Return the nodes of `reached` from which a path leads to some node of `ends`, including `ends`."""
     before = _steps_to(reached)
     pending, leading = list(ends), set(ends)
     while pending:
@@ -164,10 +165,11 @@ def _weight(chosen: tuple[ChoiceWeight, ...], weights: Weights) -> Closed:
 
 
 def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
-    """Raise DiagnosticError if some run of `chain` stays in a loop forever at some eps.
+    """Raise DiagnosticError if some run of `chain` can stay in a loop forever at some eps.
 
-    It does if all `weights` of leaving the loop are 0 there. Otherwise runs end almost surely for every eps > 0, and
-    the linear system of each loop of `reach`, the choices of the chain, has one solution.
+    It can if all weights of the steps out of the loop are 0 at this eps. Otherwise runs end almost surely for every eps
+    > 0, and the linear system for the weights of each loop has one solution. `reach` is the graph of the chain's
+    choices, and `weights` computes their weights.
     """
     graph: dict[int, list[int]] = {}
     for node, steps in reach.edges.items():
@@ -191,11 +193,12 @@ def _require_ends(chain: Chain, reach: Reach, weights: Weights) -> None:
 
 
 def _vanishing(zeros: _Zeros, weights: Weights, zero: ChoiceWeight, root: Root) -> frozenset[ChoiceWeight]:
-    """Return the weights that are 0 at `root`, a zero of the weight `zero`.
+    """Return those of the weights in `zeros` that are 0 at `root`, a positive zero of the weight `zero`.
 
-    `weights` are those of the program, and `zeros` the weights that have zeros. Two functions of the ring share a
-    positive zero only if it is a zero of their common divisor. At a common zero of coprime polynomials in eps and
-    e^{eps/n} both would be algebraic, and by Lindemann's theorem they never are.
+    `zeros` has each weight of a loop that has zeros, and `weights` computes the weights as functions. Their numerators
+    are polynomials in eps and e^{eps/n}. Two of them share a positive zero only if it is a zero of their common
+    divisor. At a common zero of coprime ones, eps and e^{eps/n} would both be algebraic, and by Lindemann's theorem
+    they never are.
     """
     numerator, _ = fraction_of(weights.closed(zero))
     tops = {weight: fraction_of(weights.closed(weight))[0] for weight in zeros}
@@ -209,9 +212,9 @@ def _vanishes(value: ExpPoly, other: ExpPoly, root: Root) -> bool:
 
 
 def _is_stuck(steps: Mapping[int, Iterable[Step]], vanishing: frozenset[ChoiceWeight]) -> bool:
-    """Return True if some state of a loop can leave the loop only by steps whose weights are in `vanishing`.
+    """Return True if from some state of a loop every path out of the loop has a step of weight 0.
 
-    `steps` are the steps from each state of the loop.
+    `steps` are the steps from each state of the loop. A step has weight 0 if all its weights are in `vanishing`.
     """
     into: dict[int, list[int]] = {}
     free: list[int] = []
@@ -275,11 +278,11 @@ def counted_exits(
     wanted: Mapping[int, Value],
     observed: Iterable[int],
 ) -> Exits | None:
-    """Return the exits with the outputs `wanted` of the counting program of `flow`, at the inputs `finite`.
+    """Return the exits with the outputs `wanted` of a counting program, at the inputs `finite`, both by slot.
 
-    A counting program adds to one variable many times, and all its inputs and variables are finite. The exits have
-    the values of the outputs `observed`; `weights` are those of the program's choices. None for other programs, and
-    for a program that fails. Raises LimitReached past one of `limits`.
+    The program of `flow` is a counting program if many of its instructions add to one variable, and if all its inputs
+    and variables are finite. The exits have the values of the outputs `observed`; `weights` computes the weights of
+    choices. None for other programs, and for a program that fails. Raises LimitReached past one of `limits`.
     """
     slots = flow.program.slots
     if not flow.forward or flow.draws:
@@ -297,9 +300,9 @@ def counted_exits(
 
 
 def _counter(flow: Flow) -> int | None:
-    """Return a variable that many instructions of `flow` add to, or None.
+    """Return the slot of a variable that many instructions of `flow` add to, or None if there is none.
 
-    Nothing else reads the variable before the last of these instructions.
+    Only these instructions use the variable, up to the last of them.
     """
     last: dict[int, int] = {}
     count: Counter[int] = Counter()
@@ -385,9 +388,11 @@ class _Counting:
         return Exits(self._flow.program, states, weights)
 
     def _factors(self) -> tuple[Counter[absorption.Factor], State]:
-        """Return how often each law of an independent summand occurs, and the only state after the last summand.
+        """Return how often each law of an independent summand occurs, and the state after the last summand.
 
-        The state has no counter.
+        A summand is what the program adds to its counter between two times at which it can be in one state only. The
+        law of a summand lists pairs (number added, weight). The state is without the counter. Raises NotApplicable if
+        the summands are not independent, or if their laws are too long.
         """
         factors: Counter[absorption.Factor] = Counter()
         reached: dict[State, _Added] = {self._start: {0: ExpPoly.ONE}}
@@ -422,7 +427,7 @@ class _Counting:
     def _successors(self, state: State) -> list[tuple[State, int, Closed | None]]:
         """Return (next state, number added to the counter, weight) for each step from `state`; a weight None is 1.
 
-        The states are without the counter.
+        `state` and the next states are without the value of the counter.
         """
         result: list[tuple[State, int, Closed | None]] = []
         for after, edge in self._steps.successors(state):
@@ -466,10 +471,10 @@ def _shown(value: SlotValue) -> Value | Affine | None:
 
 @frozen(eq=False)
 class Exit:
-    """An exit that gives some answer at the inputs that satisfy the guards of its event.
+    """An end of the program with one answer, at the inputs that satisfy the guards of `event`.
 
-    Its probability is `weight`, that of its choices (None for 1), times the measures of the event's components. Exits
-    are compared by identity.
+    `state` is the state in which the runs end. The probability of the exit is its `weight`, that of the choices on the
+    way (None for 1), times the measures of the components of `event`. Exits are compared by identity.
     """
 
     state: ExitState
@@ -479,12 +484,13 @@ class Exit:
 
 @frozen
 class Exits:
-    """All exits for given finite inputs; no two of them happen together. Real and int inputs are left open.
+    """All exits of `program` for given finite inputs; real and int inputs are left symbolic.
 
-    Exits that cannot give the wanted outputs may be missing. `weights` and `intervals` are by the exit's node in the
-    chain: the weight of its choices, and the intervals into which finite noise falls, which are kept as events. Both
-    are empty for a program without choices. Invariant: at any input the probability of an answer is the sum over its
-    exits whose guards hold there.
+    `states` are the states in which the exits end, except that those which cannot give the wanted outputs may be
+    missing. The node of an exit in the chain is the key of `weights`, for the weight of its choices, and of
+    `intervals`, for the intervals into which its finite noise falls. Both mappings are empty for a program without
+    choices. Invariant: no run takes two exits, and at any input the probability of an answer is the sum over its exits
+    whose guards hold there.
     """
 
     program: CoreProgram
@@ -499,15 +505,20 @@ class Exits:
     def towards(
         self, wanted: Mapping[int, Value], balls: Collection[int] = (), within: Iterable[Constraint] = ()
     ) -> Iterator[Exit]:
-        """Yield the exits with the finite outputs `wanted`, which must be observed, and other outputs in `balls`.
+        """Yield the exits at which the finite outputs are `wanted` and the outputs in `balls` are in their balls.
 
-        The probability of these outputs is the sum over the exits whose guards hold at the input. If inputs satisfy
-        the guards `within`, exits with the opposite of one of them are left out.
+        `wanted` has the values by slot; `balls` are the slots of real or int outputs. The ball of an output is the set
+        of values within gamma of the right one. The probability of these outputs is the sum over the exits whose guards
+        hold at the input. For inputs that satisfy the guards `within`, exits with the negation of one of them are left
+        out. The outputs in `wanted` must be among those observed when the exits were explored.
         """
         return self._exits(self.states_towards(wanted, within), balls)
 
     def states_towards(self, wanted: Mapping[int, Value], within: Iterable[Constraint] = ()) -> list[ExitState]:
-        """Return the states of the exits `towards` the outputs `wanted`, at inputs that satisfy the guards `within`."""
+        """Return the final states in which the finite outputs have the values `wanted`, by slot.
+
+        For inputs that satisfy the guards `within`, states with the negation of one of them are left out.
+        """
         slots = tuple(wanted)
         if slots not in self._known:
             by_outputs: dict[object, list[ExitState]] = {}
@@ -519,7 +530,7 @@ class Exits:
         return [state for state in states if opposite.isdisjoint(state.guards.items)]
 
     def all(self) -> Iterator[Exit]:
-        """Yield all exits, with the outputs of their states."""
+        """Yield all exits, whatever values the outputs have."""
         return self._exits(self.states, ())
 
     def to_other_answers(self, wanted: Mapping[int, Value]) -> Iterator[Exit]:
@@ -545,10 +556,11 @@ def exits(
     wanted: Mapping[int, Value] | None,
     observed: Iterable[int],
 ) -> Exits:
-    """Return the exits of the program of `flow` at the inputs `finite`, towards the outputs `wanted` or None for all.
+    """Return the exits of the program of `flow` with the finite outputs `wanted`, or all exits if `wanted` is None.
 
-    Each exit has the values of the `observed` outputs, and a weight made of those of `choices`. Raises Undecided past
-    one of `limits` and DiagnosticError for programs that fail.
+    `finite` has the values of the finite inputs, by slot. The exits have the values of the outputs `observed`.
+    `choices` has the weights of single choices. Raises Undecided past one of `limits` and DiagnosticError for programs
+    that fail.
     """
     weights = choices.require_weights()
     observed = frozenset(observed)
@@ -584,9 +596,10 @@ _MOST_COUNTED, FEW_RUNS = 3_000, 64
 
 
 def many_runs(flow: Flow, limits: Limits) -> ManyRuns | None:
-    """Return the runs of the program of `flow` by answer.
+    """Return the runs of the program of `flow`, to be counted for each answer.
 
-    None if each answer has few runs, or if the program has more states than `limits` allow.
+    None if the program compares so little that no answer has many runs, if its runs cannot be counted, or if it has
+    more instructions than `limits` allows states.
     """
     # A run usually passes through every instruction but jumps at least once.
     steps = [each for each in flow.program.instructions if not isinstance(each, Jump)]
@@ -610,31 +623,32 @@ class ManyRuns:
 
     @cached_property
     def _runs(self) -> series.RunSet | None:
-        """All runs, counted; None if they have more states than allowed."""
+        """All runs, counted; None if they have too many states or cannot be counted."""
         return series.runs(self._flow, self._most)
 
     @cached_property
     def _ends(self) -> Mapping[object, int]:
-        """The final state of the runs to each answer, by a key of the answer, for answers with many runs."""
+        """The final state in `_runs` of each answer with many runs, by the `values_key` of the answer."""
         if self._runs is None:
             return {}
         many = [end for end in self._runs.ends if self._runs.counts[end] > FEW_RUNS]
         return {values_key(self._runs.outputs(end).values()): end for end in many}
 
     def brief(self, limits: Limits) -> Limits | None:
-        """Return low limits, within `limits`, for a first exploration; None if the runs are counted already.
+        """Return `limits` with fewer states, for a first attempt to follow each run; None if runs are counted already.
 
-        Counting takes longer than following a few runs.
+        The attempt costs less than counting if there are few runs.
         """
         if "_runs" in self.__dict__:
             return None
         return replace(limits, states=min(limits.states, 2 * self._steps))
 
     def few(self, wanted: Mapping[int, Value], limits: Limits) -> Limits | None:
-        """Return the limits under which the runs to the outputs `wanted` are explored, or None if it is not worthwhile.
+        """Return limits for exploring the runs to the outputs `wanted` one by one, or None if that is not worthwhile.
 
-        They are at most `limits`. It is not worthwhile if as many runs were explored before, and exploration did not
-        unite their paths. Many runs that are united need no more states than counting them did.
+        The limits are at most `limits`. Exploration unites runs whose constraints together are one set. If it has left
+        as many runs to another answer separate before, it is not worthwhile. Runs that are united need about as many
+        states as counting them did.
         """
         end = self._end(wanted)
         if end is None or self._runs is None:
@@ -644,7 +658,7 @@ class ManyRuns:
         return self._united(limits)
 
     def shared(self, limits: Limits) -> Limits:
-        """Return the limits, at most `limits`, under which the runs to all answers are explored together."""
+        """Return limits, at most `limits`, for exploring the runs to all answers together."""
         return self._united(limits) if self._ends else limits
 
     def _united(self, limits: Limits) -> Limits:
@@ -655,9 +669,9 @@ class ManyRuns:
         return self._end(wanted) is not None
 
     def graph(self, wanted: Mapping[int, Value]) -> series.RunTemplate | None:
-        """Return the runs to the outputs `wanted` as a graph that can be measured, without following each run.
+        """Return the runs to the outputs `wanted`, by slot, as a graph that can be measured without following each run.
 
-        None for few runs, and if there is no graph.
+        None if there are few runs, or if they have no graph of this kind.
         """
         end = self._end(wanted)
         if end is None or self._runs is None:

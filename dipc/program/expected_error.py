@@ -40,14 +40,14 @@ _PRODUCTS = ("product", "above", "below")
 
 
 class Moment(Enum):
-    """The moment of Z = out - det whose expectation is computed: |Z|, Z² or Z itself."""
+    """The expectation that is computed for the error Z = out - det: that of |Z|, Z² or Z itself."""
 
     ABSOLUTE = 1
     SQUARE = 2
     SIGNED = 0
 
     def of_gap(self, gap: Fraction) -> Fraction:
-        """Return the value of the moment at Z = `gap`."""
+        """Return |Z|, Z² or Z, as this moment says, for Z = `gap`."""
         match self:
             case Moment.ABSOLUTE:
                 return abs(gap)
@@ -59,17 +59,22 @@ class Moment(Enum):
 
 @frozen
 class Measured:
-    """The error whose expectation is computed: of the numeric output with index `place`, or None for whole answers."""
+    """The error whose expectation is computed, and its `moment`.
+
+    It is the error of the numeric output with index `place`. If `place` is None, it is the distance of the whole answer
+    from the right one.
+    """
 
     moment: Moment
     place: int | None
 
 
 def measured(program: Program, moment: int, output: str | None = None) -> Measured:
-    """Return the error of the output of `program` named `output`, of its only numeric output, or of its finite outputs.
+    """Return the error of `program` whose expectation is computed.
 
-    `moment` is 1 or 2, else ValueError is raised. The distance of finite outputs is that of the `metric` block.
-    Raises DiagnosticError if the program has no error that can be measured.
+    It is that of the output named `output`. Without a name, it is the distance of whole answers if the `metric` block
+    gives one for finite outputs, and otherwise the error of the only output. `moment` is 1 for |Z| or 2 for Z², where Z
+    is the error, else ValueError is raised. Raises DiagnosticError if the program has no error that can be measured.
     """
     core = program.core
     if moment not in (1, 2):
@@ -168,9 +173,10 @@ class ExpectedErrors(Probabilities):
         return self._known[key]
 
     def expectation(self, inputs: Sequence[Cell], outputs: Cells, moment: Moment) -> Bound:
-        """Return 1 - E[`moment` of Z] at `inputs`, for Z = out - `outputs`.
+        """Return 1 - E[`moment` of Z] at `inputs`, where Z is the output minus the right one in `outputs`.
 
-        Raises Undecided if there is no closed form, and DiagnosticError for an answer with an empty output.
+        If the error is that of whole answers, Z is their distance from `outputs`, whatever the `moment`. Raises
+        Undecided if there is no closed form, and DiagnosticError for an answer with an empty output.
         """
         index = self._error.place
         if index is None:
@@ -243,9 +249,10 @@ class ExpectedErrors(Probabilities):
 
 @frozen
 class _Area:
-    """The noises, with mean 0, on which a form Z = Σ coefficients·N + shift depends, directly or through constraints.
+    """A form Z = Σ coefficients·N + `shift` in `noises` with mean 0, and the constraints on these noises.
 
-    `constraints` are the constraints on these noises.
+    `coefficients` has pairs (index of the noise, coefficient). `noises` are those on which Z depends directly, or
+    through `constraints`.
     """
 
     noises: tuple[Noise, ...]
@@ -283,8 +290,9 @@ class _Area:
     def integrals(self, moment: Moment) -> Iterator[tuple[Closed, tuple[Event, ...]]]:
         """Yield pairs (weight, events) with E[`moment` of Z; constraints] = Σ weight·(product of the events' measures).
 
-        Z is the form of this area. The expectation of a polynomial in independent noises without constraints is a sum
-        of products of their own moments, each of which is an integral over both sides of 0.
+        Z is the form of this area, and the expectation is over the noises that satisfy its constraints. The expectation
+        of a polynomial in independent noises without constraints is a sum of products of their own moments, each of
+        which is an integral over both sides of 0.
         """
         if moment is not Moment.ABSOLUTE and not self.constraints:
             for factor, powers in self._powers(moment):
@@ -307,15 +315,18 @@ class _Area:
                 yield _over_eps(sign * factor, degree), (Event(tuple(noises), (*self.constraints, half)),)
 
     def _sides(self, position: int, power: int) -> tuple[Event, Event]:
-        """Return two events whose measures have the sum eps^`power`·E[N^`power`], for the noise N at `position`."""
+        """Return two events whose measures have the sum eps^`power`·E[N^`power`].
+
+        N is the noise with index `position`.
+        """
         noise = self.noises[position]
         weighted = (replace(noise, law=Weighted(noise.law, power)),)
         return Event(weighted, (Halfspace(((0, _ONE),), _ZERO),)), Event(weighted, (Halfspace(((0, -_ONE),), _ZERO),))
 
     def _powers(self, moment: Moment) -> Iterator[tuple[Fraction, dict[int, int]]]:
-        """Yield (coefficient, power of each noise by position) for the terms of `moment` of Z, where that is Z or Z².
+        """Yield (coefficient, power of each noise by index) for the terms of Z or Z², expanded in the noises.
 
-        Z is expanded as a polynomial in the noises.
+        It is Z² if `moment` is that of Z², and Z otherwise.
         """
         shift, terms = self.shift, self.coefficients
         if moment is not Moment.SQUARE:
@@ -359,9 +370,9 @@ class _Area:
         return (absolute(below) * (1 - share) + absolute(below + 1) * share) * abs(c)
 
     def _between_numbers(self, noise: Noise, c: Fraction, moment: Moment) -> Closed:
-        """Return E[`moment` of `c`·k + shift] over the integers k of an interval, the values of `noise` less its mean.
+        """Return the expectation of `moment` of `c`·k + `shift`, where the integer k is `noise` less its mean.
 
-        The interval is given by the constraints.
+        Only the k that satisfy `constraints`, an interval, contribute.
         """
         low, high = _range_of(self.constraints, noise.mean)
         zero = -self.shift / c
@@ -401,7 +412,7 @@ class _Area:
 
 
 def _range_of(constraints: Sequence[Halfspace], mean: Fraction) -> tuple[int | None, int | None]:
-    """Return the least and the greatest integer k with all `constraints` on `mean` + k; None for no bound."""
+    """Return the least and the greatest integer k for which `mean` + k satisfies `constraints`; None for no bound."""
     low: int | None = None
     high: int | None = None
     for each in constraints:

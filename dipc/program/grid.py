@@ -103,7 +103,10 @@ class InputGrid:
         return tuple([values[number // stride % len(values)] for values, stride in pairs])
 
     def slab(self, position: int, places: Iterable[int]) -> int:
-        """Return the set of inputs with, at index `position`, one of the choices with the indices `places`."""
+        """Return the set of the combinations in which the input with index `position` has one of certain values.
+
+        `places` are the indices of these values among the values of the input.
+        """
         stride, period = self.strides[position], self.strides[position] * len(self.choices[position])
         ones = (1 << stride) - 1
         block = 0
@@ -112,7 +115,7 @@ class InputGrid:
         return block * (self.everything // ((1 << period) - 1))
 
     def charge(self, operations: int) -> None:
-        """Count `operations` on sets. Raises NotApplicable past the limit."""
+        """Count `operations` on sets of inputs. Raises NotApplicable if the total is past the limit of work."""
         self._words += operations * (1 + self.size // 64)
         if self._words > _MOST_WORDS:
             raise NotApplicable
@@ -158,8 +161,9 @@ def answers(flow: Flow, grid: InputGrid) -> Mapping[tuple[Value, ...], int]:
 class ChoiceLaw:
     """The law of the outputs of a program with one random choice, at all inputs of a grid.
 
-    `accepted` has, for each option of the choice, the set of inputs where the program then gives a wanted answer. If
-    the probability of an option is proportional to e^(rate·eps·score), `scores` has the inputs by the option's score.
+    `accepted` has a set for each option of the choice: the inputs where the program then gives a wanted answer.
+    `scores` is None unless the probability of an option is proportional to e^(rate·eps·score). Then it maps, for each
+    option, the score to the set of inputs with this score.
     """
 
     accepted: list[int]
@@ -216,7 +220,10 @@ class _RunOfAll:
     """
 
     def __init__(self, flow: Flow, grid: InputGrid, slots: Sequence[_ByValue] | None = None) -> None:
-        """Prepare a run of `flow` on `grid`, from the start or from the values `slots`, which are not changed."""
+        """Prepare a run of `flow` on `grid` from the start, or from the values `slots`, which are not changed.
+
+        `slots` has, for each slot, the set of inputs for each of its values.
+        """
         self._flow, self._grid = flow, grid
         if slots is not None:
             self.slots = list(slots)
@@ -229,8 +236,9 @@ class _RunOfAll:
     def finish(self, end: int | None = None, from_label: int | None = None) -> int:
         """Run from `from_label`, by default the start, to the label `end`, by default the exit.
 
-        Returns the set of inputs that get to `end`. Another label than the exit may be given for programs whose steps
-        lead to greater labels only. Raises NotApplicable.
+        The result is the set of inputs whose runs get to `end`. An `end` before the exit may be given if all steps of
+        the program lead to greater labels. Raises NotApplicable if the program fails at some input, or after too many
+        steps.
         """
         end = self._flow.exit_label if end is None else end
         waiting = {self._flow.entry if from_label is None else from_label: self._grid.everything}
@@ -385,9 +393,9 @@ def _applied(op: DomOp, arguments: Sequence[Value]) -> Value:
 
 @frozen
 class _Move:
-    """A change of one input's value by `distance`.
+    """A change of the value of one input by `distance`, for all inputs in the set `movable` at once.
 
-    The inputs of the set `movable` move by `shift` in the numbering of all inputs.
+    Adding `shift` to the number of a combination gives the number of the changed one.
     """
 
     distance: Fraction
@@ -413,9 +421,10 @@ def _moves(grid: InputGrid, position: int) -> list[_Move]:
 
 @frozen
 class AllDistances:
-    """dd at each input of a grid: `level_of` has the index of dd in `levels` for each input, by number.
+    """dd at each input of `grid`.
 
-    The index 0 is that of infinity, and of inputs that are not allowed.
+    `levels` has the different distances, increasing. `level_of` has, for each input by number, the index of its dd in
+    `levels` plus 1. It is 0 for an infinite dd, and for an input that is not allowed.
     """
 
     grid: InputGrid
@@ -431,8 +440,9 @@ class AllDistances:
 def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> AllDistances:
     """Return dd at all inputs of `grid`, by `norm`.
 
-    `classes` has the set of inputs for each answer, and inputs in none are not allowed. dd(u) is the least distance
-    of the allowed input u from one of another class, None if there is none. Raises NotApplicable.
+    `classes` has the set of inputs for each answer; inputs in none of them are not allowed. dd(u) is the least distance
+    of the allowed input u from one in another class, infinite if there is none. Raises NotApplicable if there are too
+    many different distances, or for too much work.
     """
     allowed = 0
     for each in classes:
@@ -462,9 +472,10 @@ def distances(grid: InputGrid, norm: Norm, classes: Sequence[int]) -> AllDistanc
 
 
 def _reached(grid: InputGrid, norm: Norm, sets: Sequence[int]) -> Iterator[tuple[Fraction, list[int]]]:
-    """Yield, for each distance d between inputs of `grid`, (d, the inputs at most d away from each of `sets`).
+    """Yield (d, neighborhoods) for each distance d by `norm` between inputs of `grid`, in increasing order.
 
-    The d increase, and are distances by `norm`. Raises NotApplicable.
+    The neighborhoods are, for each of `sets`, the set of the inputs at most d away from it. Raises NotApplicable if
+    there are too many distances.
     """
     if not sets:
         return

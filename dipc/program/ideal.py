@@ -152,10 +152,11 @@ _MOST_BY_LABEL = 4
 
 @frozen
 class Region:
-    """The real and int inputs that satisfy all `guards`: a convex set on which det gives one answer.
+    """The real and int inputs that satisfy all `guards`: a convex set on which det gives one `answer`.
 
-    Guards and answer are over the input slots of the program (not of the ideal); strictness is exact. `answer` is in
-    the order of the program's outputs.
+    The answer has a value for each output of the program, in order; that of a real or int output may be a form in the
+    inputs. Guards and answer are over the input slots of the program, not those of its ideal. A strict guard excludes
+    the inputs at which its two sides are equal.
     """
 
     guards: tuple[Constraint, ...]
@@ -163,7 +164,10 @@ class Region:
 
 
 class Ideal:
-    """The right answer det of one program, and its `metric`; answers of one ideal share the cells of its `pool`."""
+    """The right answer det of one `program`, and its `metric`.
+
+    Answers of one ideal are made of cells from `pool`, so that equal values are the same cell.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -219,9 +223,9 @@ class Ideal:
     def regions(self, finite: Mapping[int, Value]) -> tuple[Region, ...]:
         """Return the regions of det for `finite`, a value for every DOM and bool input, by slot.
 
-        The regions are disjoint, none is empty as a set of reals, and together they cover all real and int inputs
-        that satisfy `requires`. Paths with the same answer are united if they touch and form one convex set. Raises
-        DiagnosticError if det is undefined for some input, LimitReached past the limits of the program.
+        The regions are disjoint, none is empty, and together they cover all real and int inputs that satisfy
+        `requires`. Paths with the same answer are united if they touch and form one convex set. Raises DiagnosticError
+        if det is undefined for some input, LimitReached past the limits of the program.
         """
         key = tuple(finite[slot] for slot in self.finite_inputs)
         known = self._regions.get(key)
@@ -237,9 +241,10 @@ class Ideal:
 
     @cached_property
     def runs(self) -> RunSet | None:
-        """All runs of the ideal; None if they cannot be counted (see `chain/series.py`), or have many states.
+        """All runs of the ideal; None if they have too many states, or cannot be counted (see `chain/series.py`).
 
-        Also None for a program with a precondition, as a product of two segments may violate it.
+        None, too, for a program with `requires`. A run is any combination of paths, one through each segment, and some
+        combinations may violate `requires`.
         """
         if self.program.allowed is not None:
             return None
@@ -247,15 +252,18 @@ class Ideal:
 
     @cached_property
     def series(self) -> tuple[Series, ...] | None:
-        """The answers of det, each with its segments, over the slots of the program.
+        """The possible answers of det, each with the runs to it, cut into segments.
 
-        None if the ideal has no `runs`, or if segments have many paths.
+        Guards and answers are over the slots of the program. None if `runs` is None, or if some segment has many paths.
         """
         every = None if self.runs is None else self.runs.series()
         return None if every is None else tuple(map(self._translate_series, every))
 
     def series_towards(self, answer: Sequence[Value]) -> Series | None:
-        """Return the series of one `answer`, over the slots of the program; None where `series` is None."""
+        """Return the runs of the ideal to one `answer`, cut into segments, over the slots of the program.
+
+        None if `runs` is None, if no run gives the answer, or if some segment has many paths.
+        """
         end = None if self.runs is None else self.runs.end(tuple(answer))
         towards = None if self.runs is None or end is None else self.runs.towards(end)
         return None if towards is None else self._translate_series(towards)
@@ -266,17 +274,17 @@ class Ideal:
         return Series(outputs, (), tuple(segments))
 
     def has_few_regions(self, finite: Mapping[int, Value]) -> bool:
-        """Return True if the regions for the finite inputs `finite`, by slot, are known.
+        """Return True if the regions for the finite inputs `finite` are known or can be found with few states.
 
-        They are also found, within a few states, if that is possible.
+        If they are not known, this call looks for them.
         """
         return self._shared(finite, _FEW_STATES) is not None
 
     def region_of(self, finite: Mapping[int, Value], point: Mapping[int, Fraction]) -> Region:
-        """Return the region of the path that `point` follows, with the values `finite` of the finite inputs.
+        """Return the inputs at which the ideal takes the path that it takes at `point`, as a region.
 
-        `point` has a value for every real and int input, by slot. Raises DiagnosticError if det is undefined there,
-        LimitReached past the limits of the program.
+        `point` has a value for every real and int input, by slot, and `finite` for every finite one. Raises
+        DiagnosticError if det is undefined there, LimitReached past the limits of the program.
         """
         along = {self._to_ideal[slot]: value for slot, value in point.items()}
         (region,) = self._regions_of(finite, None, self.program.limits.states, along=along)
@@ -285,10 +293,10 @@ class Ideal:
     def regions_near(
         self, finite: Mapping[int, Value], point: Mapping[int, Fraction], radius: Fraction
     ) -> tuple[Region, ...]:
-        """Return the parts of the regions in which every real and int input is less than `radius` > 0 from `point`.
+        """Return the regions, cut to the inputs that differ from `point` by less than `radius` in each real and int.
 
-        `finite` are the values of the finite inputs. Raises DiagnosticError if det is undefined for some input,
-        LimitReached past the limits of the program.
+        `finite` are the values of the finite inputs, by slot. Raises DiagnosticError if det is undefined for some
+        input, LimitReached past the limits of the program.
         """
         guards: list[Constraint] = []
         whole = frozenset(self.whole_inputs)
@@ -301,9 +309,10 @@ class Ideal:
     def is_constant_near(
         self, finite: Mapping[int, Value], answer: Sequence[Value], point: Point, radius: Fraction, norm: Norm
     ) -> bool:
-        """Return True only if det is `answer` nearer than `radius` to `point`, with the finite inputs `finite`.
+        """Return True only if det is `answer` at every input nearer than `radius` to `point`; False proves nothing.
 
-        Answers are compared as dd(u) does; `norm` is LINF or L1. False proves nothing.
+        `finite` are the values of the finite inputs, which do not change. Only the outputs that dd(u) depends on are
+        compared. The distance is by `norm`, LINF or L1.
         """
         run = NearbyRun(self.flow, norm, {self._to_ideal[slot]: value for slot, value in point.items()}, radius)
         found = run.answers({self._to_ideal[slot]: value for slot, value in finite.items()})
@@ -316,9 +325,9 @@ class Ideal:
         )
 
     def alike(self, finite: Mapping[int, Value], answer: Sequence[Value]) -> tuple[Region, ...]:
-        """Return the regions for the finite inputs `finite` whose answer has the finite outputs of `answer`.
+        """Return the regions for the finite inputs `finite` where the finite outputs of det are those of `answer`.
 
-        If all regions would be too many, only the paths to these outputs are followed.
+        If there are too many regions, only the paths to these outputs are followed.
         """
         outputs = self.program.core.outputs
         everything = self._shared(finite, _MOST_SHARED)
@@ -341,7 +350,7 @@ class Ideal:
     def _shared(self, finite: Mapping[int, Value], states: int) -> tuple[Region, ...] | None:
         """Return all regions for the finite inputs `finite`, if they are known or found within `states` states.
 
-        None for other inputs.
+        The result is None otherwise.
         """
         key = tuple(finite[slot] for slot in self.finite_inputs)
         if key not in self._regions and self._tried.get(key, 0) < states:
@@ -379,10 +388,10 @@ class Ideal:
     def _allowed_sets(
         self, finite: Mapping[int, Value], guards: tuple[Constraint, ...], along: Mapping[int, Fraction] | None
     ) -> Iterator[tuple[Constraint, ...]]:
-        """Yield the convex sets of inputs that satisfy `requires` and `guards`, over the slots of the ideal.
+        """Yield the inputs that satisfy `requires` and `guards` as disjoint convex sets, over the slots of the ideal.
 
-        `finite` are the values of the finite inputs. If the input `along`, by slot of the ideal, is given, yield only
-        the set that contains it.
+        `finite` are the values of the finite inputs. If `along` is given, an input by slot of the ideal, only the set
+        that contains it is yielded.
         """
         allowed = self.program.allowed
         if allowed is None:
@@ -431,9 +440,10 @@ class Ideal:
 
     @cached_property
     def everywhere(self) -> Mapping[tuple[Value, ...], int] | None:
-        """The inputs that satisfy `requires`, as a set of the grid for each answer of det.
+        """For each answer of det, the set of the inputs that satisfy `requires` and have this answer.
 
-        None for programs with real or int inputs and for too many inputs, and if det is undefined at one of them.
+        A set is an int, whose bits are the numbers of its inputs in `grid`. None for programs with real or int inputs
+        and for too many inputs, and if det is undefined at one of them.
         """
         if self.symbolic_inputs or self.grid.size > _MOST_GRID or self._run is None:
             return None
@@ -476,7 +486,7 @@ class Ideal:
         return None
 
     def answer(self, inputs: Sequence[Cell]) -> tuple[Cell, ...]:
-        """Return det at `inputs` as cells of this ideal's pool.
+        """Return det at `inputs`, as cells of `pool`, in the order of the outputs.
 
         Raises DiagnosticError if det is undefined there, LimitReached for a run that is too long.
         """
@@ -542,10 +552,10 @@ Guards = tuple[Constraint, ...]
 def disagreement(
     region: Region, answer: Sequence[Value], whole_outputs: Sequence[bool], metric: Metric
 ) -> Iterator[Guards]:
-    """Yield sets whose union is the inputs of `region` where det differs from `answer`, as `metric` compares answers.
+    """Yield convex sets whose union is the inputs of `region` where det differs from `answer`.
 
-    Only the outputs that dd(u) depends on count. The sets can overlap, and some can be empty. `whole_outputs` marks
-    the int outputs.
+    Each set is given by its guards; the sets can overlap, and some can be empty. Answers are compared as `metric` does,
+    by the outputs that dd(u) depends on. `whole_outputs` marks the int outputs.
     """
     forms: list[tuple[Affine, bool]] = []
     for here, there, whole in zip(*map(metric.decisive, (region.answer, answer, whole_outputs)), strict=True):
@@ -571,10 +581,11 @@ def disagreement(
 
 
 class DistanceSearch:
-    """A branch-and-bound search for the distance to a formula, over the alternatives of each `or`.
+    """A branch-and-bound search for the distance from one point to the inputs that satisfy a formula.
 
-    More constraints only make a set smaller and its distance larger. A branch is abandoned as soon as its constraints
-    contradict each other, or are at least as far away as the best input found.
+    It branches on the alternatives of each `or`. More constraints only make a set of inputs smaller and its distance
+    larger. A branch is abandoned as soon as its constraints contradict each other, or are at least as far away as the
+    nearest input found.
     """
 
     def __init__(self, norm: Norm, point: Point, whole_inputs: frozenset[int], limits: Limits) -> None:
@@ -587,9 +598,10 @@ class DistanceSearch:
     def nearest(
         self, guards: Sequence[Constraint], formula: Formula, away: Fraction, below: Fraction | None
     ) -> Fraction | None:
-        """Return inf { d(point, u') : u' satisfies `guards` and `formula` }, its finite inputs at distance `away`.
+        """Return the distance from the point to the inputs that satisfy `guards` and `formula`.
 
-        None if the distance is at least `below`, or no input satisfies both. Raises Undecided past a limit.
+        `away` is the distance in the finite inputs, which is combined with that in the real and int inputs. None if the
+        distance is at least `below`, or if no input satisfies both. Raises Undecided past a limit.
         """
         if formula is False:
             return None
@@ -617,7 +629,7 @@ class DistanceSearch:
         return result
 
     def _rank(self, alternative: Formula) -> Fraction:
-        """Return a rough distance of the point from an `alternative`; 0 if the point satisfies it."""
+        """Return a rough distance of the point from the formula `alternative`; 0 if the point satisfies it."""
         match alternative:
             case Constraint():
                 return max(-alternative.form.evaluate(self._point), Fraction(0))
@@ -714,10 +726,10 @@ class Distances:
     def convex_region(
         self, answer: tuple[Value, ...]
     ) -> tuple[tuple[Constraint, ...], tuple[tuple[Terms, Fraction], ...]] | None:
-        """Return the constraints of the inputs where det is `answer`, and affine functions whose minimum is dd there.
+        """Return the guards of the inputs where det is `answer`, and affine functions whose minimum is dd there.
 
-        The functions are given by coefficients and a constant. None if the inputs are not known to be one convex set
-        of real inputs, behind at least one constraint. Raises Undecided past a limit, and DiagnosticError.
+        A function is a pair (coefficients, constant). None if the inputs are not known to be one convex set of real
+        inputs, with at least one guard. Raises Undecided past a limit, and DiagnosticError.
         """
         ideal = self._ideal
         if not ideal.metric.is_plain or self._finite or self._whole_inputs or self._norm is Norm.DISCRETE:
@@ -728,9 +740,11 @@ class Distances:
         return None if alike is None else alike.real_facets(self._norm)
 
     def _by_sections(self, answer: tuple[Value, ...]) -> tuple[InputSet, ...] | None:
-        """Return sets of inputs whose union is where det is not `answer`: for each segment, those on none of its paths.
+        """Return sets of inputs whose union is where det is not `answer`.
 
-        None unless the answer has many regions that are products of segments.
+        Every run to the answer follows one of the paths through each segment. So an input has another answer exactly
+        if, in some segment, it satisfies the guards of no path. None unless the answer has many regions, combined from
+        such paths.
         """
         decisive = tuple(self._ideal.metric.decisive(answer))
         key = _key((), answer)
@@ -775,11 +789,12 @@ class Distances:
         return None
 
     def _dd_alone(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Fraction | None:
-        """Return how far `point`, the real and int inputs, must move for another answer than `answer`.
+        """Return dd of one input, searching near this input alone; None if that does not find it.
 
-        The finite inputs keep their values `finite`. None if not found. The search is from the point alone: the
-        result is the distance of a region with another answer if det has no other answer nearer than that. None also
-        if all regions are soon found, after several inputs with this answer.
+        `finite` are the input's finite values, which are kept, `point` its real and int values, and `answer` is det
+        there. The search finds a region nearby with another answer, and returns its distance if det has no other answer
+        nearer than that. The result is also None if all regions can be found with few states, and after several inputs
+        with this answer.
         """
         by_slot = self._by_slot(finite)
         if self._ideal.program.allowed is not None:
@@ -806,8 +821,8 @@ class Distances:
     ) -> Fraction | None:
         """Return the distance of the nearest region with another answer than `answer` in a box around `point`.
 
-        The box reaches `least` in every direction. `by_slot` are the values of the finite inputs. The result is
-        `least` if there is no such region, and None after many inputs.
+        The box reaches `least` in every direction; `least` is the result if it has no such region. `by_slot` are the
+        values of the finite inputs. The result is None after many searches.
         """
         self._boxes += 1
         if self._boxes > _MOST_ALONE:
@@ -827,7 +842,7 @@ class Distances:
         return least
 
     def _other_region(self, finite: tuple[Value, ...], answer: tuple[Value, ...], point: Point) -> Region | None:
-        """Return a region where det is not `answer`, at `point` or across one comparison on its path, or None.
+        """Return a region where det is not `answer`, at `point` or just across a guard of its region, or None.
 
         `finite` are the values of the finite inputs.
         """
@@ -880,7 +895,7 @@ class Distances:
         """Return the real and int inputs where det is `answer`, if they are known to be one convex set; else None.
 
         `finite` are the values of the finite inputs. Every real and int value outside of the set is an input with
-        another answer. Answers are compared as in dd(u).
+        another answer. Only the outputs that dd(u) depends on are compared.
         """
         if self._ideal.program.allowed is not None:
             return None
@@ -911,10 +926,10 @@ class Distances:
         return {slot.index: value for slot, value in zip(self._finite, finite, strict=True)}
 
     def _around(self, own: tuple[Value, ...]) -> Iterator[tuple[Fraction, tuple[Value, ...]]]:
-        """Yield all combinations of values of the finite inputs, with their distance from `own`, the nearest first.
+        """Yield (distance from `own`, combination of values of the finite inputs), the nearest combinations first.
 
-        Each combination is derived from one before it by moving its last moved coordinate one step. Raises LimitReached
-        after `_MOST_NEAR` combinations if there are more than can be compared.
+        Combinations that `requires` excludes are left out. Raises LimitReached after `_MOST_NEAR` combinations if there
+        are more than the program's limit.
         """
         allowed = self._ideal.program.allowed
         lines: list[list[tuple[Fraction, Value]]] = []

@@ -46,9 +46,9 @@ else:
 
 @frozen
 class FiniteInputs:
-    """All combinations of `choices`, the values of each input, in the order of the program's inputs.
+    """All combinations of values of a program's inputs.
 
-    `name` describes them in reports.
+    `choices` has the values of each input, in the order of the inputs. `name` describes the combinations in reports.
     """
 
     name: str
@@ -59,7 +59,7 @@ class FiniteInputs:
         return prod(map(len, self.choices))
 
     def __iter__(self) -> Iterator[tuple[Value, ...]]:
-        """Yield the inputs in lexicographic order: the last input changes first."""
+        """Yield the combinations in lexicographic order: the last input changes fastest."""
         return product(*self.choices)
 
     def among_allowed(self, program: Program) -> Iterable[tuple[Value, ...]]:
@@ -93,11 +93,11 @@ _ORDERS = re.compile(r"<|>|!=|[≤≥≠]|\b(?:and|or|not)\b")
 
 
 def with_selection(program: Program, given: InputSpec | None) -> tuple[Program, InputSpec | None]:
-    """Return `program` restricted to the selected inputs of `given`, and `given` without the conditions that select.
+    """Return `program` restricted to the inputs that `given` selects, and `given` without the conditions that select.
 
-    A selection is a condition such as `count >= 0`, in the language of `requires`. If conditions are all that is
-    given, the inputs are `all`. Inputs without a condition are returned unchanged, with the program. Raises
-    DiagnosticError for a condition that cannot be read, or that no input satisfies.
+    A selecting condition is a text such as `count >= 0`, in the language of `requires`. If all texts are conditions,
+    the remaining inputs are `all`. Without any condition, both are returned unchanged. Raises DiagnosticError for a
+    condition that cannot be read, or that no input satisfies.
     """
     texts = specifications(given) if given is not None else None
     if not texts or not any(_ORDERS.search(text) for text in texts) or any(text.endswith(".csv") for text in texts):
@@ -148,12 +148,12 @@ def specifications(given: object) -> list[str] | None:
 
 
 def parse_inputs(given: InputSpec, program: Program) -> Inputs:
-    """Return the inputs of `program` that a caller has `given`.
+    """Return the inputs of `program` that a caller has `given`, as texts or as values.
 
-    Texts are `all`, the path of a CSV file, or items (those of all texts together). Values are one dict or a list of
-    them, such as `[{"q": (-1, 0, 1)}]`, or a DataFrame. Raises DiagnosticError with all mistakes: unknown inputs,
-    values outside a domain, real and int inputs without a value. Raises TypeError for anything but texts and values,
-    and for floats.
+    A text is `all`, the path of a CSV file, or items such as `x = 1` and `y in {a, b}`; items of all texts are
+    combined. Values are one dict or a list of them, such as `[{"q": (-1, 0, 1)}]`, or a DataFrame. Raises
+    DiagnosticError with all mistakes: unknown inputs, values outside a domain, real and int inputs without a value.
+    Raises TypeError for anything but texts and values, and for floats.
     """
     # A program without outputs, so that the header names inputs only.
     inputs_only = replace(program.core, outputs=())
@@ -241,10 +241,11 @@ _PROGRESS_ROWS = 256
 
 
 def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Table:
-    """Return the table of det of `program` at `inputs`, with dd(u) in the column dd, or that of the inputs' own file.
+    """Return a table with the right answers of `program` at `inputs`, and with dd(u) in the column dd.
 
-    `progress` is called with the rows done. Raises DiagnosticError for a program without an ideal, for inputs where
-    det is undefined and for more inputs than the limit of rows; Undecided past a limit of the ideal.
+    `inputs` that are a table keep their alpha, beta, gamma and dd. `progress` is called with the number of finished
+    rows and of all rows. Raises DiagnosticError for a program without an ideal, for inputs where det is undefined and
+    for more inputs than the limit of rows; Undecided past a limit of the ideal.
     """
     ideal = ideals.Ideal(program)
     if isinstance(inputs, AllInputs):
@@ -269,8 +270,8 @@ def table_of(program: Program, inputs: Inputs, progress: Progress | None) -> Tab
 def completed(program: Program, table: Table, progress: Progress | None = None) -> Table:
     """Return `table` with dd(u) filled in where a row lacks it; unchanged if `program` has no ideal.
 
-    `progress` is called with the rows done. Raises DiagnosticError if a row's answer differs from the ideal's, as
-    dd(u) would be about another answer.
+    `progress` is called with the number of finished rows and of all rows. Raises DiagnosticError if a row's answer
+    differs from the ideal's, as dd(u) would be about another answer.
     """
     if program.core.ideal is None or all(row.dd is not None for row in first_of_each_claim(table.rows)):
         return table
@@ -325,9 +326,9 @@ def _distance_cell(pool: CellPool, distance: Fraction | None) -> Cell:
 
 
 def contradiction(program: Program, row: Row, answer: tuple[Value, ...]) -> Diagnostic | None:
-    """Return the mistake that `row` of `program` states another answer than `answer`, the ideal's.
+    """Return the diagnostic that `row` states another answer than `answer`, that of the ideal of `program`.
 
-    None if it states this answer.
+    None if every output that the row states is equal to that of the ideal.
     """
     for slot, cell, value in zip(program.core.outputs, row.outputs, answer, strict=True):
         if cell is not None and cell.value != value:

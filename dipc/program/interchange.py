@@ -42,11 +42,12 @@ _MOST_GROUPS = 3
 def interchangeable(
     program: Program, ideal: Ideal | None = None, *, by_transitions: bool = True
 ) -> tuple[tuple[int, ...], ...]:
-    """Return disjoint blocks of two or more interchangeable finite inputs of `program`, by slot.
+    """Return disjoint blocks of two or more interchangeable finite inputs of `program`, as slots.
 
-    The inputs of a block have one type, and are in order. With the program's `ideal`, the right answer and the metric
-    must be unchanged, too; without one, only the law of the answer. Without `by_transitions` the proof is by
-    expressions alone. Inputs in no block may still be interchangeable. A program with `requires` has no blocks.
+    Inputs are interchangeable if exchanging their values leaves the law of the answer unchanged and, if the program's
+    `ideal` is given, the right answer and the metric. The inputs of a block have one type, and are in order. Without
+    `by_transitions` the proof uses expressions alone. Inputs in no block may still be interchangeable. A program with
+    `requires` has no blocks.
     """
     core = program.core
     families = _families(program)
@@ -80,9 +81,9 @@ def interchangeable(
 
 
 def _families(program: Program) -> list[list[int]]:
-    """Return the groups of finite inputs of `program` of one type in which exchanges are tried.
+    """Return the groups of finite inputs of `program`, as slots, among which exchanges are tried.
 
-    A group is, for example, the elements of an array.
+    The inputs of a group have one type; they are, for example, the elements of an array.
     """
     slots = program.core.slots
     result: list[list[int]] = []
@@ -108,7 +109,11 @@ def _families(program: Program) -> list[list[int]]:
 
 
 class _Exchanges:
-    """The exchanges of inputs that leave one program unchanged; `places` are the slots of these inputs."""
+    """The exchanges of a program's inputs that leave one `flow` unchanged: that of the program or of its ideal.
+
+    `places` maps each input of the program to its slot in the flow. `families` are the groups of inputs, as slots of
+    the flow, among which exchanges are tried.
+    """
 
     def __init__(
         self,
@@ -168,7 +173,10 @@ class _Exchanges:
         return False
 
     def _ways(self) -> Iterator[tuple[int, ...]]:
-        """Yield groups of draws to exchange together with the inputs, those most likely to give a proof first."""
+        """Yield sets of groups of draws, each to be exchanged together with the inputs.
+
+        A set is a tuple of indices in `_groups`. The one that gave the last proof is first.
+        """
         every = tuple(range(len(self._groups)))
         tried: set[tuple[int, ...]] = set()
         fewer = every[:_MOST_GROUPS]
@@ -182,10 +190,11 @@ class _Exchanges:
 def _exchanged_draws(
     table: ExpressionTable, group: Sequence[SymbolicDraw], family: Sequence[int], one: int, other: int
 ) -> dict[Node, Node]:
-    """Return the renaming that exchanges the draws of `group` made for input `one` with those made for input `other`.
+    """Return the exchange of the draws made for input `one` with those made for input `other`, as a renaming.
 
-    A loop over the inputs `family` makes equally many draws for each of them, in order. `table` has the draws as
-    expressions.
+    `group` are the draws of one statement in a loop over the inputs `family`, in order, equally many for each input.
+    The result maps the expression of each draw in `table` to that of its partner. It is empty if the numbers do not
+    fit.
     """
     each, rest = divmod(len(group), len(family))
     if rest or not each:
@@ -200,9 +209,9 @@ def _exchanged_draws(
 
 
 def _is_unchanged(run: SymbolicRun, names: Mapping[Node, Node]) -> bool:
-    """Return True if renaming by `names` maps each output of `run` to itself.
+    """Return True if renaming expressions by `names` maps each output of `run` to itself.
 
-    Each draw must be mapped to one with renamed parameters.
+    It must also map each draw to one with the same law and the renamed parameters.
     """
     table = run.table
     touched = 0

@@ -53,7 +53,7 @@ class Norm(Enum):
     """0 for equal inputs, 1 for different ones."""
 
     def combined(self, coordinates: Iterable[Fraction]) -> Fraction:
-        """Return the distance of two inputs whose `coordinates`, or groups of coordinates, have these distances."""
+        """Return the distance of two inputs from the distances of their `coordinates`, or of groups of coordinates."""
         match self:
             case Norm.LINF:
                 return max(coordinates, default=_ZERO)
@@ -83,11 +83,11 @@ class Norm(Enum):
 
 
 class Metric:
-    """The distance d of one program (section 2 of the paper): by default the largest distance of a coordinate.
+    """The distance of inputs and the difference of answers that dd(u) is defined by, for one program.
 
-    A `metric` block can define another distance. Inputs are given by slot, as values or, if they are real or int, as
-    forms; answers in the order of the outputs. `whole` tests whether a form has integer values; by default, forms over
-    int inputs of the program count as integers.
+    By default the distance is the largest distance of a coordinate (section 2 of the paper), and answers differ if they
+    are not equal. A `metric` block can define others. Inputs are given by slot, as values or, if they are real or int,
+    as forms; answers in the order of the outputs.
     """
 
     def __init__(self, program: CoreProgram) -> None:
@@ -105,7 +105,10 @@ class Metric:
 
     @property
     def is_plain(self) -> bool:
-        """Whether no formula affects dd(u): no inputs are infinitely far apart, and only equal answers are the same."""
+        """Whether the `metric` block has neither of two conditions.
+
+        They are the one for inputs to be infinitely far apart, and the one for answers to count as equal.
+        """
         return self.core.apart is None and self.core.same is None
 
     def far_condition(
@@ -117,8 +120,9 @@ class Metric:
     ) -> Formula:
         """Return the condition under which `inputs` and `others` are infinitely far apart.
 
-        `whole` tests whether a form has integer values. `among` selects some of the conditions of the block (by
-        default all). Raises DiagnosticError for an index out of range.
+        `whole` tests whether a form has integer values; by default, forms over int inputs of the program have. `among`
+        are the indices of the conditions of the `metric` block to use, by default all. Raises DiagnosticError for an
+        index out of range.
         """
         formula = self.core.apart
         if formula is None:
@@ -129,7 +133,10 @@ class Metric:
         return any_of(formula_conditions(self._program, formula, values, inputs, whole or self.is_whole))
 
     def differ(self, inputs: Mapping[int, Answer], answer: Sequence[Answer], other: Sequence[Answer]) -> Formula:
-        """Return the condition that `other`, det at another input, counts as different from `answer` at `inputs`."""
+        """Return the condition under which the values of det at two inputs count as different.
+
+        They are `answer` at `inputs`, and `other` at another input.
+        """
         formula = self.core.same
         if formula is None:
             pairs = zip(self.decisive(answer), self.decisive(other), strict=True)
@@ -170,7 +177,7 @@ Bound = tuple[int, int, Fraction]
 class ConvexSet:
     """The inputs, all ints or all reals, that satisfy `guards`, prepared to compute distances of many points.
 
-    For int sets, at most `branches` cases of integer inequalities are searched.
+    A search for a point with integer coordinates examines at most `branches` cases.
     """
 
     def __init__(self, guards: tuple[Constraint, ...], branches: int) -> None:
@@ -236,9 +243,10 @@ class ConvexSet:
         return sorted({slot for guard in self.guards for slot, _ in guard.form.inputs})
 
     def _slopes_out(self, norm: Norm) -> tuple[list[tuple[list[tuple[int, int]], int]], int]:
-        """Return for each guard the distance by `norm` from a point to where the guard fails, affine in the point.
+        """Return for each guard how far a point of the set is from violating it, by `norm`, as a function of the point.
 
-        The coefficients are integers over a common denominator, which is returned last.
+        The functions are affine, each a pair (pairs of a slot and its coefficient, constant). All numbers are integers,
+        to be divided by the common denominator, which is the second part of the result.
         """
         known = self._out.get(norm)
         if known is None:
@@ -296,10 +304,10 @@ class ConvexSet:
 
     @cached_property
     def _bounds(self) -> tuple[Bound, ...] | None:
-        """The greatest D with x - y >= D on the set, for all pairs of coordinates that have one; None for other guards.
+        """All triples (x, y, D) such that D is the least value of x - y on the set; x and y are slots, or ORIGIN for 0.
 
-        All guards must bound differences of two coordinates, or single coordinates. Each D is the length of a longest
-        path from y to x in the graph of the differences.
+        None unless every guard bounds a difference of two coordinates, or one coordinate. Each D is the length of a
+        longest path from y to x in the graph of the differences.
         """
         differences = [least for guard in self.guards if (least := guard.bound) is not None]
         if len(differences) < len(self.guards):
@@ -314,12 +322,13 @@ class ConvexSet:
         return tuple(bounds)
 
     def _by_paths(self, point: Point, bounds: tuple[Bound, ...]) -> Fraction:
-        """Return the largest-coordinate distance from `point` to a set of differences with the given `bounds`.
+        """Return the distance from `point` to the set by the largest coordinate, if its guards bound differences.
 
-        The closed set and the box of radius t around the point intersect if and only if no D exceeds the difference
-        of the box's ends. This difference is point[x] + t - (point[y] - t), with only one t if x or y is the origin.
-        Indeed a longest path in the graph of both follows the set's own longest paths. If all D and t are integers,
-        there is an integer point in the intersection as well.
+        `bounds` has a triple (x, y, D) for each least difference D of x - y on the set. The closed set meets the box of
+        radius t around the point if and only if each D is at most the greatest x - y in the box. This is point[x] -
+        point[y] + 2t, or with a single t if x or y is the origin. Proof: a positive cycle in the graph of set and box
+        passes the origin once. So it consists of a path in the set, of length at most D, and of one or two sides of the
+        box. If all D and t are integers, set and box have a common integer point.
         """
         least = _ZERO
         for upper, lower, bound in bounds:
@@ -359,8 +368,8 @@ class InputSet:
     def distance(self, norm: Norm, point: Point, away: Fraction, below: Fraction | None) -> Fraction | None:
         """Return the distance by `norm` from `point` to the nearest input in the set.
 
-        The inputs that no guard mentions are at the distance `away`. None if the distance is at least `below`, or the
-        set is empty.
+        `away` is the distance in those inputs that no guard mentions. None if the distance is at least `below`, or if
+        the set is empty.
         """
         if below is not None and away >= below:
             return None
@@ -376,10 +385,10 @@ class InputSet:
         return total if below is None or total < below else None
 
     def real_facets(self, norm: Norm) -> tuple[tuple[Constraint, ...], tuple[tuple[Terms, Fraction], ...]] | None:
-        """Return the constraints of a set of reals, and for each how far a point of the set is from violating it.
+        """Return the guards of a set of reals, and for each the distance of a point of the set from violating it.
 
-        This distance, by `norm`, LINF or L1, is an affine function: coefficients and a constant. None for a set
-        without constraints, or with ints.
+        The distance, by `norm`, LINF or L1, is an affine function of the point: a pair (coefficients, constant). None
+        for a set without guards, or with ints.
         """
         if len(self._parts) != 1 or self._parts[0].whole:
             return None

@@ -44,7 +44,7 @@ _BOTH, _TRUE, _FALSE = (True, False), (True,), (False,)
 
 
 class NearbyRun:
-    """A run of a program without noise and choices at all inputs nearer than `radius` to one input."""
+    """A run of a program without noise and choices at all inputs nearer than `radius` to `center`, by `norm`."""
 
     def __init__(self, flow: Flow, norm: Norm, center: Point, radius: Fraction) -> None:
         self._flow = flow
@@ -54,10 +54,10 @@ class NearbyRun:
         self._signs: dict[tuple[Affine, CompareOp], tuple[bool, ...]] = {}
 
     def answers(self, finite: Mapping[int, Value]) -> tuple[tuple[SlotValue, ...], ...] | None:
-        """Return for each output the values that it may have near the center, with the `finite` inputs by slot.
+        """Return for each output the values that it may have at the inputs of this run.
 
-        None for a program with a loop that is not unrolled, if a run may fail near the center, or if variables have too
-        many values.
+        `finite` has the values of the finite inputs by slot, which do not change. None for a program with a loop that
+        is not unrolled, if a run at one of these inputs may fail, or if variables have too many values.
         """
         flow = self._flow
         if not flow.forward or flow.draws or flow.chooses:
@@ -117,7 +117,7 @@ class NearbyRun:
     def _results(
         self, expr: DomExpr | AffineExpr | LinearComparison, values: Sequence[SlotValue]
     ) -> tuple[Value | Affine, ...]:
-        """Return the values that `expr` may have near the center, for the values `values` of the variables."""
+        """Return the values that `expr` may have, for the `values` that the variables may have."""
         match expr:
             case LinearComparison(difference, op):
                 return self._outcomes(difference, op, values)
@@ -141,10 +141,10 @@ class NearbyRun:
         then: int,
         otherwise: int,
     ) -> Iterator[tuple[int, _Values]]:
-        """Yield (goal, values) for each side of the branch at `label` that some combination takes.
+        """Yield (next label, values that variables may have there) for each side that the branch at `label` takes.
 
-        `sides` are the combinations that go to the labels `then` and `otherwise`. The yielded values are those of
-        `values` that occur in these combinations.
+        `sides` are two lists of combinations of values: those that go to the label `then`, and those that go to
+        `otherwise`. From `values`, only those are kept that occur in the combinations of the side.
         """
         read = [*slots_in(self._flow.reads[label])]
         for combinations, goal in zip(sides, (then, otherwise), strict=True):
@@ -156,9 +156,9 @@ class NearbyRun:
                 yield self._flow.landing[goal], there
 
     def _combinations(self, label: int, values: _Values) -> Iterator[list[SlotValue]]:
-        """Yield each combination of `values` of the variables that the instruction at `label` reads.
+        """Yield each combination of `values` of the variables that the instruction at `label` reads, by slot.
 
-        Other variables have a first value.
+        Each of the other variables has the first of its values.
         """
         several = [slot for slot in slots_in(self._flow.reads[label]) if len(values[slot]) > 1]
         if prod([len(values[slot]) for slot in several]) > _MOST_COMBINED:

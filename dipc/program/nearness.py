@@ -104,7 +104,7 @@ def opposite(formula: Formula) -> Formula:
 
 
 def disjoint(formula: Formula, most: int) -> tuple[tuple[Constraint, ...], ...]:
-    """Return conjunctions of which exactly one is true where `formula` is, and none elsewhere.
+    """Return conjunctions of constraints: exactly one holds where `formula` holds, and none elsewhere.
 
     Raises NotApplicable if there are more than `most` of them at any step.
     """
@@ -148,7 +148,7 @@ def compared(difference: Affine, op: CompareOp, whole: Whole) -> Formula:
 
 
 def evaluated(condition: Condition, values: Sequence[SlotValue], slots: Sequence[Slot], whole: Whole) -> Formula:
-    """Return `condition` of the language as a formula, with `values` in its `slots`.
+    """Return the `condition` of a program as a formula, where its variables `slots` have the `values`.
 
     `whole` tests whether a form has integer values. Raises Fault if the condition has no value.
     """
@@ -176,10 +176,10 @@ Forms = tuple[tuple[Affine, ...], ...]
 
 
 def pieced(expr: DomExpr, values: Sequence[SlotValue], slots: Sequence[Slot]) -> Forms:
-    """Return `expr`, with `values` in its `slots`, as a minimum of maxima of affine forms.
+    """Return `expr`, where its variables `slots` have the `values`, as a minimum of maxima of affine forms.
 
-    Raises NotApplicable unless it is built from forms by sums, multiples, min and max, and abs and negatives of
-    single forms; Fault if it has no value.
+    Raises NotApplicable unless it is built from forms by sums, multiples, min and max, and abs and negatives of single
+    forms; Fault if it has no value.
     """
     match expr:
         case Const(value=value):
@@ -233,7 +233,7 @@ def _scaled(forms: Forms, factor: Fraction) -> Forms:
 
 
 def _few(alternatives: Iterable[Iterable[Affine]]) -> Forms:
-    """Return `alternatives` without repeated forms; raise NotApplicable if there are too many."""
+    """Return `alternatives` without repeated forms; raise NotApplicable for more than `MOST_FORMS` forms."""
     formses = tuple(dict.fromkeys(tuple(dict.fromkeys(forms)) for forms in alternatives))
     if sum(map(len, formses)) > MOST_FORMS:
         raise NotApplicable
@@ -285,7 +285,7 @@ class Nearness:
     ) -> tuple[tuple[Cell, ...], ...]:
         """Return all answers whose distance from `answer` by the program's metric at `inputs` is at most `gamma`.
 
-        Raises DiagnosticError if the program has real or int outputs, or if part of the answer is open; LimitReached
+        Raises DiagnosticError if the program has real or int outputs, or if an output in `answer` is None; LimitReached
         for too many answers.
         """
         return tuple(
@@ -373,9 +373,9 @@ class Nearness:
 
 
 def distance_of_values(kind: str, output: Sequence[Value], answer: Sequence[Value]) -> Fraction | None:
-    """Return the distance of `output` and `answer` by the distance named `kind`, which does not depend on the input.
+    """Return the distance of `output` and `answer`, None for infinity, by the distance that `kind` names.
 
-    None is infinity.
+    Examples are "linf" and "discrete". The distance does not depend on the input.
     """
     pairs = list(zip(output, answer, strict=True))
     equal = all(same_value(one, two) for one, two in pairs)

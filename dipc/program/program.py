@@ -75,11 +75,12 @@ _REMEMBERED_PLANS = 20_000
 
 @dataclass(slots=True, eq=False)
 class _Plan:
-    """The exits that produce the wanted outputs for given finite inputs; if they are many, their runs as a `graph`.
+    """The result of exploring a program for all rows with the same finite inputs and outputs.
 
-    `inputs` and `balls` are the indices of the row's inputs and outputs on which the probability depends, besides
-    gamma. `bounds` caches the probability by the cells of these. `events` caches the event of each component, by its
-    number among all components of the exits and by the cells on which it depends.
+    `exits` give these outputs; if there would be too many, `graph` has their runs instead. `inputs` and `balls` are the
+    indices of the other inputs and outputs of a row, on which the probability depends besides gamma. `bounds` caches
+    the probability by the cells of these and of gamma. `events` caches the event of each component, by its number among
+    all components of the exits and by the cells on which it depends.
     """
 
     exits: tuple[Exit, ...]
@@ -91,9 +92,9 @@ class _Plan:
 
 
 class Probabilities:
-    """The probabilities Pr[output] of one program as closed forms in eps; equal functions are the same object.
+    """The probabilities of the answers of one program, as closed forms in eps; equal functions are the same object.
 
-    Cells are compared by identity: all must be of one table, or of one pool.
+    Inputs and outputs are cells, which are compared by identity: all must be of one table, or of one pool.
     """
 
     def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
@@ -119,7 +120,7 @@ class Probabilities:
         self._interned: dict[Bound, Bound] = {}
 
     def probability(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> ClosedForm:
-        """Return the probability, at `inputs`, of finite outputs as in `outputs` and others within `gamma` of theirs.
+        """Return the probability, at `inputs`, that finite outputs are `outputs` and others differ by at most `gamma`.
 
         The closed form holds for every eps > 0. Raises Undecided past a limit and DiagnosticError for programs that
         fail.
@@ -127,10 +128,10 @@ class Probabilities:
         return self.measurer.measure(self.bound(inputs, outputs, gamma))
 
     def bound(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> Bound:
-        """Return the probability of `outputs` within `gamma` at `inputs` as a bound that is not measured yet.
+        """Return the probability of `outputs` within `gamma` at `inputs`, as a bound that is not measured yet.
 
-        It is the bound of what `probability` computes. Equal bounds are the same object. Raises Undecided past a
-        limit and DiagnosticError for programs that fail.
+        It is the sum that `probability` measures. Equal bounds are the same object. Raises Undecided past a limit and
+        DiagnosticError for programs that fail.
         """
         plan = self._plan(inputs, outputs)
         key = (gamma, *[inputs[position] for position in plan.inputs], *[outputs[position] for position in plan.balls])
@@ -144,7 +145,7 @@ class Probabilities:
         return bound
 
     def forget_rows(self) -> None:
-        """Drop what is known of single rows. Plans stay."""
+        """Drop the cached bounds and events of single rows, and keep the exits."""
         self._interned.clear()
         for plan in self._plans.values():
             if isinstance(plan, _Plan):
@@ -152,9 +153,10 @@ class Probabilities:
                 plan.events.clear()
 
     def shares(self, inputs: Sequence[Cell], outputs: Cells, gamma: Cell) -> tuple[Share, ...]:
-        """Return the shares, exit by exit, whose sum is the `probability` of `outputs` within `gamma` at `inputs`.
+        """Return the products whose sum is the `probability` of `outputs` within `gamma` at `inputs`.
 
-        Raises Undecided, DiagnosticError.
+        There is one for each exit: its weight times the probabilities of independent events. Raises Undecided past a
+        limit and DiagnosticError for programs that fail.
         """
         self.probability(inputs, outputs, gamma)
         return self._shares(inputs, outputs, gamma)
@@ -187,11 +189,11 @@ class Probabilities:
         return tuple(result)
 
     def exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[tuple[EventTemplate, Closed | None], ...]:
-        """Return the exits from the finite cells of `inputs` to the finite cells of `outputs`, each with its weight.
+        """Return the exits from the finite cells of `inputs` to those of `outputs`, as pairs (event, weight).
 
         The weight is that of the exit's choices; None is 1. The exits hold for all values of the real and int inputs
-        and outputs: `probability` is the sum of their weights times the measures of their events. Raises Undecided
-        past a limit and DiagnosticError for programs that fail.
+        and outputs: `probability` is the sum of their weights times the measures of their events. Raises Undecided past
+        a limit and DiagnosticError for programs that fail.
         """
         plan = self._plan(inputs, outputs)
         if plan.graph is not None:
@@ -199,10 +201,10 @@ class Probabilities:
         return tuple((exit_.event, exit_.weight) for exit_ in plan.exits)
 
     def plan_exits(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[Exit, ...] | None:
-        """Return the exits for `inputs` with `outputs`, or None if the runs are a graph.
+        """Return the exits from the finite cells of `inputs` to those of `outputs`, or None if the runs are a graph.
 
-        The same object for all rows with these finite inputs and outputs. Raises
-        Undecided past a limit and DiagnosticError for programs that fail.
+        The result is the same object for all rows with these finite cells. Raises Undecided past a limit and
+        DiagnosticError for programs that fail.
         """
         plan = self._plan(inputs, outputs)
         return plan.exits if plan.graph is None else None
@@ -210,7 +212,7 @@ class Probabilities:
     def _plan_key(self, inputs: Sequence[Cell], outputs: Cells) -> tuple[object, ...]:
         """Return a key for what has to be explored for `inputs` and `outputs`.
 
-        It consists of the finite cells, and of which other cells are given.
+        It consists of the finite cells, and of whether each of the other outputs is given.
         """
         return (
             *[inputs[position] for position in self._finite_inputs],
@@ -298,16 +300,20 @@ class Probabilities:
 
 
 def one_sided(program: Program, side: str) -> Program:
-    """Return `program` with its real and int outputs counted as wrong only on one `side` of det's.
+    """Return `program` with its real and int outputs counted as wrong only on one `side` of the right ones.
 
-    `side` is "above" or "below".
+    With "above" an output is wrong only if it is more than gamma above the right one, with "below" only if it is more
+    than gamma below.
     """
     metric = replace(program.core.metric or CoreMetric(), output=side)
     return Program(replace(program.core, metric=metric), program.limits)
 
 
 def two_sided(program: Program) -> Program:
-    """Return `program` with two-sided intervals of its outputs, whatever its claim is about."""
+    """Return `program` with its real and int outputs counted as wrong on both sides of the right ones.
+
+    So a `metric` of the program that counts one side only has no effect.
+    """
     return program if program.core.side is None else one_sided(program, "product")
 
 
@@ -330,7 +336,7 @@ class NearProbabilities(Probabilities):
     """
 
     def __init__(self, flow: Flow, limits: Limits, choices: Choices, measurer: Measurer | None = None) -> None:
-        """Prepare the engine for the program of `flow`, with the weights `choices`, within `limits`.
+        """Prepare the engine for the program of `flow`, whose choices have the weights `choices`, within `limits`.
 
         `measurer` measures the events, by default a new one. Raises DiagnosticError for a program with real or int
         outputs.
@@ -407,12 +413,12 @@ class Program:
 
     @property
     def expected_quantity(self) -> str | None:
-        """The words for the expected quantity of a question about an expected error; None for other questions."""
+        """The text of the error whose expectation is asked about, such as `|x - det(u)|`; None for other questions."""
         return None
 
     @property
     def name(self) -> str:
-        """The name after `program`."""
+        """The name of the program, which follows the word `program` in its text."""
         return self.core.name
 
     @property
@@ -447,9 +453,10 @@ class Program:
         return Program(self.core, limits)
 
     def with_constants(self, constants: Mapping[str, Fraction], source: SourceText | None = None) -> Program:
-        """Return the program with the values `constants` by name, read again, from `source` if given.
+        """Return the program read again, with the values `constants` by name.
 
-        Constants that are computed from others are computed again. Raises DiagnosticError if the program is refused.
+        It is read from the text `source`, if given, instead of its own. Constants that are computed from others are
+        computed again. Raises DiagnosticError if the program is refused.
         """
         core = self.core
         anew = load_source(core.source if source is None else source, {**core.overrides, **constants}, core.asked_eps)
@@ -470,12 +477,15 @@ class Program:
 
     @cached_property
     def row_flow(self) -> Flow:
-        """The flow for rows with given inputs: noise compared with finite values only is drawn as a finite choice."""
+        """The flow for rows with given inputs, which draws some noise as finite choices.
+
+        It is the noise that is compared with finite values only: a choice of the interval between them is enough.
+        """
         return with_finite_noise(self.flow)
 
     @cached_property
     def choices(self) -> Choices:
-        """The weights of all choices, proved to be distributions; raises DiagnosticError for others."""
+        """The weights of all choices, proved to be probabilities; raises DiagnosticError if some are not."""
         return check_choices(self.core, self.limits)
 
     def exits(self, finite: Mapping[int, Value]) -> Exits:
@@ -596,8 +606,8 @@ class Program:
     ) -> tuple[OutputProbability, ...]:
         """Return all values of the finite outputs that can occur at `input`, with probabilities whose sum is exactly 1.
 
-        The order is that of the outputs' domains. `progress` is called with the outcomes measured. Raises Undecided
-        past a limit, DiagnosticError for values that do not fit, TypeError for floats.
+        The order is that of the outputs' domains. `progress` is called with the number of outcomes measured and of all
+        outcomes. Raises Undecided past a limit, DiagnosticError for values that do not fit, TypeError for floats.
         """
         core = self.core
         values: dict[int, Value] = {}
@@ -673,11 +683,11 @@ def load(
     executed) or names an existing file; otherwise it is the text itself. Constants are ints, Fractions, Decimals or
     texts such as "1/3", as floats are not exact.
 
-    A program with thresholds, means or constants such as 7/eps, or with rates such as 1/eps or 2*eps + 1, has an
-    exact meaning only at one eps: the number `eps`, or that of its claim block. This is its `only_at`, and every
-    question about another eps is refused. A program whose weights are probabilities for some eps only, such as (1 -
-    eps)/2, is read for the intervals `eps` (`Program.only_in`), and its closed forms hold there alone. For other
-    programs `eps` has no effect.
+    A program with thresholds, means or constants such as 7/eps, or with rates such as 1/eps or 2*eps + 1, has an exact
+    meaning only at one eps: the number `eps`, or that of its claim block. This eps is its `only_at`, and every question
+    about another one is refused. A program whose weights are probabilities for some eps only, such as (1 - eps)/2, is
+    read for the intervals `eps` (`Program.only_in`), and its closed forms hold there alone. For other programs `eps`
+    has no effect.
 
     Raises DiagnosticError with all mistakes in the program, and TypeError for inexact constants.
     """
@@ -692,7 +702,7 @@ SEPARATOR = "::"
 def load_source(source: SourceText, constants: Mapping[str, Fraction], eps: GivenEps = None) -> Program:
     """Return the program in `source`, with `constants` in place of its own constants of the same names.
 
-    `eps` is what questions will be about; see `load`.
+    `eps` is the number or the intervals of eps that later questions are about, as for `load`.
     """
     if constants and source.accepted is not None and source.accepted.reread is not None:
         source = source.accepted.reread(constants)
@@ -723,7 +733,7 @@ _MOST_REACHED, _MOST_STATES = 1_000, 20_000
 
 
 def _with_checked_choices(program: Program) -> Program:
-    """Return `program`, without choices that no run reaches if their weights are not a distribution.
+    """Return `program`, with a single option left in each choice that no run reaches and that is not a distribution.
 
     Raises DiagnosticError with all mistakes in weights if one of these choices may be reached.
     """

@@ -163,7 +163,7 @@ class ExpressionTable:
     # --- sums ---------------------------------------------------------------------------------------------
 
     def sum_of(self, node: Node) -> Sum:
-        """Return the expression `node` as a flat sum."""
+        """Return the expression `node` as a constant and terms, pairs (expression that is not a sum, coefficient)."""
         match self.forms[node]:
             case ("constant", Fraction() as value):
                 return value, ()
@@ -173,7 +173,7 @@ class ExpressionTable:
                 return _ZERO, ((node, _ONE),)
 
     def from_sum(self, constant: Fraction, terms: Mapping[Node, Fraction]) -> Node:
-        """Return `constant` + Σ coefficient · node, where `terms` has the coefficients by node."""
+        """Return `constant` + Σ coefficient · expression, where `terms` has the coefficients by expression."""
         kept = tuple(sorted([(node, coefficient) for node, coefficient in terms.items() if coefficient]))
         if not kept:
             return self.constant(constant)
@@ -182,7 +182,7 @@ class ExpressionTable:
         return self._node(("sum", constant, kept), self._sum_range(constant, kept), [node for node, _ in kept])
 
     def combined(self, summands: Iterable[tuple[Fraction, Node]]) -> Node:
-        """Return the expression Σ factor · node over the `summands`, as a flat sum."""
+        """Return the expression Σ factor · node over the `summands`, as one sum whose terms are not sums."""
         constant, terms = _ZERO, dict[Node, Fraction]()
         for factor, node in summands:
             own, parts = self.sum_of(node)
@@ -388,9 +388,9 @@ class ExpressionTable:
         return ordered[0] if len(ordered) == 1 else self._node((op.value, *ordered), _TRUTH, ordered)
 
     def choice(self, condition: Node, then: Node, otherwise: Node) -> Node:
-        """Return `if condition then then else otherwise`.
+        """Return the expression `then` if `condition` holds, else `otherwise`.
 
-        The summands that both branches share are outside of the `if`.
+        Summands that `then` and `otherwise` share are taken out of the `if`.
         """
         if then == otherwise:
             return then
@@ -453,9 +453,9 @@ class ExpressionTable:
     # --- renaming -----------------------------------------------------------------------------------------
 
     def renamed(self, node: Node, names: Mapping[Node, Node], touched: int, known: dict[Node, Node]) -> Node:
-        """Return the expression `node` with its leaves renamed by `names`.
+        """Return the expression `node` with its inputs and draws renamed by `names`.
 
-        `touched` are the bits of the renamed leaves; `known` are results of earlier calls.
+        `touched` are the bits of the renamed inputs and draws. `known` caches results by expression, and is extended.
         """
         if not self.leaves[node] & touched:
             return node
@@ -500,9 +500,10 @@ class ExpressionTable:
 
 @frozen
 class SymbolicDraw:
-    """A draw: its `place` in the text, the parts of its law that are not expressions, and its parameters.
+    """A draw of the program at `label`, with its `parameters`, such as the scores of an exponential mechanism.
 
-    All draws of one statement in an unrolled loop have one `place`.
+    `law` has what else determines its distribution. `place` is its statement in the text, shared by all draws of this
+    statement in an unrolled loop.
     """
 
     label: int
@@ -521,9 +522,10 @@ _MOST_STEPS, _MOST_DEPTH = 100_000, 300
 
 
 class SymbolicRun:
-    """The `outputs` of a program by slot, its `inputs`, and its `draws` in the order of the text.
+    """A run of a program on expressions in place of values.
 
-    All are expressions of `table`; the output of a variable that was never assigned is None. A program with a run never
+    `inputs` and `outputs` are expressions of `table` by slot. `draws` maps the expression of each draw to the draw, in
+    the order of the text. The output of a variable that was never assigned is None. A program with such a run never
     fails, whatever its inputs are.
     """
 
@@ -550,9 +552,11 @@ class SymbolicRun:
             raise NotApplicable("an output is not always assigned")
 
     def _executed(self, label: int, stop: int, values: _Values, depth: int) -> _Values:
-        """Return the variables at the label `stop`, through which every path from `label` leads.
+        """Return the expressions of the variables at the label `stop`, after running from `label`.
 
-        `values` are the variables at `label`, and are changed. `depth` is the number of branches around it.
+        Every path from `label` leads through `stop`. `values` are the expressions at `label`, and are changed. `depth`
+        is the number of branches that are being run. Raises NotApplicable for branches that are too deep, and if the
+        run may fail or is too long.
         """
         flow, table = self._flow, self.table
         if depth > _MOST_DEPTH:
@@ -729,9 +733,9 @@ def _integers_of(range_: ValueRange) -> list[Value]:
 
 
 def _meeting_places(flow: Flow) -> dict[int, int]:
-    """Return, by label of `flow`, the first later label through which every path to the exit leads.
+    """Return, for each label of `flow`, the first later label through which every path to the exit leads.
 
-    It is the label's post-dominator.
+    This is the post-dominator of the label.
     """
     after: dict[int, int] = {flow.exit_label: flow.exit_label}
     for label in range(flow.exit_label - 1, -1, -1):

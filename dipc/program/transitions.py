@@ -74,8 +74,8 @@ def exchanged_by_transitions(
 ) -> frozenset[tuple[int, int]]:
     """Return those of the pairs `neighbours` of finite inputs that transitions prove to be interchangeable.
 
-    Exchanging the values of a returned pair leaves the law of the outputs of the program of `flow` unchanged, whose
-    choices have `weights`. A transition is the part of a run from reading one input to reading the next.
+    Exchanging the values of a returned pair leaves the law of the outputs of the program of `flow` unchanged. `weights`
+    computes the weights of its choices. A transition is the part of a run from reading one input to reading the next.
     """
     if not flow.forward:
         return frozenset()
@@ -86,11 +86,11 @@ def exchanged_by_transitions(
 
 
 class _Search:
-    """A search for pairs of inputs whose transitions commute.
+    """A search for pairs of inputs whose transitions commute, so that exchanging their values changes no law.
 
-    Choices wait until they are read, so that fewer states are between two inputs. With `at_once` they are made where
-    they are drawn: a variable computed from a choice that waits, such as a flag that an input turns, may let inputs be
-    read in no single order.
+    A transition is the part of a run from reading one input to reading the next. Choices wait until they are read, so
+    that fewer states are between two inputs. With `at_once` they are made where they are drawn. This helps if a
+    variable is computed from a waiting choice, as then the inputs may be read in different orders.
     """
 
     def __init__(self, flow: Flow, weights: Weights, *, at_once: bool = False) -> None:
@@ -129,7 +129,10 @@ class _Search:
         return frozenset(result)
 
     def _layers(self) -> tuple[list[int], list[list[State]]]:
-        """Return the order in which the inputs are read, and the states right before each of them is read."""
+        """Return the inputs in the order in which they are read, and for each the states right before it is read.
+
+        Raises NotApplicable for too many states, or if the inputs are not read in one order.
+        """
         layer = [self._first()]
         order: list[int] = []
         layers: list[list[State]] = []
@@ -160,7 +163,11 @@ class _Search:
         return None
 
     def _commute(self, between: Sequence[int], states: Sequence[State]) -> bool:
-        """Return True if, from each of `states`, the first and the last of the inputs `between` may exchange values."""
+        """Return True if the first and the last of the inputs `between` may exchange values, from each of `states`.
+
+        `between` are these two inputs and those that are read between them, in order; the first is read next in
+        `states`.
+        """
         first, *inner, last = between
         values = self._domains[first]
         if values != self._domains[last]:
@@ -180,7 +187,10 @@ class _Search:
         )
 
     def _after(self, state: State, given: Sequence[tuple[int, Value]]) -> _Weighted:
-        """Return the weights of the states after the inputs `given` are read; `state` reads the first of them next."""
+        """Return the states that are reached from `state` by reading the inputs `given`, with their weights.
+
+        `given` are pairs (input, value) in the order in which the inputs are read.
+        """
         reached: _Weighted = {state: _UNIT}
         for slot, value in given:
             further: _Weighted = {}
@@ -201,7 +211,7 @@ class _Search:
         return self._tidied(state)
 
     def _rows(self, state: State, slot: int) -> Mapping[_Key, _Weighted]:
-        """Return, for each value of the input `slot`, the weighted states to which its transition leads.
+        """Return, for each value of the input `slot`, the states reached by reading it, with their weights.
 
         `slot` is the input that is read next after `state`.
         """
@@ -402,9 +412,10 @@ class _Queue:
 
 
 def _end(done: Mapping[_Key, _Weighted], state: State, weights: Mapping[_Key | None, _Polynomial]) -> None:
-    """Add to the finished rows `done`, for each value of the input, the weight with which a transition ends in `state`.
+    """Add the weight of ending a transition in `state` to `done`, for each value of the input that was read.
 
-    `weights` are by the value of the input; those without a value are added to every row.
+    `weights` has the weight to add by the value of the input; the one for None is added for every value. `done` has the
+    weights of final states by the value.
     """
     for key, polynomial in weights.items():
         for row in done.values() if key is None else (done[key],):

@@ -36,9 +36,10 @@ _REMEMBERED = 1_000
 
 
 class Weights:
-    """The weights of one program's choices, each computed once; they are probabilities at every eps of the intervals.
+    """The weights of one program's choices as functions of eps, each computed once.
 
-    For a program with a single eps `only_at`, a weight with a rational value there is a number.
+    They are probabilities at every eps of the intervals asked about. For a program with a single eps `only_at`, a
+    weight with a rational value there is a number.
     """
 
     def __init__(
@@ -112,9 +113,9 @@ class Weights:
         return isinstance(weight, ExponentialWeight) or not self.closed(weight).is_zero()
 
     def zeros(self, weight: ChoiceWeight) -> tuple[Root, ...]:
-        """Return, as refined roots, all eps > 0 at which `weight` is 0; `weight` is possible, and never negative.
+        """Return all eps > 0 at which `weight` is 0, in small isolating intervals.
 
-        Raises Undecided.
+        The weight must be possible (not 0 for every eps) and nowhere negative. Raises Undecided past a limit.
         """
         known = self._zeros.get(weight)
         if known is None:
@@ -320,7 +321,7 @@ def _divided(arms: Sequence[ExpressionWeight], source: SourceText) -> str:
 
 
 def _refuted(whole: Closed, point: Fraction) -> Fraction:
-    """Return the first of `point`, point + 1, … at which the sum `whole` is not 1.
+    """Return the first of the numbers `point`, point + 1, point + 2, … at which `whole`, a sum of weights, is not 1.
 
     There is one, because the sum is 1 at finitely many eps only.
     """
