@@ -68,9 +68,10 @@ _MOST_PRODUCTS = 64
 
 @frozen
 class ShiftedHalfspace:
-    """The half-space Σ c·N[i] + slack(u) + radius·gamma >= 0 of noises N with mean 0, for an input u.
+    """A half-space of noises with a slack that depends on the input u: Σ c·N[i] + slack(u) + radius·gamma >= 0.
 
-    `coefficients` has the pairs (i, c). The radius is 1 for the ball of an output, and 0 otherwise.
+    N[i] is noise i of a `NoiseComponent`, and `coefficients` has the pairs (i, c). `radius` is 1 if the half-space says
+    that an output is within gamma of the right answer, and 0 for any other constraint.
     """
 
     coefficients: Terms
@@ -80,18 +81,20 @@ class ShiftedHalfspace:
 
 @frozen
 class NoiseComponent:
-    """A group of noises that constraints relate to each other, with these constraints as half-spaces.
+    """A group of noises that constraints relate to each other, with these constraints as `halfspaces`.
 
-    All `noises` have mean 0, except for integer ones whose mean does not depend on the inputs.
+    All `noises` have mean 0, except for integer noises whose mean does not depend on the inputs.
     """
 
     noises: tuple[exact.Noise, ...]
     halfspaces: tuple[ShiftedHalfspace, ...]
 
     def event(self, slacks: Sequence[Level]) -> exact.Event:
-        """Return the event of the component with the given `slacks` (radius included), one for each half-space.
+        """Return the event in which the half-spaces of the component have the given `slacks`, one for each, in order.
 
-        A slack is (base, slope). A half-space with a slope other than 0 adds slope times the unknown DISTANCE.
+        Each element of `slacks` is a pair (base, slope), with radius·gamma already added. If the slope is not 0, the
+        slack is base + slope·d. Here d is an unknown distance, which the event's constraints mention under the index
+        DISTANCE.
         """
         constraints = [
             Halfspace(((DISTANCE, slope), *half.coefficients) if slope else half.coefficients, base)
@@ -105,18 +108,20 @@ class NoiseComponent:
 
     @property
     def scales(self) -> bool:
-        """Whether the probability of the component is a function of its slacks times eps."""
+        """Whether the probability of the component depends only on its slacks multiplied by eps."""
         return all(noise.law.scales for noise in self.noises)
 
 
 @frozen
 class CenteredExit:
-    """An exit to det's answer, over noises with mean 0.
+    """An exit to the right answer, over noises with mean 0, so that only its slacks and guards depend on the input.
 
-    At inputs that satisfy `guards`, its probability is `weight` times those of the independent `parts`. A `weight` of
-    None is 1. Each output without noise gives two `points`: the output minus det's, and det's minus the output. The
-    answer is near if all points are at least -gamma. `in_balls` says that some output has continuous noise, so that
-    it equals det's with probability 0, and must be near from both sides.
+    At inputs that satisfy `guards`, its probability is `weight` times the probabilities of the independent `parts`. A
+    `weight` of None is 1.
+
+    `points` are about outputs without noise: output - right answer, its negative, or both. The output is near if each
+    of its points is at least -gamma. `in_balls` says that some output with continuous noise has to be within gamma of
+    the right answer from both sides, which has probability 0 if gamma is 0.
     """
 
     guards: tuple[Constraint, ...]
@@ -127,10 +132,10 @@ class CenteredExit:
 
 
 class ExitFinder:
-    """A source of the exits of one program, for each answer and for fixed finite inputs.
+    """The exits of one program to any answer, for any values of its finite inputs.
 
-    All answers are explored at once if possible, because they share most of the chain. A program with too many states
-    is explored for each answer separately.
+    The runs to all answers are explored together if possible, because they share most of the chain. If the chain has
+    too many states, the runs to each answer are explored separately.
     """
 
     def __init__(self, program: Program, near: NearAnswers | None = None) -> None:
@@ -140,10 +145,10 @@ class ExitFinder:
 
     @cached_property
     def series(self) -> tuple[Series, ...] | None:
-        """The series of the program for each of its answers, or None.
+        """The runs of the program as sequences of segments: one series for each answer, or None.
 
-        It is None if the program has no series, or if an answer near det's in another distance than gamma counts as
-        right.
+        None means that the runs cannot be written in this way, or that the `metric` block defines which answers are
+        near or the same.
         """
         return None if self._runs is None else self._runs.series()
 
@@ -157,11 +162,12 @@ class ExitFinder:
         return many_runs(self._program.flow, self._program.limits)
 
     def exits(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...]:
-        """Return all exits to the answer of `region`, for the `finite` inputs by slot.
+        """Return all exits to the answer of `region`.
 
-        For inputs u of the region, Pr[output within gamma of det(u)] is the sum over the exits whose guards hold at
-        u. An exit to another output can appear several times, with disjoint guards under which that output is near.
-        Raises Undecided past a limit, and DiagnosticError for programs that fail at run time.
+        `finite` has the values of the finite inputs, by slot. At an input u of the region, Pr[output within gamma of
+        det(u)] is the sum over the exits whose guards u satisfies. If the `metric` block counts other outputs as near,
+        the exits to these outputs are included, once for each of the disjoint conditions on inputs under which they are
+        near. Raises Undecided past a limit, and DiagnosticError for programs that fail at run time.
         """
         core = self._program.core
         if self._near is not None:
@@ -181,9 +187,10 @@ class ExitFinder:
         return tuple(_centered(exit_, centers) for exit_ in explored.towards(wanted, centers, region.guards))
 
     def bounded(self, region: Region) -> tuple[CenteredExit, ...] | None:
-        """Return exits to the answer of `region`, among them all exits whose slacks are bounded below on the region.
+        """Return the exits to the answer of `region` that a lower bound can use: all of their slacks are bounded below.
 
-        The result is None if the program has no graph of runs, or too many of these exits. Raises Undecided.
+        The bounds have to hold on the region. All exits with such bounds are in the result, which may contain others.
+        It is None if the program has no graph of runs, or too many of these exits. Raises Undecided.
         """
         if self._by_answer is None:
             return None
@@ -191,9 +198,9 @@ class ExitFinder:
         return None if known is None else known.exits(region)
 
     def stays_apart(self, finite: Mapping[int, Value], region: Region) -> bool:
-        """Return True if the answer of `region` has too many exits for trying to unite them.
+        """Return True if the answer of `region` has too many exits for `united` to be worth trying.
 
-        The `finite` inputs have these values by slot.
+        `finite` has the values of the finite inputs, by slot.
         """
         if self._near is not None or self._many is None:
             return False
@@ -201,9 +208,10 @@ class ExitFinder:
         return self._many.are_many(wanted) and self._everything(finite) is None
 
     def other_exits(self, finite: Mapping[int, Value], region: Region) -> tuple[CenteredExit, ...] | None:
-        """Return all exits to other answers than that of `region`, for the `finite` inputs by slot.
+        """Return all exits to answers other than that of `region`.
 
-        The result is None if not all outputs are finite, or there are too many exits.
+        `finite` has the values of the finite inputs, by slot. The result is None if some output is not of finite type,
+        or if there are too many exits.
         """
         core = self._program.core
         explored = self._everything(finite)
@@ -221,21 +229,23 @@ class ExitFinder:
     def ends(
         self, finite: Mapping[int, Value], region: Region
     ) -> tuple[Sequence[ExitState], Mapping[int, Value | Affine | None], Sequence[int]]:
-        """Return (all exits as states, the answer of `region` by slot, the sides of the balls around the answer).
+        """Return (the final states of all runs, the right answer, the sides on which near outputs are bounded).
 
-        The exits are for the `finite` inputs by slot. A side is 1 for the lower end of a ball, -1 for the upper end.
-        There are no exits if answers near det's in another distance than gamma count as right, or if there are too
-        many.
+        - The states are those for the `finite` inputs, given by slot. There are none if they are too many, or if the
+          `metric` block defines which answers are near or the same.
+        - The answer is that of `region`: a mapping from output slots to values.
+        - A side is 1 if an output near the answer is at least answer - gamma, and -1 if it is at most answer + gamma.
         """
         answer = dict(zip(self._program.core.outputs, region.answer, strict=True))
         explored = None if self._near is not None else self._everything(finite)
         return () if explored is None else tuple(explored.states), answer, signs_of_balls(self._program.core)
 
     def states(self, finite: Mapping[int, Value], region: Region) -> Sequence[ExitState] | None:
-        """Return all exits to the answer of `region` as states of the chain, for a program without choices.
+        """Return the final states of all runs to the answer of `region`, for a program without random choices.
 
-        The `finite` inputs have these values by slot. The result is None if some output is not finite, if the program
-        makes choices, if answers near det's count as right, or if there are too many exits to all answers.
+        `finite` has the values of the finite inputs, by slot. The result is None if the program makes choices, or if
+        some output is not of finite type. It is also None if the `metric` block defines which answers are near or the
+        same, or if there are too many exits to all answers.
         """
         core = self._program.core
         if self._near is not None or self._program.flow.chooses:
@@ -254,10 +264,11 @@ class ExitFinder:
     def _by_distance(
         self, explored: Exits, answers: NearAnswers, finite: Mapping[int, Value], region: Region, *, near: bool
     ) -> Iterator[CenteredExit]:
-        """Yield the exits with outputs near det's answer, or, without `near`, the exits with all other outputs.
+        """Yield the exits whose outputs are near det's answer, or, if `near` is False, the exits whose outputs are not.
 
-        `answers` decides which outputs are near, and `explored` has all exits for the `finite` inputs of `region`.
-        The guards of each exit include the condition on inputs under which its output is near, or is not near.
+        `answers` decides which outputs are near. `explored` has all exits for the `finite` inputs, and `region` gives
+        det's answer. Each exit yielded has one more condition among its guards: that its output is near, or is not
+        near.
         """
         known: dict[tuple[object, ...], tuple[tuple[Constraint, ...], ...]] = {}
         for exit_ in explored.all():
@@ -356,7 +367,7 @@ def _centered(exit_: Exit, centers: Mapping[int, Affine]) -> CenteredExit:
 
 
 def _over_center(form: Affine, center: Affine, sign: int) -> Affine:
-    """Return `sign`·(output - `center`), where `form` is `sign` times the output, for a sign of 1 or -1."""
+    """Return `sign`·(output - `center`), where `form` is `sign`·output and `sign` is 1 or -1."""
     return form - center if sign > 0 else form + center
 
 
@@ -398,18 +409,18 @@ def with_weights(exits: Sequence[CenteredExit], values: Mapping[Closed, Fraction
 
 @frozen
 class ConvexPiece:
-    """The inputs of a region that satisfy the `guards`; `exits` are all exits that they can take."""
+    """The inputs of a region that satisfy the `guards`, and the `exits` that these inputs can take."""
 
     guards: tuple[Constraint, ...]
     exits: tuple[CenteredExit, ...]
 
 
 def pieces(region: Sequence[Constraint], exits: Sequence[CenteredExit], most: int) -> tuple[ConvexPiece, ...]:
-    """Return convex pieces that cover `region`, cut along the comparisons of inputs in `exits` as far as necessary.
+    """Return convex pieces that together cover `region`, each with those of `exits` that its inputs can take.
 
-    On each piece, the probability of the answer is at least the sum over its exits. It is exactly that sum where all
-    guards of its exits are decided; a guard that is not proved to be excluded is split on. Raises LimitReached for
-    more than `most` pieces.
+    The region is cut along guards of exits until each exit can be taken either by all inputs of a piece or by none of
+    them. On each piece, the probability of the answer is the sum over its exits. Raises LimitReached for more than
+    `most` pieces.
     """
     pieces: list[ConvexPiece] = []
     pending: list[tuple[Constraint, ...]] = [()]
@@ -455,10 +466,11 @@ _MOST_EXITS = 60
 
 
 def united(exits: Sequence[CenteredExit], intervals: tuple[Interval, ...], limits: Limits) -> tuple[CenteredExit, ...]:
-    """Return exits with the same sum of weight·probability as `exits`, for all slacks and all eps in `intervals`.
+    """Return fewer or simpler exits with the same sum of weight·probability as `exits`, for all slacks.
 
-    Exits that differ in one comparison are united. The weights are still never negative on the intervals. Where the
-    sign of a weight is not proved within `limits`, the exits are left apart.
+    Two exits that differ in one comparison only are rewritten with one constraint less (see the top of this file). The
+    sum stays the same for all eps in `intervals`, on which no weight is negative. Two exits are not united if the sign
+    of the new weight is not proved within `limits`.
     """
     centered_exits = list(exits)
     if len(centered_exits) > _MOST_EXITS:
@@ -508,9 +520,10 @@ def _is_proved_nonnegative(value: Closed, intervals: tuple[Interval, ...], limit
 def _without_opposite(
     left: Sequence[NoiseComponent], right: Sequence[NoiseComponent]
 ) -> tuple[NoiseComponent, ...] | None:
-    """Return the common constraints of two exits that differ in one constraint, opposite in the two; else None.
+    """Return the constraints that two exits share if one more constraint holds in one exit and fails in the other.
 
-    `left` and `right` are the constraints of the exits. Constraints that both exits imply may differ as well.
+    `left` and `right` are the components of the two exits. A constraint that only one of them states is kept if both
+    exits imply it. The result is None if the exits differ in any other way.
     """
     mine, theirs = list(left), list(right)
     for component in left:
@@ -539,10 +552,10 @@ def is_whole(component: NoiseComponent) -> bool:
 
 
 def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
-    """Return the complement of `half` up to a boundary of probability 0, or None for one side of a ball.
+    """Return the half-space where `half` fails, or None if it has no such opposite.
 
-    `whole` states that all noises of `half` are integers. Where its coefficients are integers too, its form takes
-    integer values alone; elsewhere the result is None.
+    The two may share a boundary of probability 0. `whole` states that all noises of `half` are integers. The result is
+    None if `half` has a radius, or if `whole` is True and some coefficient is not an integer.
     """
     if half.radius:
         return None
@@ -556,9 +569,9 @@ def opposite(half: ShiftedHalfspace, *, whole: bool) -> ShiftedHalfspace | None:
 
 
 def _is_implied(half: ShiftedHalfspace, known: Sequence[ShiftedHalfspace]) -> bool:
-    """Return True only if all half-spaces in `known` together imply `half`, for all inputs.
+    """Return True only if the half-spaces in `known` are proved to imply `half`, for all inputs.
 
-    Each half-space in `known` is tried alone, and each sum of two.
+    It is enough that one of them implies `half`, or that the sum of two does; nothing else is tried.
     """
     if half in known or any(_implies(each, half) for each in known):
         return True
@@ -581,7 +594,7 @@ def _implies(one: ShiftedHalfspace, other: ShiftedHalfspace) -> bool:
 
 
 def connected(component: NoiseComponent, halfspaces: Sequence[ShiftedHalfspace]) -> list[NoiseComponent]:
-    """Return `component` with only the constraints `halfspaces`, split into components that share no noise.
+    """Return `component` with only the constraints `halfspaces`, as a list of components that share no noise.
 
     Noises that no constraint mentions are dropped.
     """

@@ -47,9 +47,9 @@ _SIDES = ((), (_ONE,), (-_ONE,), (_ONE, -_ONE))
 
 @frozen
 class _NearEvent:
-    """The event sign·`off` + gamma >= 0 for each of the `signs`.
+    """The event sign·`off` <= gamma for each of the `signs`, which are 1 or -1.
 
-    `off` is the right answer for one output minus this output, as a form of noises and inputs.
+    `off` is an affine form of noises and inputs: a value that the output has at some exit, minus the right answer.
     """
 
     off: Affine
@@ -67,11 +67,14 @@ def near_whatever(
     guards: Sequence[Constraint],
     gamma: Fraction,
 ) -> CenteredExit | None:
-    """Return an event in which all real outputs are near the `answer` at each exit of `states`, or None.
+    """Return an event of noises in which all real outputs are near the `answer`, whichever exit the run takes.
 
-    In this event, side·(answer - output) is at most the tolerance for each of `sides`, 1 or -1, for every tolerance
-    of at least `gamma` and all inputs that satisfy `guards`. The result is None if no event is found, or if every
-    output has a single form, so that an event gains nothing. Raises NotConfirmed.
+    The event is written as an exit without guards. `states` are the final states of all runs, and `answer` maps output
+    slots to the right values. In the event, side·(answer - output) <= tolerance for each of `sides`, which are 1 or -1,
+    for every tolerance >= `gamma`, and at all inputs that satisfy `guards`.
+
+    The result is None if no event is found. It is also None if each output is one form in all states, since the exits
+    then give as good a bound. Raises NotConfirmed.
     """
     forms = {
         slot: as_form(value)
@@ -138,8 +141,8 @@ def _is_near(
 ) -> bool:
     """Return True only if, in the event `near`, side·(`answer` - output) <= gamma for each output and each of `sides`.
 
-    `known` lists (output, half-spaces of noises and inputs that hold where the program gives this output). Each side
-    is 1 or -1.
+    `known` has a pair for each final state: the output, and half-spaces of noises and inputs that contain all runs to
+    this state. Each side is 1 or -1.
     """
     for value, reached in known:
         given = as_form(value)
@@ -152,9 +155,9 @@ def _is_near(
 
 
 def _premises(state: ExitState, guards: Sequence[Constraint], gamma: Fraction) -> Iterator[Halfspace]:
-    """Yield half-spaces that hold in each run to the exit `state`, if the inputs satisfy `guards`.
+    """Yield half-spaces that hold in each run to the final state `state`, at inputs that satisfy `guards`.
 
-    They are about noises, inputs and the tolerance, which is at least `gamma`.
+    They are about noises, inputs and the tolerance; the first one says that the tolerance is at least `gamma`.
     """
     yield Halfspace(((_GAMMA, _ONE),), -gamma)
     for item in (*state.constraints.items, *state.guards.items, *guards):
@@ -167,7 +170,10 @@ def is_empty(system: Sequence[Halfspace]) -> bool:
 
 
 def halfspace(form: Affine, sign: Fraction | int, radius: Fraction = _ZERO, *, strict: bool = False) -> Halfspace:
-    """Return the half-space `sign`·`form` + `radius`·gamma >= 0, or > 0 if `strict`; gamma is an unknown."""
+    """Return the half-space `sign`·`form` + `radius`·gamma >= 0, or > 0 if `strict`.
+
+    Its unknowns are the noises and inputs of the form, and gamma.
+    """
     terms = {2 * noise: sign * c for noise, c in form.noises} | {2 * slot + 1: sign * c for slot, c in form.inputs}
     return Halfspace(sorted_terms({**terms, _GAMMA: radius}), sign * form.constant, strict)
 
@@ -178,11 +184,12 @@ def near_in_a_box(
     sides: Sequence[int],
     guards: Sequence[Constraint],
 ) -> CenteredExit | None:
-    """Return the event that each noise of the real outputs is at most share·gamma from its mean, for some share.
+    """Return the event that each noise of the real outputs is at most share·gamma from its mean, or None.
 
-    In this event, if an exit of `states` has the finite outputs of `answer`, then side·(answer - output) <= gamma for
-    each real output and each of `sides`, 1 or -1, for every gamma >= 0 and all inputs that satisfy `guards`. The
-    result is None if no share is found. Raises NotConfirmed.
+    The share is the first of a few fractions for which the event makes the outputs near. At each final state of
+    `states` that has the finite outputs of `answer`, side·(answer - output) <= gamma then holds for each real output
+    and each of `sides`, 1 or -1. This holds for every gamma >= 0 and all inputs that satisfy `guards`. The result is
+    None if no share is found. Raises NotConfirmed.
     """
     right = [state for state in states if _has_finite_outputs(state, answer)]
     forms = {
@@ -226,10 +233,10 @@ def _is_near_in(
     answer: Mapping[int, Affine | None],
     sides: Sequence[int],
 ) -> bool:
-    """Return True only if side·(`answer` - output) <= tolerance for each real output and each of `sides`, 1 or -1.
+    """Return True only if side·(`answer` - output) <= tolerance is proved for each real output and each of `sides`.
 
-    The outputs are those of the exit `state`. The inequality holds for all noises in the `box`, all inputs that satisfy
-    `guards`, and every tolerance >= 0.
+    The outputs are those of the final state `state`; each side is 1 or -1. The inequality is proved for all noises in
+    the half-spaces `box`, all inputs that satisfy `guards`, and every tolerance >= 0.
     """
     system = [*_premises(state, guards, _ZERO), *box]
     for slot, form in answer.items():

@@ -56,11 +56,13 @@ _ANY_ROW = Row(1, (), (), None, None, None, None)
 
 @frozen
 class Requirement:
-    """The claim for a class: at the `distances`, the least probability of the class is at least 1 - `beta`.
+    """The claim for a class of inputs: at the `distances`, the probability of the right answer is at least 1 - `beta`.
 
-    Both sides are functions of `variable`. `beta` is None if it is not a function of this variable; `reason` then says
-    why. If alpha = dd(u) is one number for all inputs of the class, `dd` is its text, a rational or `inf`. With a dd of
-    infinity there is no other answer, no facet moves, and alpha counts as 0.
+    - `distances` has alpha and gamma, as numbers or as functions of a distance that is left open.
+    - `variable` is the variable of both sides: eps, or the open distance times eps.
+    - `beta` is None if it is not a function of this variable; `reason` then says why.
+    - `dd` is the text of dd(u), a rational or `inf`, if alpha = dd(u) has one value for all inputs of the class. If it
+      is `inf`, det has no other answer, no facet moves, and alpha counts as 0.
     """
 
     distances: ClaimedDistances
@@ -71,17 +73,18 @@ class Requirement:
 
     @property
     def gamma(self) -> Fraction:
-        """The value of gamma at the open distance 0, or at the single distance."""
+        """The number gamma; if gamma grows with the open distance, its value at the distance 0."""
         return self.distances.gamma_base
 
 
 class ClassClaim:
-    """The claim about all inputs, from the options and the program's claim block, without a table."""
+    """The claim about all inputs, as the options and the program's claim block state it; no table is used."""
 
     def __init__(self, program: Program, options: ClaimOptions, *, together: bool = False) -> None:
-        """Read the claim from `options` and `program`; only with `together` may alpha and gamma both be left open.
+        """Read the claim from `options` and from the claim block of `program`.
 
-        Raises DiagnosticError for a claim that cannot be read, or that cannot be made about all inputs.
+        Only if `together` is True may the claim leave both alpha and gamma open. Raises DiagnosticError for a claim
+        that cannot be read, or that cannot be made about all inputs.
         """
         self.options = options
         self.free_gamma = is_free(program.core, options.gamma)
@@ -123,7 +126,7 @@ class ClassClaim:
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """A warning for each gamma that has no effect, or that is 0 although beta depends on it."""
+        """Warnings about gamma: it has no effect, or it is 0 although beta depends on it."""
         if self.free_gamma:
             return ()
         if self.gamma is None:
@@ -132,30 +135,33 @@ class ClassClaim:
 
     @property
     def gamma_moves(self) -> bool:
-        """Whether gamma grows with the open distance."""
+        """True if the claim leaves a distance open, and gamma grows with this distance."""
         return self.is_open and bool(self.open().distances.gamma_rate)
 
     def requirement(self) -> Requirement:
-        """Return the claim with its distance left open, or, if no distance is open, for its number as alpha.
+        """Return the claim as a `Requirement`: with its distance left open, or, if alpha is a number, for this number.
 
         Raises DiagnosticError as `open` and `without_distance` do.
         """
         return self.open() if self.is_open else self.without_distance()
 
     def without_distance(self) -> Requirement:
-        """Return the claim for a number as alpha; raise DiagnosticError if beta has no exact meaning."""
+        """Return the requirement of a claim in which alpha is a number.
+
+        Raises DiagnosticError if beta has no exact meaning.
+        """
         return self._fixed(None)
 
     def at_number(self, distance: Fraction | None) -> Requirement:
-        """Return the claim for inputs with dd(u) = alpha = `distance`; None is infinity."""
+        """Return the requirement for inputs with dd(u) = alpha = `distance`; a `distance` of None is infinity."""
         if distance is None:
             return replace(self._fixed(INFINITY), dd="inf")
         return replace(self._fixed(Cell(distance, show_value(distance))), dd=str(distance))
 
     def whatever_distance(self) -> Requirement | None:
-        """Return the claim at the open distance 0 if that implies the claim at every distance, else None.
+        """Return the requirement at the open distance 0 if that implies the claim at every distance, else None.
 
-        It does if beta does not depend on the distance, since the probability never falls as gamma grows.
+        The implication holds if beta does not depend on the distance, since the probability never falls as gamma grows.
         """
         if self.free_gamma:
             names: tuple[str, ...] = ("gamma",)
@@ -194,7 +200,7 @@ class ClassClaim:
         return Requirement(distances, Variable.EPS, terms.beta)
 
     def open(self) -> Requirement:
-        """Return the claim with its distance left open.
+        """Return the requirement with the distance of the claim (alpha = dd(u), or gamma) left open.
 
         Raises DiagnosticError for a gamma that is neither a number nor a multiple of the distance.
         """
@@ -208,10 +214,11 @@ class ClassClaim:
         return self._open
 
     def lesser(self) -> tuple[str, ...]:
-        """Return expressions that are at most beta and are functions of distance·eps or of eps alone.
+        """Return texts of functions that are at most beta, each a function of distance·eps alone or of eps alone.
 
-        They are needed if beta is not a function of distance·eps. The result is empty if it is one, if beta depends on
-        no distance, or if no lesser expression is found. Raises DiagnosticError as `open` does.
+        A claim with a smaller beta implies the given one. The result is empty if beta is itself a function of
+        distance·eps, if beta depends on no distance, or if no smaller function is found. Raises DiagnosticError as
+        `open` does.
         """
         if not self.is_open or self.both_open or self.open().beta is not None or self.whatever_distance() is not None:
             return ()
@@ -227,7 +234,7 @@ class ClassClaim:
         return tuple(text for text in (scaling, far) if text is not None)
 
     def names(self) -> dict[str, Parametric]:
-        """Return the value of each name in beta, with an open distance as an unknown."""
+        """Return the value of each name that beta may mention; an open distance is an unknown."""
         names = dict(self._claim.constants)
         if self.both_open:
             distance = Parametric.unknown("alpha")
@@ -245,7 +252,10 @@ class ClassClaim:
         return names | {"gamma": Parametric.number(base) + Parametric.number(rate) * distance}
 
     def alpha_number(self) -> Fraction:
-        """Return alpha, for a claim in which alpha is not dd(u)."""
+        """Return the number alpha of a claim in which alpha is not dd(u).
+
+        Raises DiagnosticError if alpha is negative.
+        """
         assert self._claim.alpha is not None
         # A claim with gamma = 0 reads and checks alpha as for a row of a table.
         value = self._claim.alpha.number(self._claim.constants, self._claim.intervals)
@@ -255,11 +265,14 @@ class ClassClaim:
         return value
 
     def is_near(self, dd: Fraction) -> bool:
-        """Return True if the claim, with a number for alpha, does not apply to inputs with dd(u) = `dd`."""
+        """Return True if inputs with dd(u) = `dd` are too near to other answers for the claim to be about them.
+
+        The claim must have a number for alpha.
+        """
         return self._claim.is_near(_ANY_ROW, dd, self.alpha_number())
 
     def least_integer(self) -> Fraction:
-        """Return the least integer distance that the claim, with a number for alpha, is about."""
+        """Return the least integer d such that the claim is about inputs with dd(u) = d; alpha must be a number."""
         least = Fraction(ceil(self.alpha_number()))
         return least + 1 if self.is_near(least) else least
 
@@ -316,10 +329,10 @@ def _scales(beta: ClaimExpression, names: Mapping[str, Parametric]) -> bool:
 
 
 def products(intervals: tuple[Interval, ...], greatest: Fraction | None) -> Interval:
-    """Return the interval of t = distance·eps for distances in (0, `greatest`] and eps in `intervals`.
+    """Return the interval of all t = distance·eps for distances in (0, `greatest`] and eps in `intervals`.
 
-    With `greatest` None every distance > 0 counts. Distances may be arbitrarily small, so that the interval begins at
-    0.
+    A `greatest` of None means that every distance > 0 counts. The interval begins at 0, since distances may be
+    arbitrarily small.
     """
     if greatest is None:
         return Interval.POSITIVE

@@ -23,9 +23,10 @@ _ONE = ExpPoly.ONE
 
 
 def complement(instance: Instance) -> Bounds | None:
-    """Return the bound 1 - Σ weight·Pr over the exits of `instance` to other answers, each slack at an upper bound.
+    """Return the bound 1 - Σ weight·Pr over the exits to wrong answers, with each Pr at an upper bound of its slacks.
 
-    The result is None if these exits are not known, or if a distance is open and a weight depends on eps alone.
+    The exits are those of `instance` to other answers than that of its class. The result is None if these exits are not
+    known, or if a distance is open and a weight depends on eps.
     """
     distances = instance.distances
     if instance.other_exits is None:
@@ -49,11 +50,11 @@ COMPLEMENT = Rule("1 minus the other answers, each slack at its greatest", compl
 
 
 def widest(component: NoiseComponent, instance: Instance) -> tuple[Event, tuple[SlackBound, ...]]:
-    """Return (the event of `component` with each slack at its upper bound, the bounds of the negated slacks).
+    """Return the largest event that `component` can be for inputs of `instance`, and the bounds that prove this.
 
-    The bounds are those that the facets of `instance` prove. Constraints whose slack has no upper bound are left out.
-    If a distance is open, a bound -slack >= base + distance·slope has base >= 0, and the event has the slack
-    -distance·slope.
+    In the event, each slack is at its greatest value; constraints whose slack has no upper bound are left out. The
+    bounds are lower bounds of the negated slacks, from the facets of the instance. If a distance is open, -slack >=
+    base + distance·slope is used only if base >= 0, and the event has the slack -distance·slope.
     """
     distances = instance.distances
     kept: list[ShiftedHalfspace] = []

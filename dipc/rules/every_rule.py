@@ -62,10 +62,11 @@ _ZERO = Fraction(0)
 
 
 def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
-    """Return convex classes that cover `convex`, or the class alone if it cannot be cut.
+    """Return smaller convex classes that together cover `convex`, or only `convex` if they would be too many.
 
-    It is cut by the half-spaces that the distance from other answers implies, and then by whether its outputs without
-    noise are within gamma of det's. `setting` has the claim, which gives gamma, and the metric. Raises Undecided.
+    The class is cut in two ways. An input with dd(u) >= alpha is behind one of several facets, and each facet gives a
+    class. Then the classes are cut so that it is fixed which outputs without noise are within gamma of det's. `setting`
+    has the claim, which gives gamma, and the distance of inputs. Raises Undecided.
     """
     inputs, piece = convex.inputs, convex.piece
     gamma = requirement(setting.claim, inputs, setting.metric).gamma
@@ -87,7 +88,7 @@ def by_distances(setting: Setting, convex: ConvexClass) -> list[ConvexClass]:
 
 
 def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
-    """Return convex classes that cover `convex`, on each of which every form in `forms` keeps its sign.
+    """Return convex classes that together cover `convex`, on each of which no form in `forms` changes its sign.
 
     The result is empty if there would be too many.
     """
@@ -113,11 +114,15 @@ def by_signs(convex: ConvexClass, forms: Sequence[Affine]) -> list[ConvexClass]:
 def all_facets(
     inputs: InputClass, own: Sequence[Moving], guards: Sequence[Constraint], side: Sequence[Moving]
 ) -> tuple[Moving, ...]:
-    """Return all half-spaces that contain the inputs of a convex class, a part of the class `inputs`.
+    """Return all half-spaces that are known to contain the inputs of one convex piece of the class `inputs`.
 
-    They are the facets `own` of the region's guards, the guards of int inputs, the `guards` of the piece, and the
-    facets in `side`, one for each other region. The guards of ints are given because moving half-spaces do not
-    imply them near an edge.
+    They are in this order:
+
+    - the facets `own`, one for each guard of the region;
+    - the guards of the region that are about ints, as they are: a facet that moves with a small alpha does not imply
+      them;
+    - the `guards` of the piece;
+    - the facets `side`, which keep a distance from regions with other answers.
     """
     ints = [guard for guard in inputs.region.guards if guard.whole]
     static = [Moving(guard.form, _ZERO) for guard in (*ints, *guards)]
@@ -125,9 +130,10 @@ def all_facets(
 
 
 def known_region(setting: Setting, inputs: InputClass, piece: ConvexPiece) -> Region:
-    """Return the region of the class `inputs`; only its part in `piece` if different answers may count as the same.
+    """Return the region of the class `inputs`, or only its part in `piece` where that is needed to compare answers.
 
-    They may if `setting` has a distance of answers other than the product distance.
+    It is needed if the `metric` block says which answers are the same, because that may differ from piece to piece.
+    `setting` says whether there is such a block.
     """
     if setting.near is None:
         return inputs.region
@@ -135,7 +141,7 @@ def known_region(setting: Setting, inputs: InputClass, piece: ConvexPiece) -> Re
 
 
 def _with_near_outputs(centered: CenteredExit, gamma: Fraction, whole: frozenset[int]) -> CenteredExit:
-    """Return `centered` with guards under which its outputs without noise are within `gamma` of det's answer.
+    """Return `centered` with more guards: its outputs without noise are within `gamma` of det's answer.
 
     `whole` are the slots of int inputs.
     """
@@ -155,8 +161,8 @@ Values = Mapping[Closed, Fraction]
 def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Bounds | None:
     """Return the bounds that `rule` gives for `instance`, or None if it gives none.
 
-    If a distance is open and weights depend on eps, these are the bounds at both ends of the segment of weights,
-    whose signs are decided within `limits`.
+    If a distance is open and weights depend on eps, the weights are on a segment (see `ends`). The rule is then applied
+    to the weights at both ends of the segment, and all bounds are returned. The segment is proved within `limits`.
     """
     exits = instance.other_exits if rule.of_others else instance.exits
     if exits is None:
@@ -175,10 +181,10 @@ def with_extreme_weights(rule: Rule, instance: Instance, limits: Limits) -> Boun
 
 
 def ends(exits: Iterable[CenteredExit], limits: Limits) -> tuple[Values, Values] | None:
-    """Return two points such that, at every eps > 0, the weights of `exits` are on the segment between the points.
+    """Return two points such that the weights of `exits` lie on the segment between the points at every eps > 0.
 
-    A point maps each weight that depends on eps to a number. The result is None if no weight depends on eps, or if
-    the segment is not proved, within `limits`, to contain the weights.
+    A point maps each weight that depends on eps to a number. The result is None if no weight depends on eps, or if the
+    weights are not proved, within `limits`, to lie on a segment.
     """
     first, *others = dict.fromkeys(
         centered.weight for centered in exits if centered.weight is not None and not is_constant(centered.weight)
@@ -226,9 +232,11 @@ _ONE_BY_ONE = "it was proved separately for each integer distance"
 
 @frozen
 class Established:
-    """A goal known to hold: `evidence` is the proved class, or the proof that the claim is about none of its inputs.
+    """A `goal` that was proved.
 
-    `rule` is None if no rule was used, or several. `bound` is the function that was decided, if there was only one.
+    - `evidence` is the proved class, or a proof that the claim is about no input of the class.
+    - `rule` is the name of the rule that proved the goal; None if no rule was needed, or several.
+    - `bound` is the lower bound of the probability that was compared with 1 - beta; None if there was none, or several.
     """
 
     goal: Goal
@@ -238,12 +246,12 @@ class Established:
 
     @property
     def is_simple(self) -> bool:
-        """Whether one rule proved the class without uniting its exits or cutting it."""
+        """Whether a rule in SIMPLE proved the class: as a whole, and without uniting its exits."""
         return any(rule.name == self.rule for rule in SIMPLE)
 
 
 def simple_proofs(goal: Goal) -> Iterator[Proof]:
-    """Yield the proofs of `goal` by the rules for the class, without uniting its exits. Raises Undecided."""
+    """Yield the proofs of `goal` by the rules in SIMPLE, which take the exits as they are. Raises Undecided."""
     for rule in SIMPLE:
         # An attained bound is the probability itself, which no other rule improves.
         if rule is LEAST_SLACKS or not goal.lower.attained:
@@ -253,9 +261,10 @@ def simple_proofs(goal: Goal) -> Iterator[Proof]:
 
 
 def united_proofs(goal: Goal) -> Iterator[Proof]:
-    """Yield the proofs of `goal` by the rules for united exits. Raises Undecided.
+    """Yield the proofs of `goal` by the rules in UNITED, after exits that differ in one comparison are united.
 
-    Besides the required distances, others are tried for which a proof implies the goal.
+    Proofs of other statements that imply the goal are yielded, too: the claim at the distance 0, for instance. Raises
+    Undecided.
     """
     setting = goal.setting
     claim, inputs = setting.claim, goal.convex.inputs
@@ -303,9 +312,11 @@ def first_established(every: Iterable[Proof]) -> Asking[Established | None]:
 
 
 def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Established | None, Fraction | None]]:
-    """Return (`goal` as proved at each integer distance, None), or (None, the first distance without a proof).
+    """Prove `goal`, about a class with int inputs, separately for each integer distance d.
 
-    The goal is about int inputs. If all distances are integers, only those from `start` on count.
+    Return (the established goal, None), or (None, d) for the first d at which the proof failed. The result is (None,
+    None) if no proof for all large distances is found. If all distances from other answers are integers, only distances
+    from `start` on are proved.
     """
 
     def prove_distance(each: Goal) -> Asking[ProofStep | None]:
@@ -327,16 +338,17 @@ def established_by_integers(goal: Goal, start: int = 1) -> Asking[tuple[Establis
 
 
 def _slacks_beyond(goal: Goal) -> tuple[SlackBound, ...]:
-    """Return the bounds of the slacks of `goal` at the distance 2, as a further part of the evidence.
+    """Return bounds of the slacks of `goal` at the distance 2 from other answers.
 
-    The evidence needs them because a facet that moves implies no more than a fixed one at the least distance, 1.
+    The certificate has them beside the bounds at the distance 1, where a facet that moves with the distance cannot be
+    told from one that does not.
     """
     beyond = goal.requiring(goal.setting.claim.at_number(Fraction(2)))
     return () if beyond.empty is not None else beyond.lower.evidence.slacks
 
 
 def established_as_a_whole(goal: Goal) -> Asking[Established | None]:
-    """Return `goal` as established by any rule for the class as a whole, or None if no rule proves it.
+    """Return `goal` as established by any rule, without cutting its class; None if no rule proves it.
 
     Raises Undecided.
     """
@@ -349,9 +361,9 @@ def established_as_a_whole(goal: Goal) -> Asking[Established | None]:
 
 
 def proved_in_parts(goal: Goal) -> Asking[list[Established] | None]:
-    """Return the goals of parts that cover the class of `goal`, each proved by some rule, or None.
+    """Cut the class of `goal` into smaller convex classes, and return the established goals of all of them.
 
-    The result is None if a part is not proved. Raises Undecided.
+    The result is None if one of them is not proved. Raises Undecided.
     """
     setting, every = goal.setting, []
     for convex in by_distances(setting, goal.convex):
@@ -380,31 +392,32 @@ Needed = Callable[[Proof], Fraction | None]
 
 @frozen
 class CoveringProofs:
-    """Proofs that together cover a class; `needed` is the largest value of the open constant that one of them needs.
+    """Proofs that together cover a class of inputs, for a claim with a constant left open.
 
-    `needed` is None for infinity.
+    `needed` is the least value of the open constant for which all `proofs` hold; None is infinity.
     """
 
     needed: Fraction | None
     proofs: tuple[Proof, ...]
 
     def is_less(self, other: CoveringProofs) -> bool:
-        """Return True if these proofs need a smaller value than `other`."""
+        """Return True if these proofs need a smaller value of the open constant than `other`."""
         return self.needed is not None and (other.needed is None or self.needed < other.needed)
 
     @staticmethod
     def all_of(choices: Sequence[CoveringProofs]) -> CoveringProofs:
-        """Return the proofs for a class, put together from `choices` for its parts."""
+        """Return the proofs for a class from `choices`, which has the proofs for each of its parts."""
         every = [choice.needed for choice in choices]
         most = None if None in every else max((each for each in every if each is not None), default=_ZERO)
         return CoveringProofs(most, tuple(proof for choice in choices for proof in choice.proofs))
 
 
 def least_needing(goal: Goal, needed: Needed, enough: Fraction) -> CoveringProofs:
-    """Return the proofs of `goal`, as a whole or part by part, that need the least value of the open constant.
+    """Return those proofs of `goal` that hold for the least value of a constant that the claim leaves open.
 
-    `needed` gives the value that a proof needs. The search ends once a value of at most `enough` is found. A proof
-    that reaches a limit needs infinity.
+    They prove the goal for its whole class, or part by part. `needed` returns the least value for which a proof holds;
+    a proof for which it raises Undecided counts as needing infinity. The search ends at the first proofs that need at
+    most `enough`.
     """
     best = _least_of_whole(goal, needed, enough)
     if best.needed is None or best.needed > enough:
@@ -432,10 +445,10 @@ def _least_of_whole(goal: Goal, needed: Needed, enough: Fraction) -> CoveringPro
 
 
 def _least_of_parts(goal: Goal, needed: Needed, enough: Fraction) -> CoveringProofs | None:
-    """Return proofs of parts that cover the class of `goal`, or None if it has no parts or some part has no proof.
+    """Return proofs that cover the class of `goal` part by part, or None if some part has no proof.
 
-    Each part has the proof that needs the least open constant, which `needed` finds; the search for it ends at a value
-    of at most `enough`.
+    For each part, `needed` returns the least value of the open constant for which a proof holds. The proof with the
+    least value is taken, or the first one that needs at most `enough`.
     """
     setting, every = goal.setting, []
     for convex in by_distances(setting, goal.convex):

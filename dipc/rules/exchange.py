@@ -45,10 +45,11 @@ _Shape = tuple[object, ...]
 
 
 def classes_up_to_exchange(ideal: Ideal, exits: ExitFinder, few: int) -> Iterator[InputClass] | None:
-    """Return classes that together contain all inputs up to exchanges, each with the number of its regions (`count`).
+    """Return classes such that every input can be mapped into one of them by exchanging inputs.
 
-    The regions are those of `ideal`, and `exits` finds the exits of the program. The result is None if det or the
-    program has no series, if there are at most `few` regions, or if nothing can be exchanged.
+    Each class stands for several regions of `ideal`, and its `count` says for how many. `exits` finds the exits of the
+    program. The result is None if det or the program has no series of segments, if det has at most `few` regions, if
+    there would be too many classes, or if no inputs can be exchanged.
     """
     if ideal.metric.core.apart is not None or ideal.metric.core.same is not None:
         return None
@@ -77,7 +78,11 @@ def _answer(ideal: Ideal, series: Series) -> tuple[object, ...]:
 
 @frozen
 class _Kinds:
-    """The segments of det's series towards one answer, in `groups` of indices whose segments can be exchanged."""
+    """The segments of det's runs to one answer, in groups: those of one group can be exchanged with each other.
+
+    Each of the `groups` has the indices of its segments, and `widths` the number of paths through each of these
+    segments.
+    """
 
     groups: tuple[tuple[int, ...], ...]
     #: The number of paths of each segment of a group.
@@ -112,14 +117,18 @@ class _Kinds:
 
     @property
     def count(self) -> int:
-        """The number of choices of one path from each segment, up to exchanges."""
+        """The number of ways to choose one path through each segment.
+
+        Choices that an exchange of segments relates count as one.
+        """
         pairs = zip(self.groups, self.widths, strict=True)
         return prod(factorial(len(g) + w - 1) // (factorial(len(g)) * factorial(w - 1)) for g, w in pairs)
 
     def classes(self, ideal: Ideal, series: Series, alone: bool) -> Iterator[InputClass]:
-        """Yield a class for each choice of one path from each segment of `series`, up to exchanges, unless it is empty.
+        """Yield a class for each choice of one path through each segment; choices related by an exchange yield one.
 
-        `series` is det's series of `ideal` towards one answer; `alone` states that det gives no other answer.
+        No class is yielded if no input satisfies all guards on the paths. `series` has det's runs to one answer, for
+        the program of `ideal`; `alone` states that det gives no other answer.
         """
         whole = frozenset(ideal.whole_inputs)
         integral = len(whole) == len(ideal.symbolic_inputs)
@@ -181,9 +190,10 @@ class _Exchanges:
         return replace(result, shapes=[result._shape(number, {}) for number in range(len(series.segments))])
 
     def allow(self, these: Sequence[int], those: Sequence[int]) -> bool:
-        """Return True only if exchanging inputs `these` with `those`, pair by pair, permutes the series' segments.
+        """Return True only if exchanging the inputs `these` with `those` turns the program's segments into each other.
 
-        Segments that differ only in the names of their noises count as equal.
+        The first of `these` is exchanged with the first of `those`, and so on. The order of segments and the names of
+        their noises do not matter.
         """
         if not self.held.isdisjoint((*these, *those)):
             return False

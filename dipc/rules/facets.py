@@ -65,9 +65,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class Way:
-    """The shortest straight way out of a region across a facet.
+    """The shortest straight way out of a region across one of its facets.
 
-    `facet` is the facet's form, `direction` a unit vector along the way, and `width` the dual norm of the form.
+    `facet` is the form f of the facet f(u) >= 0, `direction` a unit vector along the way, and `width` the dual norm of
+    f: the way meets the facet at the distance f(u)/width from u.
     """
 
     facet: Affine
@@ -81,7 +82,11 @@ MayBeApart = Callable[[Region, Way], bool]
 
 @frozen
 class FacetMetric:
-    """The distance of inputs: a norm, and a test for inputs that may be infinitely far apart."""
+    """The distance of inputs, as far as facets need it.
+
+    `norm` is the norm of the inputs. `apart` tests whether an input of a region may be infinitely far from an input
+    just across a facet; it is None if no inputs are infinitely far apart.
+    """
 
     norm: Norm
     apart: MayBeApart | None = None
@@ -103,11 +108,11 @@ def facets(
     *,
     fixed: bool = False,
 ) -> tuple[Moving, ...]:
-    """Return one facet for each guard of `region`, in order.
+    """Return one facet for each guard of `region`, such that every input u with dd(u) >= alpha is behind all of them.
 
-    Every input u of the region with dd(u) >= alpha, by `metric`, is behind all of them. `others` are the other
-    regions that may give the same answer, and `outside` the sets without inputs. `fixed` states that det has one
-    answer on the region, as far as dd is concerned.
+    The facets are in the order of the guards, u is an input of the region, and dd is the distance by `metric`. `others`
+    are the other regions in which det may give the answer of this region, and `outside` the sets excluded by
+    `requires`. `fixed` states that the outputs of det that count for dd are constant on the region.
     """
     inner = _inner_points(region) if outside and fixed and metric.apart is None else None
     facets = []
@@ -128,7 +133,7 @@ def facets(
 
 
 def _retreating(guard: Constraint, width: Fraction) -> Moving:
-    """Return the half-space of the inputs that are at least alpha away from all inputs at which `guard` fails.
+    """Return the half-space of inputs that are at least alpha away from all inputs at which `guard` fails.
 
     `width` is the dual norm of the guard's form.
     """
@@ -136,12 +141,12 @@ def _retreating(guard: Constraint, width: Fraction) -> Moving:
 
 
 def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = False) -> bool:
-    """Return False only if the way `leaving` takes no input of `region` into `other` just beyond the facet.
+    """Return False only if no input of `region` enters the region `other` just after it crosses a facet.
 
-    Just beyond means at all distances η below some positive number. A linear program finds the least η >= 0 at which
-    the way leads from the closure of `region` into the closure of `other`. The result is False if this η is positive.
-    For a facet of ints (`whole`), just beyond means the first integer input u' across the facet: it has 0 < η <= 1
-    and -width <= facet(u') <= -1.
+    The input moves straight along `leaving`. *Just after* means at all distances η from the facet below some positive
+    number. A linear program finds the least η >= 0 at which the closures of both regions allow this; the result is
+    False if it is positive. For a facet of ints (`whole`), *just after* means at the first integer input u' across the
+    facet: it has 0 < η <= 1 and -width <= facet(u') <= -1.
     """
     if _separated(leaving.facet, other.guards, leaving.width if whole else _ZERO):
         return False
@@ -168,13 +173,19 @@ def _may_reach(region: Region, leaving: Way, other: Region, *, whole: bool = Fal
 
 
 def _inner_points(region: Region) -> list[Halfspace] | None:
-    """Return half-spaces of the points of `region` that are interior in the real inputs, or None if there are none."""
+    """Return half-spaces that describe the points of `region` with no real input on the boundary.
+
+    The result is None if there are no such points.
+    """
     system = [guard.guard if guard.whole else replace(guard.guard, strict=True) for guard in region.guards]
     return None if isinstance(solution(system), Infeasible) else system
 
 
 def _touches(inner: Sequence[Halfspace], leaving: Way, gap: Region) -> bool:
-    """Return False only if the way `leaving` from each `inner` point meets the facet outside the closure of `gap`."""
+    """Return False only if no input enters the closure of `gap` at the point where it crosses a facet.
+
+    The inputs are those in the half-spaces `inner`, and each moves straight along `leaving`.
+    """
     depth = leaving.facet.scaled(1 / leaving.width)
     system = list(inner)
     for guard in gap.guards:
@@ -185,7 +196,10 @@ def _touches(inner: Sequence[Halfspace], leaving: Way, gap: Region) -> bool:
 
 
 def _separated(facet: Affine, guards: Sequence[Constraint], across: Fraction) -> bool:
-    """Return True if a guard in `guards` implies `facet` >= 0, or implies `facet` < -`across`."""
+    """Return True if some guard in `guards` alone implies `facet` >= 0 or `facet` < -`across`.
+
+    Inputs that satisfy the guards then have no value of `facet` from -`across` to below 0.
+    """
     for guard in guards:
         form = guard.form
         if form.inputs == facet.inputs and form.constant <= facet.constant:
@@ -226,8 +240,10 @@ def choices(
 ) -> tuple[tuple[Moving, ...], ...]:
     """Return sets of facets such that every input u of `region` with dd(u) >= alpha is behind all facets of one set.
 
-    `rivals` must be all regions with another answer; dd is the distance by `metric`. The result is a single empty set
-    if nothing is known. Without `slanted`, only rivals are used whose own sides suffice.
+    `rivals` must be all regions with another answer; dd is the distance by `metric`. A set has one facet for each
+    rival. Rivals without known facets are left out; if all are, the result is a single empty set. With `slanted`,
+    facets may also be sums of a rival's guards, so that fewer rivals are left out. The result is empty if no input is
+    that far away.
     """
     if metric.apart is not None or metric.norm is Norm.DISCRETE:
         return ((),)
@@ -244,10 +260,11 @@ def choices(
 
 
 def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[Moving] | None:
-    """Return facets such that each input of `region` at least alpha away from `rival` is behind one of them.
+    """Return facets such that each input of `region` that is at least alpha away from `rival` is behind one of them.
 
-    None if no such facets are known. Facets that no input of `region` is behind are left out. With `slanted`, sums of
-    the rival's guards are tried as facets. Distances are in `norm`.
+    Distances are in `norm`. A facet says that a guard of the rival fails, by a margin that grows with alpha. With
+    `slanted`, sums of guards are used as well. Facets that no input of the region is behind are left out. The result is
+    None if no such facets are known.
     """
     guards = [guard.form for guard in rival.guards]
     box = norm is Norm.LINF and all(len(form.inputs) == 1 for form in guards)
@@ -275,9 +292,9 @@ def _sides(region: Region, rival: Region, norm: Norm, *, slanted: bool) -> list[
 
 
 def _is_unimodular(guards: Sequence[Constraint]) -> bool:
-    """Return True if each of `guards`, once some inputs are negated, bounds an int or a difference of two ints.
+    """Return True if each of `guards` bounds an int or a difference of two ints by an integer.
 
-    The bounds must be integers.
+    Some inputs may be negated first, so that x + y <= 1 counts as x - z <= 1 with z = -y.
     """
     pairs: list[tuple[int, int, bool]] = []
     for guard in guards:
@@ -310,9 +327,9 @@ def _is_unimodular(guards: Sequence[Constraint]) -> bool:
 
 
 def _integral(form: Affine) -> Affine:
-    """Return an integer form that is >= 0 at the same int inputs as `form`.
+    """Return a form with integer coefficients that is >= 0 at the same int inputs as `form`.
 
-    Its coefficients are coprime.
+    The coefficients are coprime, and the constant is an integer too.
     """
     factor = Fraction(lcm(*(c.denominator for _, c in form.inputs)), 1)
     factor /= gcd(*(int(c * factor) for _, c in form.inputs))
@@ -331,7 +348,7 @@ def _with_inputs_behind(region: Region, facets: Sequence[Moving]) -> list[Moving
 
 
 def _weakest(region: Region, facets: Sequence[Moving]) -> list[Moving]:
-    """Return some of `facets`: each input of `region` behind any of `facets` is behind one of the result."""
+    """Return some of `facets` such that each input of `region` behind one of `facets` is behind one of the result."""
     kept: list[Moving] = []
     for index, facet in enumerate(facets):
         others = [*kept, *facets[index + 1 :]]
@@ -347,10 +364,11 @@ def _implies(region: Region, one: Moving, other: Moving) -> bool:
 
 
 def _is_strip(forms: Sequence[Affine]) -> bool:
-    """Return True if `forms` bound one form of ints, of which small steps of the inputs meet every integer value.
+    """Return True if `forms` bound a single form of ints that takes every integer value as its inputs take small steps.
 
-    A step changes each int by -1, 0 or 1. All steps together change the form by every integer from -w to w, where w
-    is the sum of its absolute coefficients. So k steps change it by every integer from -k·w to k·w.
+    A step changes each int by -1, 0 or 1. All steps together have to change the form by every integer from -w to w,
+    where w is the sum of the absolute values of its coefficients. So k steps change it by every integer from -k·w to
+    k·w.
     """
     if len({form.inputs for form in forms} | {(-form).inputs for form in forms}) > 2:
         return False
@@ -385,11 +403,11 @@ def _slanted(forms: tuple[Affine, ...], norm: Norm) -> tuple[Affine, ...]:
 
 
 def _each_slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
-    """Yield sums Σ λ·form of two or more of the `forms`, with factors λ > 0, scaled by arbitrary positive numbers.
+    """Yield sums Σ λ·form of two or more of the `forms`, with factors λ > 0, for use as facets.
 
-    Let w_i be the coefficients of a sum. Its dual norm is Σ |w_i| for the `norm` linf, and max |w_i| for l1. The
-    factors are the vertices of the set of all λ >= 0 for which the sum has the dual norm 1. For linf, a vertex with k
-    forms has w_i = 0 for k - 1 inputs. For l1, k of the |w_i| are equal to the maximum.
+    Let w_i be the coefficients of a sum. Its dual norm is Σ |w_i| for the `norm` linf, and max |w_i| for l1. Up to
+    scaling, the factors are the vertices of the set of all λ >= 0 for which the sum has the dual norm 1. For linf, a
+    vertex with k forms has w_i = 0 for k - 1 inputs. For l1, k of the |w_i| are equal to the maximum.
     """
     slots = _slots(forms)
     for k in range(2, min(len(forms), len(slots) + 1) + 1):
@@ -406,8 +424,9 @@ def _each_slanted(forms: Sequence[Affine], norm: Norm) -> Iterator[Affine]:
 def _weights(chosen: Sequence[Affine], rows: Sequence[int], signs: Sequence[Fraction] | None) -> list[Fraction] | None:
     """Return weights λ > 0 with sum 1 such that Σ λ·form has coefficient 0 at the inputs `rows`; None if none exist.
 
-    `chosen` are the forms. With `signs`, sign·coefficient has one value at all inputs in `rows` instead. If there are
-    many solutions, the forms have no vertex here, and the result is any of them.
+    `chosen` are the forms, one for each weight. If `signs` is given, with a sign for each of the `rows`, the
+    coefficients need not be 0: instead, sign·coefficient must be the same for all rows. If there are many solutions,
+    any is returned.
     """
     system = [Halfspace(((j, _ONE),), _ZERO, strict=True) for j in range(len(chosen))]
     system += equation([(j, _ONE) for j in range(len(chosen))], -_ONE)
@@ -437,7 +456,7 @@ _MOST_CASES = 64
 
 
 def facet_metric(ideal: Ideal) -> FacetMetric:
-    """Return the distance of the inputs of `ideal`, in the form that facets need."""
+    """Return the norm of the inputs of `ideal`, with a test whether a way out of a region may be infinitely long."""
     metric = ideal.metric
     if metric.core.apart is None:
         return FacetMetric(metric.norm)
@@ -454,10 +473,13 @@ def facet_metric(ideal: Ideal) -> FacetMetric:
 
 @frozen
 class _Steps:
-    """A test whether changing real and int inputs of `here` leads infinitely far away, by the `metric` of `ideal`.
+    """A test whether a change of some real and int inputs leads infinitely far away, by the `metric` block of `ideal`.
 
-    A condition of the metric that reads no changed input is False, unless its index is in `of_itself`: the conditions
-    that may hold for an input and itself. `reading` gives, for each input, the indices of the conditions that read it.
+    - `here` has the inputs before the change, by slot: finite ones as values, the others as forms.
+    - `of_itself` has the indices of the conditions of the block that may hold for an input and itself.
+    - `reading` has, for each input, the indices of the conditions that read its changed value.
+
+    A condition that reads no changed input is False, unless its index is in `of_itself`.
     """
 
     ideal: Ideal
@@ -479,7 +501,10 @@ class _Steps:
         return _Steps(ideal, here, frozenset(of_itself), {slot: frozenset(read) for slot, read in reading.items()})
 
     def far_condition(self, changed: Mapping[int, Affine]) -> Formula:
-        """Return the condition under which `here` with the values `changed` is infinitely far from `here`."""
+        """Return the condition under which `here` is infinitely far from the input with the values `changed`.
+
+        `changed` has new values for some inputs, by slot; all other inputs are as in `here`.
+        """
         among = self.of_itself.union(*(self.reading.get(slot, ()) for slot in changed))
         return self.ideal.metric.far_condition(self.here, {**self.here, **changed}, _no_ints, among)
 
@@ -489,9 +514,9 @@ def _no_ints(_: Affine) -> bool:
 
 
 def _may_be_apart(steps: _Steps, region: Region, leaving: Way) -> bool:
-    """Return False only if each input u of `region` has a finite distance to the inputs outside on its way `leaving`.
+    """Return False only if each input u of `region` has a finite distance to all points on its way out of the region.
 
-    The way goes straight from u across one facet. `steps` tests whether a change of inputs leads infinitely far away.
+    The way is `leaving`, straight from u across one facet. `steps` tests whether a change leads infinitely far away.
     """
     depth = Affine.input(len(steps.ideal.program.core.slots))  # s, with a number that is no slot's
     formula = steps.far_condition(

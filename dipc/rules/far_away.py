@@ -41,12 +41,12 @@ Point = Mapping[int, Fraction]
 
 
 def growth(form: Affine, direction: Point) -> Fraction:
-    """Return the change of `form` along `direction`."""
+    """Return the change of `form` as the input moves by `direction`."""
     return sum((c * direction[slot] for slot, c in form.inputs), _ZERO)
 
 
 def holds_onwards(guard: Constraint, start: Point, direction: Point) -> bool | None:
-    """Return True if `guard` holds at all inputs `start` + k·`direction`, False if it holds at none of them.
+    """Return True if `guard` holds at `start` + k·`direction` for all k >= 0, False if it holds for no k >= 0.
 
     The result is None if neither is known.
     """
@@ -57,11 +57,11 @@ def holds_onwards(guard: Constraint, start: Point, direction: Point) -> bool | N
 
 
 def recedes(guards: Sequence[Constraint], direction: Point, norm: Norm) -> bool:
-    """Return True if the distance from the inputs that satisfy `guards` grows by at least 1 with each step `direction`.
+    """Return True only if each step by `direction` adds at least 1 to the distance from a set of inputs.
 
-    Distances are in `norm`. The distance of u + k·direction is then at least k - c, with a constant c. The distance
-    from a half-space g(u) >= 0 is -g(u) over the dual norm of its coefficients, and at most the distance from every
-    set in the half-space.
+    The set has the inputs that satisfy `guards`; distances are in `norm`. The distance of u + k·direction is then at
+    least k - c, with a constant c. The reason: the distance from a half-space g(u) >= 0 is -g(u) over the dual norm of
+    its coefficients, and the distance from a set in the half-space is no smaller.
     """
     return any(
         guard.form.inputs and -growth(guard.form, direction) >= norm.steepness(guard.form.inputs) for guard in guards
@@ -71,10 +71,10 @@ def recedes(guards: Sequence[Constraint], direction: Point, norm: Norm) -> bool:
 def limit_of_probability(
     exits: Sequence[CenteredExit], start: Point, direction: Point, gamma_rate: Fraction, gamma: Fraction
 ) -> Bound:
-    """Return the limit P(t), as k grows, of the answer's probability at `start` + k·`direction` and eps = t/k.
+    """Return P(t): the limit of the right answer's probability at `start` + k·`direction` and eps = t/k, as k grows.
 
-    `exits` are those to the answer. Gamma is `gamma` at `start` and grows by `gamma_rate` with k. Raises
-    OutsideFragment if no limit is known.
+    `exits` are all exits to the right answer. Gamma is `gamma` + k·`gamma_rate`. Raises OutsideFragment if no limit is
+    known.
     """
     shares = []
     for centered in _reached(exits, start, direction, gamma, gamma_rate):
@@ -84,11 +84,11 @@ def limit_of_probability(
 
 
 def probability_however_far(exits: Sequence[CenteredExit], start: Point, direction: Point, gamma: Fraction) -> Bound:
-    """Return the limit of the answer's probability at `start` + k·`direction` as k grows, as a function of eps.
+    """Return the limit of the right answer's probability at `start` + k·`direction` as k grows, as a function of eps.
 
-    `exits` are those to the answer, and `gamma` is the tolerance. A half-space whose slack grows holds in the limit,
-    and one whose slack falls fails; by dominated convergence the probability tends to that of the others. Raises
-    OutsideFragment where no limit is known.
+    `exits` are all exits to the right answer, and `gamma` is the tolerance. In the limit, a half-space whose slack
+    grows holds, and one whose slack falls fails. By dominated convergence the probability tends to that of the
+    half-spaces with a constant slack. Raises OutsideFragment where no limit is known.
     """
     shares = []
     for centered in _reached(exits, start, direction, gamma, _ZERO):
@@ -108,10 +108,10 @@ def probability_however_far(exits: Sequence[CenteredExit], start: Point, directi
 def _reached(
     exits: Sequence[CenteredExit], start: Point, direction: Point, gamma: Fraction, gamma_rate: Fraction
 ) -> Iterator[CenteredExit]:
-    """Yield those of `exits` that can be taken at all inputs `start` + k·`direction`, k >= 0.
+    """Yield those of `exits` that can be taken at the inputs `start` + k·`direction` for all k >= 0.
 
-    The tolerance is `gamma` + k·`gamma_rate`. Exits that can be taken at none of these inputs are left out. Raises
-    OutsideFragment if an exit can be taken at some of them only.
+    The tolerance is `gamma` + k·`gamma_rate`. Exits that can be taken for no k are left out. Raises OutsideFragment if
+    an exit can be taken for some k only.
     """
     for centered in exits:
         guards = [holds_onwards(guard, start, direction) for guard in centered.guards]
@@ -158,10 +158,10 @@ def _limit_weight(weight: Closed | None) -> Closed | None:
 
 
 def limits_of_beta(beta: Selected, intervals: Sequence[Interval]) -> Iterator[PiecewiseForm]:
-    """Yield the limits, as eps falls, of upper bounds of `beta` at alpha = t/eps - c, as functions of t.
+    """Yield functions b(t): the limit of beta, or of an upper bound of beta, as eps falls to 0 and alpha is t/eps - c.
 
-    A limit does not depend on the constant c. Nothing is yielded if no limit is known, or if the claim's `intervals`
-    of eps do not reach down to 0.
+    `beta` is the claim's beta; if it is a minimum, each argument is an upper bound. A limit does not depend on the
+    constant c. Nothing is yielded if no limit is known, or if the claim's `intervals` of eps do not reach down to 0.
     """
     if not intervals or intervals[0].lower or intervals[0].is_point:
         return

@@ -37,15 +37,15 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def requirement(claim: ClassClaim, input_class: InputClass, metric: FacetMetric) -> Requirement:
-    """Return what `claim` requires of all inputs of `input_class` at once.
+    """Return the statement that `claim` makes about all inputs of `input_class` at once.
 
-    With alpha = dd(u), the distance by `metric`, dd is one number on the whole class in three cases:
+    If the claim has alpha = dd(u), dd being the distance by `metric`, alpha is one number in three cases:
 
     - infinity where det has one answer only;
-    - 0 (or 1 where all distances are integers) where the answer itself moves with the input;
+    - 0 (or 1 where all distances are integers) where the right answer itself changes with the input;
     - 1 for the discrete distance, unless some inputs are infinitely far apart.
 
-    Otherwise the distance stays open. Raises DiagnosticError where beta has no exact meaning.
+    Otherwise alpha is left open. Raises DiagnosticError where beta has no exact meaning.
     """
     if not claim.at_distance:
         wanted = claim.requirement()
@@ -67,10 +67,10 @@ def requirement(claim: ClassClaim, input_class: InputClass, metric: FacetMetric)
 def restatements(
     claim: ClassClaim, input_class: InputClass, metric: FacetMetric, required: Requirement
 ) -> Iterator[Requirement]:
-    """Yield the requirement `required`, and then other requirements that imply it.
+    """Yield the requirement `required`, and then up to two other requirements that imply it.
 
-    They are the requirement for dd = 0, if the answer moves with the inputs of `input_class`, and the requirement of
-    `claim` without the open distance, if beta does not depend on the distance. dd is the distance by `metric`.
+    One is the requirement for dd = 0, by `metric`, if the right answer changes with the inputs of `input_class`. The
+    other is the requirement of `claim` without the open distance, if beta does not depend on this distance.
     """
     yield required
     # In the discrete distance another answer is at 1 even where the answer moves.
@@ -83,10 +83,10 @@ def restatements(
 
 
 def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement) -> bool:
-    """Return True if a certificate can state that the `restated` requirement implies the `required` one.
+    """Return True if a certificate can state that the requirement `restated` implies the requirement `required`.
 
-    It can if the restated requirement is about single distances. If it is about all distances at once, it can only if
-    the gamma of `claim` does not depend on the distance.
+    It can if both are equal, or if `restated` is about a single dd(u). A restatement about all distances at once can be
+    certified only if alpha = dd(u) and the gamma of `claim` does not depend on the distance.
     """
     return (
         restated == required or restated.dd is not None or (claim.at_distance and not claim.gamma_depends_on_distance)
@@ -95,10 +95,12 @@ def is_certified(claim: ClassClaim, required: Requirement, restated: Requirement
 
 @frozen
 class ConvexClass:
-    """The inputs of a class that are in one convex `piece`, and behind the facets of `side`.
+    """A convex part of the class `inputs`: its inputs that are in one `piece` and behind the facets `side`.
 
-    The facets of `side` belong to other answers, and move with the distance from these. `facets` are all half-spaces
-    that contain the inputs. `refused` is the reason if the class could not be computed, else None.
+    - `number` is its number among the convex classes of the question.
+    - The facets `side` keep a distance from other answers, and move as this distance grows.
+    - `facets` are all half-spaces that contain the inputs; those of the region's guards are first.
+    - `refused` is the reason if the class could not be computed, else None.
     """
 
     number: int
@@ -110,12 +112,12 @@ class ConvexClass:
 
     @property
     def guards(self) -> tuple[Constraint, ...]:
-        """The guards that the inputs of the class satisfy, whatever their distance from other answers."""
+        """The guards that all inputs of the class satisfy, however near to other answers they are."""
         return (*self.inputs.region.guards, *self.piece.guards)
 
     @property
     def own_facets(self) -> tuple[Moving, ...]:
-        """The facets that belong to the guards of the region, in the guards' order."""
+        """The facets that belong to the guards of the region, one for each guard, in the same order."""
         return self.facets[: len(self.inputs.region.guards)]
 
     @property
@@ -134,7 +136,12 @@ def has_static_facets(inputs: InputClass, own: Sequence[Moving]) -> bool:
 
 @frozen
 class Setting:
-    """The context that all classes of one question share; `slots` are the inputs that are not finite."""
+    """The data that all classes of one question share.
+
+    `program` and `claim` are those of the question, and `metric` is the distance of inputs. `near` decides which
+    answers are near det's; it is None if gamma alone decides. `exits` finds the exits of the program, and `slots` are
+    the inputs that are not of finite type.
+    """
 
     program: Program
     claim: ClassClaim
@@ -145,10 +152,11 @@ class Setting:
 
 
 def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
-    """Return the answers near det's, by the distance of `ideal` and the gamma of `claim`, or None.
+    """Return the answers that count as near det's, by the `metric` block of `ideal` and the gamma of `claim`, or None.
 
-    None means that the distance of answers is the product distance. Raises DiagnosticError for real or int outputs
-    with another distance, and for a distance with more than two values if gamma is not a number.
+    None means that the block changes nothing: finite outputs must be equal, real and int ones within gamma. Raises
+    DiagnosticError if it defines a distance of real or int answers, and if it defines a distance with more than two
+    values but gamma is not a number.
     """
     core = ideal.program.core
     if core.has_product_distance:
@@ -163,9 +171,10 @@ def near_answers(ideal: Ideal, claim: ClassClaim) -> NearAnswers | None:
 
 
 class Goal:
-    """The statement Pr[answer] >= 1 - beta for all inputs of a convex class, at the required distances.
+    """The statement to prove about one convex class: Pr[right answer] >= 1 - beta for all its inputs.
 
-    A goal holds if, for some rule, all obligations of its bounds hold. The bounds of each rule are computed once.
+    `setting` is what all classes share, `convex` the class, and `required` has beta and the distances. The goal holds
+    if, for some rule, all obligations of the rule's bounds hold. The bounds of each rule are computed once.
     """
 
     def __init__(self, setting: Setting, convex: ConvexClass, required: Requirement) -> None:
@@ -180,7 +189,7 @@ class Goal:
 
     @cached_property
     def instance(self) -> Instance:
-        """The instance to which rules are applied."""
+        """The class and its exits as the rules take them."""
         convex, setting = self.convex, self.setting
         inputs = convex.inputs
         return Instance(
@@ -198,7 +207,7 @@ class Goal:
 
     @cached_property
     def united(self) -> Instance:
-        """The instance with the exits united that differ in a single comparison."""
+        """The `instance` after exits that differ in a single comparison are united."""
         return self.instance.united(self.setting.claim.intervals, self.setting.program.limits)
 
     def bounds(self, rule: Rule) -> Bounds | None:
@@ -212,24 +221,27 @@ class Goal:
 
     @property
     def lower(self) -> Lower:
-        """The bound with every slack at its least value, and the input with these slacks if there is one."""
+        """The bound with every slack at its least value, by the rule LEAST_SLACKS.
+
+        If one input has all of these slacks, the bound names this input as its corner.
+        """
         result = self.bounds(LEAST_SLACKS)
         assert isinstance(result, Lower)
         return result
 
     @cached_property
     def ceiling(self) -> Ceiling | None:
-        """The proof that alpha is at most some number for all inputs of the class; None if no such number is known."""
+        """An upper bound of dd(u) over all inputs u of the class, with its proof; None if no bound is known."""
         return None if self.lower.corner is not None else greatest_alpha(self.convex.facets)
 
     @property
     def greatest(self) -> Fraction | None:
-        """The greatest alpha of the inputs of the class, or None if no bound is known."""
+        """An upper bound of dd(u) over all inputs u of the class, or None if no bound is known."""
         return None if self.ceiling is None else self.ceiling.alpha
 
     @property
     def empty(self) -> Ceiling | None:
-        """The proof that the claim is about no input of the class, since all are too near to other answers.
+        """A proof that the claim is about no input of the class, since all are too near to other answers.
 
         None without a proof.
         """
@@ -241,7 +253,7 @@ class Goal:
 
     @cached_property
     def intervals(self) -> tuple[Interval, ...]:
-        """The values of the variable that the obligations are about."""
+        """The intervals of eps, or of an open distance times eps, in which the obligations must hold."""
         intervals, distances = self.setting.claim.intervals, self.required.distances
         if distances.gamma_rate and not distances.alpha_rate:
             return (products(intervals, None),)
@@ -260,11 +272,11 @@ class Goal:
         return self.required.distances.alpha_base + self.sample * self.required.distances.alpha_rate
 
     def holds_corner(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:
-        """Return True if the corner is in the class and at least alpha away from other answers.
+        """Return True if the corner is an input of the class and at least alpha away from other answers.
 
-        The corner is the input with all slacks at their least. `distance` returns dd at an input, or None for infinity.
-        The corner may be outside because it is on an edge that belongs to another class. It may be too near because
-        some facets do not move, and show less than the distance implies.
+        The corner is the input at which all slacks are least. `distance` returns dd at an input, or None for infinity.
+        The corner may be on an edge that belongs to another class. If some facets do not move with alpha, it may be
+        nearer to other answers than alpha.
         """
         convex, corner, alpha = self.convex, self.lower.corner, self.alpha
         assert corner is not None
@@ -279,11 +291,12 @@ class Goal:
         return dd is None or dd >= alpha
 
     def is_met(self, distance: Callable[[Mapping[int, Fraction]], Fraction | None]) -> bool:
-        """Return True if a failure of the bound at the corner refutes the claim itself.
+        """Return True if the claim fails at any eps at which the bound at the corner is less than 1 - beta.
 
-        If alpha = dd is open, dd must be alpha at the corner. If a facet that moves is an equality at the corner, the
-        corner is exactly alpha away from another answer. Otherwise `distance` computes dd at one alpha; it returns
-        None for infinity. That is enough if the claim has an eps for every product alpha·eps.
+        The corner is the input at which all slacks are least. If alpha = dd(u) is left open, dd of the corner must be
+        exactly alpha. It is, if all facets of the region move with alpha and one that moves is an equality at the
+        corner. Otherwise `distance` computes dd at the corner, or returns None for infinity. One alpha is examined,
+        which is enough if the claim is about all eps > 0.
         """
         if not self.required.distances.alpha_rate:
             return True
@@ -296,14 +309,14 @@ class Goal:
 
     @property
     def is_about_integers(self) -> bool:
-        """True if the class has int inputs and a distance is left open."""
+        """True if the class has int inputs and the requirement leaves a distance open."""
         return bool(self.convex.inputs.whole and self.required.distances.is_open)
 
 
 def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
     """Return the goal that the claim of `setting` states for the class `convex`.
 
-    Raises DiagnosticError, and Undecided for a class that could not be computed.
+    Raises DiagnosticError for a claim without an exact meaning, and Undecided for a class that could not be computed.
     """
     if convex.refused is not None:
         raise Undecided(convex.refused)
@@ -315,10 +328,10 @@ def stated_goal(setting: Setting, convex: ConvexClass) -> Goal:
 
 @frozen
 class Proof:
-    """A proof of the goal by `rule`, which is complete if all of the obligations hold.
+    """A proof of `goal` by the rule with the name `rule`, complete once all of the `obligations` are decided to hold.
 
     `bound_evidence` justifies the bounds of the obligations, for a certificate. `unverified` names the part of the
-    proof that the checker cannot verify from it.
+    proof that the checker cannot verify from it, or is None.
     """
 
     goal: Goal
@@ -339,7 +352,7 @@ class Proof:
 
     @property
     def evidence(self) -> ProvedClass:
-        """The proved class from which a certificate is written once the obligations are decided."""
+        """The class as proved by these obligations, from which a certificate is written once they are decided."""
         required = self.goal.required
         ceiling = self.goal.ceiling if required.distances.alpha_rate else None
         return ProvedClass(self.first_step, required.dd, ceiling, self.obligations[1:], self.unverified)

@@ -27,7 +27,7 @@ ALPHA = -1
 
 @frozen
 class Moving:
-    """The half-space form(u) >= alpha·step, where `form` depends on inputs alone and step >= 0.
+    """The half-space form(u) >= alpha·step, where `form` depends on inputs u alone and `step` >= 0.
 
     It moves inwards as alpha grows, unless step is 0.
     """
@@ -51,13 +51,12 @@ class Moving:
 class SlackBound:
     """A lower bound that facets imply: form(u) + radius·gamma >= base + distance·slope for every u behind all of them.
 
-    The functions of this file give bounds of a form alone, with alpha as the distance and the radius 0. For a claim,
-    alpha and gamma are functions of the open distance (see `ClaimedDistances`), and the bound of a form of int inputs
-    is rounded up to a value that the form takes at integers.
+    Functions of this file give bounds of a form alone: the distance is alpha and the radius is 0. For a claim, alpha
+    and gamma are functions of the open distance (see `ClaimedDistances`), and the bound of a form of int inputs is
+    rounded up to a value that the form takes at integers.
 
-    `weights` is the proof. Facet k is form_k(u) >= b_k + alpha·step_k. With the pairs (k, weight) of `weights`, all
-    weights > 0, form = constant + Σ weight·(form_k - b_k). The bound is attained at inputs where each of these facets
-    is an equality.
+    `weights` is the proof, as pairs (k, weight) with weights > 0. Let facet k be form_k(u) >= alpha·step_k. Then form =
+    constant + Σ weight·form_k. The bound is attained at inputs where each of these facets is an equality.
     """
 
     form: Affine
@@ -76,11 +75,10 @@ class SlackBound:
 
 
 def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int, Fraction]]) -> SlackBound | None:
-    """Return the bound of `form` that the `weights` prove (Farkas), or None if they prove no bound.
+    """Return the bound of `form` that `weights` on the `facets` prove (Farkas), or None if they prove no bound.
 
-    They prove no bound if a weight is negative, or if Σ weight·facet over `facets` differs from `form` by more than a
-    constant. Otherwise Σ weight·facets[k].form(u) >= alpha · Σ weight·facets[k].step holds because it holds for each
-    summand; the difference is the base.
+    `weights` has pairs (k, weight) for facets k. They prove a bound if no weight is negative and `form` is the sum Σ
+    weight·facets[k].form plus a constant. The sum is at least alpha · Σ weight·facets[k].step, because each summand is.
     """
     used = [(k, weight) for k, weight in weights if weight]
     if any(weight < 0 for _, weight in used):
@@ -92,7 +90,10 @@ def bound_of(form: Affine, facets: Sequence[Moving], weights: Sequence[tuple[int
 
 
 class SingleBounds:
-    """The bounds that single facets prove, where a form is compared only with the facets about the same inputs."""
+    """Given facets, of which each alone may prove lower bounds of forms.
+
+    A facet proves a lower bound of its form times any positive number, plus any constant.
+    """
 
     def __init__(self, facets: Sequence[Moving]) -> None:
         self._facets = facets
@@ -101,9 +102,9 @@ class SingleBounds:
             self._about.setdefault(_inputs_of(facet.form), []).append(k)
 
     def bound(self, form: Affine, alpha: Fraction | None) -> SlackBound | None:
-        """Return the best bound of `form` at `alpha` that a single facet proves, or None.
+        """Return the best lower bound of `form` that a single facet proves, or None.
 
-        `best_bound` defines the best one, for a number `alpha` and for None.
+        The best one is the greatest at the number `alpha`; for an `alpha` of None, see `best_bound`.
         """
         if not form.inputs:
             return SlackBound(form, (), form.constant, _ZERO)
@@ -127,35 +128,39 @@ def _inputs_of(form: Affine) -> tuple[int, ...]:
 
 
 def single_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> SlackBound | None:
-    """Return the best bound of `form` at `alpha` that one of `facets` proves alone, or None.
+    """Return the best lower bound of `form` that one of `facets` proves alone, or None.
 
-    `best_bound` defines the best one, for a number `alpha` and for None.
+    The best one is the greatest at the number `alpha`; for an `alpha` of None, see `best_bound`.
     """
     return SingleBounds(facets).bound(form, alpha)
 
 
 def best_bound(form: Affine, facets: Sequence[Moving], alpha: Fraction | None) -> SlackBound | None:
-    """Return the best bound of `form` that `facets` prove, or None if `form` is not bounded below behind them.
+    """Return the best lower bound of `form` that `facets` prove, or None if `form` is not bounded below behind them.
 
-    With a number `alpha`, the best bound is the greatest at that alpha; by the duality of linear programs it is the
-    least value of the form, if some input lies behind the facets. With None it is the steepest bound with base >= 0, or
-    else the bound with the greatest base. The solver only proposes the weights. The bound is computed from them
-    exactly, so that a wrong proposal makes the bound less sharp, and never false.
+    - For a number `alpha`, it is the bound that is greatest at this alpha: the least value of the form, if some input
+      lies behind the facets.
+    - For None, it is the steepest bound base + alpha·slope with base >= 0. If no bound has base >= 0, it is the bound
+      with the greatest base.
+
+    The linear program only proposes weights, from which the bound is computed exactly. A wrong proposal can make the
+    bound less sharp, but never false.
     """
     if not form.inputs:
         return SlackBound(form, (), form.constant, _ZERO)
     kept = _summands_of(form.inputs, tuple(facets))
     signs = {(slot, c > 0) for k in kept for slot, c in facets[k].form.inputs}
     if any((slot, c > 0) not in signs for slot, c in form.inputs):
-        return None  # no facet pulls this input that way
+        return None  # no facet has a coefficient of this sign at this input
     bound = _solved(form, [facets[k] for k in kept], alpha)
     return None if bound is None else replace(bound, weights=tuple([(kept[k], w) for k, w in bound.weights]))
 
 
 def _summands_of(terms: Sequence[tuple[int, Fraction]], facets: tuple[Moving, ...]) -> list[int]:
-    """Return the indices of those `facets` that can have a positive weight in a sum with the coefficients `terms`.
+    """Return the indices of those `facets` that can have a positive weight in a proof of a bound.
 
-    For speed, facets that share no input with `terms`, directly or through other facets, come from a cache.
+    `terms` has the coefficients of the form to be bounded. The result for facets that are not connected to these
+    inputs, directly or through other facets, is cached.
     """
     always, by_slot = _always_summands(facets)
     slots = [slot for slot, _ in terms]
@@ -185,8 +190,8 @@ def _always_summands(facets: tuple[Moving, ...]) -> tuple[Sequence[int], Mapping
 def _summands(terms: Sequence[tuple[int, Fraction]], facets: Sequence[Moving]) -> list[int]:
     """Return the indices of those `facets` that can have a positive weight in a sum with the coefficients `terms`.
 
-    A facet is left out if its coefficient of some input has the sign of all other remaining facets, and `terms` has
-    no coefficient of that sign there: positive weights could not cancel.
+    If the coefficients of some input have one sign in all remaining facets that mention the input, they do not cancel
+    in a sum. If `terms` has no coefficient of this sign there, these facets are left out.
     """
     wanted = {(slot, c > 0) for slot, c in terms}
     pulling: dict[tuple[int, bool], set[int]] = {}
@@ -233,11 +238,14 @@ def _best_weights(
     constant: Fraction,
     alpha: Fraction | None,
 ) -> Sequence[Fraction] | None:
-    """Return the weights of facets that prove the best lower bound of a form, or None if the form is not bounded.
+    """Return one weight for each facet, which together prove the best lower bound of a form; None if it has no bound.
 
-    `rows` has, for each input, its coefficients in the facets and its coefficient in the form; `constants` and
-    `steps` are the facets' own, `constant` the form's. The bound is best at the number `alpha`; None means what it
-    means for `best_bound`. Forms that differ only in the names of their inputs share one cached result.
+    - `rows` has one element for each input: its coefficients in the facets, as pairs (facet, c), and its coefficient in
+      the form.
+    - `constants` and `steps` have the constants and steps of the facets, and `constant` is that of the form.
+    - The bound is best at `alpha`, or in the sense of `best_bound` if that is None.
+
+    No argument names an input, so that forms that differ only in the names of inputs share one cached result.
     """
     system = [Halfspace(((k, _ONE),), _ZERO) for k in range(len(constants))]
     for terms, wanted in rows:
@@ -267,7 +275,10 @@ def _greatest(count: int, system: Sequence[Halfspace], goals: Sequence[Halfspace
 
 @frozen
 class Corner:
-    """The input u(alpha) = base + alpha·slope, with values by slot for every real and int input."""
+    """An input that moves with alpha: u(alpha) = base + alpha·slope.
+
+    `base` and `slope` have a value for every real and int input, by slot.
+    """
 
     base: Mapping[int, Fraction]
     slope: Mapping[int, Fraction]
@@ -288,11 +299,11 @@ class Corner:
 def corner(
     facets: Sequence[Moving], tight: Iterable[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """Return an input behind all `facets`, at which those with indices in `tight` are equalities, form = alpha·step.
+    """Return an input behind all `facets` at which the facets with indices in `tight` are equalities.
 
-    `slots` are the inputs. With a number `alpha` the equalities hold at that alpha, and the slope is 0. With None
-    they hold at every alpha >= 0. The result is None if no input is found. Then none exists for a number `alpha`; for
-    None there may still be one that is not linear in alpha.
+    `slots` are the inputs. For a number `alpha`, the input is for this alpha and has slope 0; the result is None if no
+    input exists. If `alpha` is None, the input moves with alpha, and is such an input at every alpha >= 0. The result
+    is None if no input that is linear in alpha is found.
     """
     met = sorted(set(tight))
     for solve in (_corner_eliminated, _corner_solved):
@@ -303,10 +314,10 @@ def corner(
 
 
 def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha: Fraction | None) -> bool:
-    """Return True if the input `corner` is behind all `facets` for every alpha >= 0, on those with the indices `met`.
+    """Return True if `corner` is behind all `facets`, and on the boundary of those with the indices `met`.
 
-    If `alpha` is a number, only that alpha counts. Since form - alpha·step is linear in alpha at the corner, it is
-    enough that its value at 0 and its slope are not negative.
+    This must hold for every alpha >= 0, or only for the number `alpha` if one is given. Since form - alpha·step is
+    linear in alpha at the corner, it is enough to examine its value at 0 and its slope.
     """
     tight = set(met)
     for k, facet in enumerate(facets):
@@ -322,10 +333,10 @@ def _behind(facets: Sequence[Moving], met: Sequence[int], corner: Corner, alpha:
 def _corner_eliminated(
     facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """Return a solution of the equations of the facets `met`, with undetermined inputs set to 0; None if none exists.
+    """Return a solution of the equations of the facets with the indices `met`, or None if there is none.
 
-    `met` has indices of `facets`. A solution is linear in alpha. If `alpha` is given, it is for this alpha and has
-    the slope 0. `slots` are the inputs.
+    A solution is linear in alpha; for a number `alpha` it is for this alpha, with the slope 0. Inputs in `slots` that
+    the equations leave undetermined are 0. The solution need not be behind the other `facets`.
     """
     if all(len(facets[k].form.inputs) == 1 for k in met):
         return _corner_of_box([facets[k] for k in met], slots, alpha)
@@ -369,11 +380,10 @@ def _corner_of_box(met: Sequence[Moving], slots: Sequence[int], alpha: Fraction 
 def _corner_solved(
     facets: Sequence[Moving], met: Sequence[int], slots: Sequence[int], alpha: Fraction | None
 ) -> Corner | None:
-    """Return a corner at which the facets `met` are equalities, found by two linear programs; None if there is none.
+    """Return an input behind all `facets`, and on the boundary of those with the indices `met`, or None.
 
-    The corner is behind all `facets`, of which `met` has the indices. One program is for the corner at distance 0,
-    the other for its slope in alpha. If `alpha` is given, only the corner at this alpha is wanted, and the slope is
-    0. `slots` are the inputs.
+    It is found by linear programs: one for the input at alpha = 0, another for its slope in alpha. For a number
+    `alpha`, only the input at this alpha is found, and the slope is 0. `slots` are the inputs.
     """
     tight = set(met)
     starts: list[Halfspace] = []
@@ -391,9 +401,10 @@ def _corner_solved(
 
 
 def least(facets: Sequence[Moving], form: Moving, slots: Sequence[int], alpha: Fraction) -> dict[int, Fraction] | None:
-    """Return an input behind all `facets` at `alpha` at which `form` is least, or None if no input is behind them.
+    """Return an input behind all `facets` at `alpha` at which the form of `form` is least.
 
-    `slots` are the inputs. If the form is not bounded below behind the facets, the result is any input behind them.
+    `slots` are the inputs. The result is None if no input is behind the facets. If the form is not bounded below behind
+    them, it is any input behind them.
     """
     match minimum(form.at_alpha(_ZERO), [facet.at_alpha(alpha) for facet in facets], slots):
         case Infeasible():
@@ -404,9 +415,10 @@ def least(facets: Sequence[Moving], form: Moving, slots: Sequence[int], alpha: F
 
 @frozen
 class Ceiling:
-    """A proof that every input behind some half-spaces has at most the distance `alpha`.
+    """A proof that no input is behind certain facets for any alpha greater than `alpha`.
 
-    The sum of the `weights` times the forms of the half-spaces is a constant (Farkas).
+    `weights` has pairs (k, weight) for facets k. The sum of weight·form over these facets is a constant, which bounds
+    alpha times the sum of weight·step (Farkas).
     """
 
     alpha: Fraction
@@ -414,10 +426,10 @@ class Ceiling:
 
 
 def greatest_alpha(facets: Sequence[Moving]) -> Ceiling | None:
-    """Return an upper bound, proved by weights on `facets`, of the alpha at which some input is behind all of them.
+    """Return the greatest alpha for which some input is behind all `facets`, with its proof by weights on the facets.
 
-    The bound is attained. The result is None if alpha is not bounded, or no input is behind the facets at any alpha.
-    A negative alpha proves that no input is behind the facets at any alpha >= 0.
+    The result is None if alpha is not bounded, or if no input is behind the facets at any alpha. A negative alpha
+    proves that no input is behind the facets at any alpha >= 0.
     """
     kept, _ = _always_summands(tuple(facets))
     result = minimum(Halfspace(((ALPHA, -_ONE),), _ZERO), [facets[k].halfspace for k in kept])

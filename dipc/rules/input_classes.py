@@ -49,10 +49,9 @@ _ZERO = Fraction(0)
 
 @frozen
 class Section:
-    """A group of a region's guards, with the alternatives `instead` for which det gives the region's answer as well.
+    """A group of a region's `guards`, with conjunctions `instead` that give the same answer in its place.
 
-    Det gives the answer of the region exactly where, in every section, either the guards or one of the alternatives
-    hold. The alternatives of one section do not depend on those of another.
+    Det gives the answer of the region exactly where, in every section, the guards hold or one of the conjunctions does.
     """
 
     guards: tuple[Constraint, ...]
@@ -63,20 +62,22 @@ class Section:
 class InputClass:
     """The inputs of one region, for fixed values of the finite inputs, and what decides how far other answers are.
 
-    `others` are the other regions in which det may give the same answer, `rivals` the regions in which it gives another
-    one. Answers are compared by the outputs that count for dd(u); `decisive` is the region with only these outputs. The
-    flags mean:
-
+    - `finite` has the values of the finite inputs, by slot, and `region` the set of the other inputs.
+    - `decisive` is the region with only those outputs in its answer that count for dd(u). Answers are compared by them.
+    - `others` are the other regions in which det may give the same answer, `rivals` the regions in which it gives
+      another one.
     - `alone`: det gives no other answer at all, so that dd is infinite.
     - `rivals_arbitrarily_near`: arbitrarily near to every input of the class, there are inputs with another answer.
     - `rivals_at_one`: at the distance 1 from every input of the class, there is an input with another answer.
-    - `integral`: all distances from other answers are integers. `whole` are the slots of the int inputs.
+    - `whole` are the slots of the int inputs.
+    - `integral`: all distances from other answers are integers.
     - `incomplete`: there may be more exits with the answer than the known ones.
+    - `outside` are convex sets that together contain all inputs where `requires` does not hold, for these finite
+      inputs.
 
-    `outside` are convex sets whose union is the set where `requires` does not hold, for these finite inputs.
-
-    A class can represent `count` regions that differ by an exchange of inputs. It then has `sections` in place of
-    `others` and `rivals`, which are not enumerated: the guards of its region, each with its alternatives.
+    A class can stand for `count` regions that an exchange of inputs maps into each other. It then has no `others` and
+    `rivals`, which would be too many. Instead, `sections` has the guards of its region in groups, each with the
+    conjunctions that could replace the group.
     """
 
     finite: Mapping[int, Value]
@@ -96,10 +97,10 @@ class InputClass:
 
     @property
     def moving(self) -> bool:
-        """Whether, arbitrarily near to each input of the region, det gives another answer in the region itself.
+        """Whether there are inputs with other answers in the region itself, arbitrarily near to each of its inputs.
 
-        The answer moves if the region has inner points and an output is a form that grows along a real input: some
-        small step changes the form and stays in the region.
+        True if the region has inner points, and an output of det is a form with a real input. Some small step then
+        changes the form and stays in the region.
         """
         if not _grows(self.decisive, self.whole):
             return False
@@ -109,17 +110,17 @@ class InputClass:
 
 
 def finite_cases(ideal: Ideal, among: Sequence[int] | None = None) -> list[dict[int, Value]]:
-    """Return all combinations of values of the finite inputs of `ideal`, or of the slots `among`, by slot.
+    """Return all combinations of values of the finite inputs of `ideal`, each as a mapping from slots to values.
 
-    Raises LimitReached if there are too many.
+    If `among` is given, only the inputs with these slots are combined. Raises LimitReached if there are too many.
     """
     return combinations_of(ideal.program, ideal.finite_inputs if among is None else among)
 
 
 def combinations_of(program: Program, inputs: Sequence[int]) -> list[dict[int, Value]]:
-    """Return all combinations of values of the finite inputs of `program` with the slots `inputs`, by slot.
+    """Return all combinations of values of the `inputs` of `program`, which are slots of finite inputs.
 
-    Raises LimitReached if there are too many.
+    Each is a mapping from slots to values. Raises LimitReached if there are too many.
     """
     slots = [program.core.slots[slot] for slot in inputs]
     domains = [finite_values(slot) for slot in slots]
@@ -130,17 +131,15 @@ def combinations_of(program: Program, inputs: Sequence[int]) -> list[dict[int, V
 
 
 def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
-    """Yield the classes in the order of the paths of `ideal`; together they contain all inputs.
+    """Yield classes that together contain all inputs, one for each region of `ideal` and each choice of finite inputs.
 
-    Without `apart` the distance of other answers does not matter, and no other region is examined: each class is
-    built as if det gave its answer nowhere else. A class has `rivals_arbitrarily_near` if an output is a form that
-    grows along some real input and no other region can have the same answer, since every step in that direction leads
-    to another value. It has `rivals_at_one` if the output grows along some int input, since each step of 1 leads to
-    another value.
+    If `apart` is False, the distance from other answers does not matter: the classes have no `others` and `rivals`.
 
-    Where `requires` bounds the inputs, such a step may lead to no input. A class then has `rivals_arbitrarily_near`
-    only if its answer is `moving`, and `rivals_at_one` only if the step in one direction or the other stays in its
-    region.
+    A class has `rivals_arbitrarily_near` if no other region can have its answer, and an output of det is a form with a
+    real input: each step along this input leads to another value. Likewise it has `rivals_at_one` if an output is a
+    form with a real or int input. Where `requires` bounds the inputs, such a step may lead to no input. A class then
+    has `rivals_arbitrarily_near` only if its answer is `moving`, and `rivals_at_one` only if a step of 1, up or down,
+    stays in its region.
 
     Raises DiagnosticError for programs whose inputs are all finite, and LimitReached if these have too many
     combinations. Raises Undecided if it is not known whether an input has a neighbor with another answer.
@@ -200,7 +199,10 @@ def classes(ideal: Ideal, *, apart: bool = True) -> Iterator[InputClass]:
 
 
 class _OtherRegions(Sequence[Region]):
-    """The `regions` without those at the increasing indices `left_out`, listed when they are first used."""
+    """A sequence of all `regions` except those with the indices `left_out`, which increase.
+
+    Nothing is copied before the sequence is used.
+    """
 
     def __init__(self, regions: Sequence[Region], left_out: Sequence[int]) -> None:
         self._regions = regions
@@ -224,16 +226,19 @@ class _OtherRegions(Sequence[Region]):
 
 
 def _steps_inside(region: Region, whole: frozenset[int]) -> bool:
-    """Return True if some int input changes an output, and a step of 1 along it stays in `region` from every point.
+    """Return True if a step of 1 along some int input changes the answer, and stays in `region` from every point of it.
 
-    `whole` are the int inputs. The step may be up at some points and down at others.
+    `whole` are the slots of the int inputs. The step may be up at some points and down at others.
     """
     moved = {slot for value in region.answer if isinstance(value, Affine) for slot, _ in value.inputs if slot in whole}
     return any(_stays_beside(region, slot) for slot in moved)
 
 
 def _stays_beside(region: Region, slot: int) -> bool:
-    """Return True if, at each point of `region`, adding 1 to the input `slot` or subtracting 1 stays in the region."""
+    """Return True if each point of `region` has a neighbor in the region along the input `slot`.
+
+    A neighbor is the point with this input greater or less by 1.
+    """
     steps = [
         [guard for item in region.guards if (guard := _stepped(item, slot, step)).form != item.form] for step in (1, -1)
     ]
@@ -254,10 +259,11 @@ def _mentioned(regions: Iterable[Region]) -> frozenset[int]:
 def same_answers(
     near: NearAnswers, classes: InputClass, answers: Sequence[Sequence[Answer]]
 ) -> list[tuple[tuple[Constraint, ...], InputClass]]:
-    """Return the parts of the class `classes` on which it is fixed which answers count as the same, with their guards.
+    """Cut the class `classes` into parts on each of which it is fixed which answers count as the same as its own.
 
-    `answers` are all answers that det gives; by the `metric` block that `near` reads, different ones may count as the
-    same. Raises Undecided, and DiagnosticError for an expression without a value.
+    Return the guards of each part, with the class as it is there: its `others`, its `rivals`, and its flags. `answers`
+    are all answers that det gives. The `metric` block that `near` reads says which of them count as the same. Raises
+    Undecided, and DiagnosticError for an expression without a value.
     """
     cases: list[tuple[tuple[Constraint, ...], dict[tuple[Answer, ...], bool]]] = [((), {})]
     most = near.ideal.program.limits.pieces
@@ -300,9 +306,9 @@ def _grows(region: Region, but: frozenset[int]) -> bool:
 
 
 def _number_of(region: Region, known: dict[object, int]) -> int | None:
-    """Return an index for the answer of `region`, equal for equal constant answers; None if an output is a form.
+    """Return a number that identifies the answer of `region`, or None if some output of it depends on the inputs.
 
-    `known` has the index of each answer seen so far; a new answer is added.
+    Equal answers have equal numbers. `known` has the numbers of answers seen so far; a new answer is added.
     """
     if any(isinstance(value, Affine) for value in region.answer):
         return None
@@ -310,7 +316,7 @@ def _number_of(region: Region, known: dict[object, int]) -> int | None:
 
 
 def _may_agree(left: Region, right: Region) -> bool:
-    """Return False only if no answer at an input of `left` equals an answer at an input of `right`."""
+    """Return False only if no answer of det in the region `left` is also its answer somewhere in the region `right`."""
     pairs = list(zip(left.answer, right.answer, strict=True))
     if any(not isinstance(a, Affine) and not isinstance(b, Affine) and not same_value(a, b) for a, b in pairs):
         return False
@@ -359,25 +365,28 @@ _MOST_CASES = 2_000
 
 @frozen
 class NearAnswers:
-    """The answers within gamma of det's, for one program with finite outputs and its `ideal` block."""
+    """The conditions on inputs under which two answers count as near or as the same, by a `metric` block.
+
+    `ideal` has the program with this block, whose outputs are finite, and `gamma` is the tolerance.
+    """
 
     ideal: Ideal
     gamma: Fraction
 
     def differ(self, finite: Mapping[int, Value], answer: Sequence[Answer], other: Sequence[Answer]) -> Formula:
-        """Return the condition on the real and int inputs under which dd(u) counts `other` as different from `answer`.
+        """Return the condition on the real and int inputs under which `other` and `answer` count as different in dd(u).
 
-        The `finite` inputs have these values by slot. Raises DiagnosticError for an expression without a value.
+        `finite` has the values of the finite inputs, by slot. Raises DiagnosticError for an expression without a value.
         """
         return self.ideal.metric.differ(self._here(finite), answer, other)
 
     def cases(
         self, finite: Mapping[int, Value], region: Region, output: Sequence[object], *, near: bool
     ) -> tuple[tuple[Constraint, ...], ...]:
-        """Return disjoint conjunctions that together hold exactly where `output` is near the answer of `region`.
+        """Return disjoint conjunctions of constraints; one holds exactly where `output` is near the answer of `region`.
 
-        Without `near` they describe the inputs where the output is not near. The `finite` inputs have these values by
-        slot. Raises Undecided and DiagnosticError.
+        If `near` is False, one holds exactly where the output is not near. `finite` has the values of the finite
+        inputs, by slot. Raises Undecided and DiagnosticError.
         """
         # An output that was never assigned is not near any answer.
         wanted = all(value is not None for value in output) and self._nearness(finite, region, output)
@@ -398,8 +407,8 @@ class NearAnswers:
     def _gap_condition(self, gap: Gap, here: Mapping[int, Answer], output: Sequence[Value], region: Region) -> Formula:
         """Return the condition on inputs under which `output` is within gamma of the answer of `region`.
 
-        `gap` is the distance of answers. `here` gives the inputs as values and forms by slot. Raises Undecided if the
-        distance is not piecewise affine in the inputs, or may be negative.
+        `gap` is the distance of answers that the `metric` block defines. `here` has the inputs by slot, as values and
+        forms. Raises Undecided if the distance is not piecewise affine in the inputs, or may be negative.
         """
         program = self.ideal.program.core
         positions = output_positions(program)
@@ -429,7 +438,11 @@ class NearAnswers:
 
 
 def require_product(core: CoreProgram) -> None:
-    """Raise DiagnosticError unless `core` compares answers by equality and the product distance alone."""
+    """Raise DiagnosticError if the `metric` block of `core` defines which answers are near or the same.
+
+    Without such a definition, finite outputs are near if they are equal, and real and int ones if they are within
+    gamma.
+    """
     if not core.has_product_distance:
         same = core.metric is not None and core.metric.same is not None
         what = "answers that count as the same (`same`)" if same else "a distance of answers other than `product`"
@@ -438,7 +451,7 @@ def require_product(core: CoreProgram) -> None:
 
 
 def cases_of(formula: Formula) -> tuple[tuple[Constraint, ...], ...]:
-    """Return conjunctions of which exactly one holds where `formula` does, and none elsewhere.
+    """Return conjunctions of constraints: where `formula` holds, exactly one of them does; elsewhere none does.
 
     Raises LimitReached if there are too many.
     """
@@ -454,5 +467,5 @@ def _values(answer: Sequence[object]) -> tuple[Value, ...]:
 
 
 def metric_excerpt(core: CoreProgram) -> Excerpt | None:
-    """Return the place of the `metric` block of `core`, or None without a block."""
+    """Return the text of the `metric` block of `core` as an excerpt for a message, or None without a block."""
     return None if core.metric is None else core.source.excerpt(core.metric.span)

@@ -65,9 +65,9 @@ _MOST_NOISES = 4
 
 @frozen
 class _Ratio:
-    """A function of eps and an integer k: `numerator` over a product of positive functions of eps.
+    """A function of eps and an integer k: `numerator` divided by positive functions of eps.
 
-    `below` has these functions with their powers.
+    `below` counts how often each function divides.
     """
 
     numerator: Parametric
@@ -97,9 +97,9 @@ _Bounding = Callable[[Instance], Bounds | None]
 
 @frozen
 class FarAway:
-    """The claim about an instance with int inputs, at all integer distances from some distance on.
+    """The claim about an instance with int inputs, at all integer distances d, d + 1, … from some distance d on.
 
-    `only_at` is the single eps that the program is for, if there is one.
+    `measurer` measures events. `only_at` is the single eps that the program is for, if there is one.
     """
 
     claim: ClassClaim
@@ -108,9 +108,9 @@ class FarAway:
     only_at: Fraction | None = None
 
     def start(self) -> int | None:
-        """Return a distance from which on the claim is proved for all inputs of the class, or None if none is found.
+        """Return a distance d such that the claim is proved at all integer distances >= d; None if none is found.
 
-        Two bounds of each slack are tried: the best one at the start, and the best one further away.
+        The bounds of slacks that are best at d are tried, and also those that are best far beyond d.
         """
         if self.only_at is not None:
             return None
@@ -119,10 +119,9 @@ class FarAway:
         return next((start for start in starts if start is not None), None)
 
     def _proved(self, rule: _Bounding, further: int, beta: Selected) -> int | None:
-        """Return an integer distance from which on the bounds of `rule` prove the claim with `beta`, or None.
+        """Return a distance d such that the bounds of `rule` prove the claim with `beta` at all integers >= d, or None.
 
-        The result is None if no distance is found. The bounds of slacks are the best ones at the distance `further`
-        beyond the start.
+        The bounds of slacks are the best ones at the distance d + `further`.
         """
         start = 1
         for more in _MORE:
@@ -138,9 +137,10 @@ class FarAway:
         return None
 
     def _bounds_from(self, rule: _Bounding, start: int, further: int) -> tuple[int, Sequence[_Ratio]]:
-        """Return (a distance s >= `start`, the bounds of `rule` from s on), with no bounds if the rule does not apply.
+        """Return (a distance d >= `start`, functions of eps and distance that are bounds at all integers >= d).
 
-        Raises Undecided if no s is found. The bounds of slacks are the best ones at the distance `further` beyond s.
+        The functions are the bounds of `rule`; there are none if the rule does not apply. The bounds of slacks are the
+        best ones at the distance d + `further`. Raises Undecided if no d is found.
         """
         while start <= MOST_SINGLE:
             try:
@@ -150,10 +150,10 @@ class FarAway:
         raise OutsideFragment("the probability follows one formula only at large distances")
 
     def _bounds(self, rule: _Bounding, start: int, further: int) -> Sequence[_Ratio]:
-        """Return functions of which at least one, at each distance from `start` on, is at most the probability.
+        """Return functions of eps and distance, one of which is at most the probability at each distance >= `start`.
 
-        There are none if `rule` does not apply. The bounds of slacks are the best ones at the distance `further` beyond
-        `start`.
+        They come from `rule`; there are none if it does not apply. The bounds of slacks are the best ones at the
+        distance `start` + `further`.
         """
         distances = replace(self.instance.distances, start=start, further=further)
         bounds = rule(self.instance.at_distances(distances))
@@ -214,10 +214,10 @@ class FarAway:
 
 
 def _tail(event: Event, slope: Fraction, start: int) -> _Ratio:
-    """Return the probability of c·N + base + `slope`·k >= 0 as a function of k, where `event` is c·N + base >= 0.
+    """Return the probability of c·N + base + `slope`·k >= 0 as a function of eps and k, for integers k >= `start`.
 
-    The real noise N has exponential tails. Raises Unsettled unless base + slope·k, for all k >= `start`, lies on one
-    side of 0 and does not come nearer to 0.
+    `event` is c·N + base >= 0, where the real noise N has exponential tails. Raises Unsettled unless base + slope·k is
+    on one side of 0 for all k >= start, and does not come nearer to 0 as k grows.
     """
     (half,), (noise,) = event.constraints, event.noises
     ((_, c),) = half.coefficients
@@ -231,7 +231,7 @@ def _tail(event: Event, slope: Fraction, start: int) -> _Ratio:
 
 
 def _term(c: Fraction, rate: Fraction, slope: Fraction, power: int = 0) -> Parametric:
-    """Return the function `c`·k^`power`·exp((`rate` + `slope`·k)·eps) of eps and the integer k."""
+    """Return the function `c` · k^`power` · exp((`rate` + `slope`·k)·eps) of eps and of an integer k."""
     factors = ((NUMBER, power, slope),) if power or slope else ()
     return Parametric({factors: ExpPoly.term(c, 0, rate)}, ExpPoly.ONE)
 
@@ -241,10 +241,10 @@ def _less(rate: Fraction) -> ExpPoly:
 
 
 def _unions(instance: Instance) -> Bounds | None:
-    """Return the sum over the exits of `instance` as a bound, without components of too many noises.
+    """Return a sum over the exits of `instance` as a bound, without measuring events of too many noises.
 
-    Such a component is replaced by a union bound: it fails with at most the sum of the probabilities that one of its
-    half-spaces fails. The result is None if an exit has several such components.
+    Such an event fails with at most the sum of the probabilities that one of its half-spaces fails (a union bound). The
+    result is None if an exit has several such events.
     """
     distances, shares = instance.distances, []
     for centered in instance.exits:
@@ -269,7 +269,10 @@ def _unions(instance: Instance) -> Bounds | None:
 
 
 def _missed(component: NoiseComponent, half: ShiftedHalfspace, level: Level) -> Event:
-    """Return an event at least as probable as the failure of `half` in `component`, for slacks of at least `level`."""
+    """Return an event at least as probable as the failure of `half`, if its slack is at least `level`.
+
+    `half` is one of the half-spaces of `component`.
+    """
     (alone,) = connected(component, [half])
     beyond = replace(half, coefficients=tuple([(noise, -c) for noise, c in alone.halfspaces[0].coefficients]))
     numbers = [*level, *[c for _, c in beyond.coefficients], *[noise.mean for noise in alone.noises]]
@@ -292,11 +295,13 @@ Proving = Callable[[Goal], Asking[ProofStep | None]]
 
 
 def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[ProofStep | Fraction | None]:
-    """Prove `goal`, which leaves a distance open and is about a class with int inputs, at each integer distance.
+    """Prove `goal` at each integer distance, small distances one by one and all others at once.
 
-    Return the proof at the least distance, or the first distance without a proof; None if the proof for all large
-    distances at once fails. `proving` proves a goal at one distance. From some distance on, all remaining ones are
-    proved at once. If all distances are integers, only those from `start` on count.
+    The goal leaves a distance open, and its class has int inputs. `proving` proves a goal about one distance. If all
+    distances from other answers are integers, only those from `start` on are proved.
+
+    Return the first step of the proof at the least distance, or the first distance at which `proving` failed. The
+    result is None if no proof for all large distances at once is found.
     """
     if not goal.required.distances.alpha_rate:
         return (yield from _by_rounded_gammas(goal, proving))
@@ -306,10 +311,10 @@ def at_every_integer(goal: Goal, proving: Proving, start: int = 1) -> Asking[Pro
 
 
 def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ProofStep | Fraction | None]:
-    """Prove `goal` for all gammas by rounding them to integers k, at each of which `proving` is called.
+    """Prove `goal` for every gamma by one proof for each integer k: it covers all gammas with k - 1 <= gamma < k.
 
-    For k - 1 <= gamma < k the probability is at least that at gamma = k - 1. If beta never grows with gamma, it is at
-    least that at gamma = k.
+    `proving` proves a goal about one k. For such a gamma, the probability is at least that at gamma = k - 1. If beta
+    never grows with gamma, it is at least that at gamma = k. The result is as for `at_every_integer`.
     """
     claim, distances = goal.setting.claim, goal.required.distances
     if not conditions.trend(claim.beta, "gamma", claim.names(), claim.intervals).falls:
@@ -324,10 +329,11 @@ def _by_rounded_gammas(goal: Goal, proving: Proving) -> Asking[ProofStep | Fract
 
 
 def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ProofStep | Fraction | None]:
-    """Prove `goal` for all distances by rounding them up to integers k, at each of which `proving` is called.
+    """Prove `goal` for every distance by one proof for each integer k: it covers all u with k - 1 < dd(u) <= k.
 
-    For an input u with k - 1 < dd(u) <= k, facets of ints are as far away as for dd(u) = k, and other facets as for
-    dd(u) = k - 1. If beta never grows with the distance, it is at least its value at k.
+    `proving` proves a goal about one k. For such inputs, facets of ints are as far away as for dd(u) = k, and other
+    facets as for dd(u) = k - 1. If beta never grows with the distance, it is at least its value at k. The result is as
+    for `at_every_integer`.
     """
     claim, required = goal.setting.claim, goal.required
     if required.distances.gamma_rate or not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
@@ -342,7 +348,7 @@ def _by_rounded_distances(goal: Goal, proving: Proving) -> Asking[ProofStep | Fr
 
 
 def _rounded_facets(convex: ConvexClass) -> Iterator[Moving]:
-    """Yield facets that move with an integer k >= 1, and contain all inputs of `convex` with k - 1 < dd(u) <= k."""
+    """Yield facets that contain all inputs of `convex` with k - 1 < dd(u) <= k, and move with the integer k >= 1."""
     inputs = convex.inputs
     for index, facet in enumerate(convex.facets):
         whole = all(slot in inputs.whole for slot, _ in facet.form.inputs)
@@ -355,7 +361,7 @@ def _rounded_facets(convex: ConvexClass) -> Iterator[Moving]:
 
 
 def at_distance(goal: Goal, distance: Fraction) -> Goal:
-    """Return `goal` restricted to inputs at `distance` from other answers."""
+    """Return `goal` for the single value `distance` of the distance from other answers."""
     return goal.requiring(goal.setting.claim.at_number(distance))
 
 
@@ -372,10 +378,11 @@ def _one_by_one(
     proving: Proving,
     start: int = 1,
 ) -> Asking[ProofStep | Fraction | None]:
-    """Prove `goal` with the requirement `wanted(d)` for each integer d from `start` to `greatest`, and by `far` beyond.
+    """Prove `goal` with the requirement `wanted(d)` for each integer d from `start` to `greatest`.
 
-    `proving` proves a goal at one distance. A `greatest` of None means that there is no greatest distance. The result
-    is the step at the first distance, the distance at which the proof failed, or None if `far` proves nothing.
+    `proving` proves a goal at one d. If `greatest` is large, or None for no end, the distances after a few small ones
+    are proved by `far`, all at once. Return the first step of the proof at the first d, or the d at which `proving`
+    failed, or None if `far` proves nothing.
     """
     last: int | None = None
     step: ProofStep | None = None

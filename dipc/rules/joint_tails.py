@@ -30,10 +30,10 @@ _TAIL = NoiseComponent((Noise(law_of("Lap"), _ONE, _ZERO),), (ShiftedHalfspace((
 
 
 def joint_tails(instance: Instance) -> Bounds | None:
-    """Return the bound 1 - Σ weight·Pr over the exits of `instance` to other answers, each exit's tails combined.
+    """Return the bound 1 - Σ weight·Pr over the exits to wrong answers, with the tails in each exit bounded together.
 
-    The result is None if these exits are not known, if no exit has two tails, or if a distance is open and a weight
-    depends on eps alone.
+    The exits are those of `instance` to other answers than that of its class. The result is None if these exits are not
+    known, if no exit has two tails, or if a distance is open and a weight depends on eps.
     """
     distances = instance.distances
     shares: list[Share] = []
@@ -64,7 +64,10 @@ JOINT_TAILS = Rule("the tails of all other answers together", joint_tails, of_ot
 
 
 def is_tail(component: NoiseComponent) -> bool:
-    """Return True if `component` compares one noise, which is in its tail wherever the slack is at most 0."""
+    """Return True if the probability of `component` is a tail of a single noise wherever its slack is at most 0.
+
+    The tail is an exponential function of the slack.
+    """
     if len(component.noises) != 1 or len(component.halfspaces) != 1 or not component.noises[0].law.exponential_tails:
         return False
     (half,) = component.halfspaces
@@ -81,12 +84,15 @@ def _is_far(component: NoiseComponent, instance: Instance) -> bool:
 
 
 def total_of(tails: Sequence[NoiseComponent]) -> Affine:
-    """Return Σ rate·σ over all `tails`, where σ is how far the comparison is in the noise's tail."""
+    """Return Σ rate·σ over all `tails` as a form of the inputs.
+
+    Here σ is how far beyond its mean a noise must be for the comparison of a tail to hold, and rate that of the noise.
+    """
     return combination([(-_steepness(component), component.halfspaces[0].slack) for component in tails], _ZERO)
 
 
 def front_of(tails: Sequence[NoiseComponent]) -> Closed:
-    """Return the product of the probabilities of all `tails` at slack 0, where the tail begins."""
+    """Return the product of the probabilities of all `tails` at slack 0."""
     function: Closed = ExpPoly.ONE
     for component in tails:
         function = function * measure(Event(component.noises, (Halfspace(((0, _ONE),), _ZERO),)))
@@ -98,6 +104,6 @@ def _is_whole(form: Affine) -> bool:
 
 
 def _steepness(component: NoiseComponent) -> Fraction:
-    """Return r such that the probability of `component` is proportional to e^(r·slack) for slacks <= 0."""
+    """Return the number r such that the probability of `component` is a multiple of e^(r·slack·eps) for slacks <= 0."""
     ((_, c),) = component.halfspaces[0].coefficients
     return component.noises[0].rate / abs(c)

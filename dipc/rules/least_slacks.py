@@ -17,11 +17,12 @@ from dipc.rules.rule import Bounds, ClaimedDistances, Derivation, Farkas, Instan
 
 @frozen
 class Lower(Bounds):
-    """The bound with every slack at its least value, a single function.
+    """The bound with every slack at its least value, as a single function.
 
-    With `attained` it is the probability itself at the inputs `corner`, which are behind all facets. `lost` is the
-    reason why the bound may be less than the least probability. `slacks` are the forms that it depends on. At the
-    corner, the facets with the indices `tight` are equalities.
+    - `attained`: it is the probability of the right answer itself, at the input `corner`, which is behind all facets.
+    - `lost` is the reason why it may be less than the least probability, None if it is attained.
+    - `slacks` are the slacks that it depends on, as forms of the inputs.
+    - `tight` has the indices of the facets that are equalities at the corner.
     """
 
     evidence: Farkas
@@ -40,16 +41,16 @@ Bounding = Callable[[Affine, Sequence[Moving], Fraction | None], SlackBound | No
 
 
 def least_slacks(instance: Instance) -> Lower:
-    """Return the sum over the exits of `instance` with the answer, each slack at its least, as a bound.
+    """Return the bound Σ weight·Pr over the exits of `instance` to the right answer, with each slack at its least.
 
     **Lemma.** Pr[A_1·N + s_1 >= 0, …, A_n·N + s_n >= 0] never decreases when a slack grows, as the event, a set of
-    values of N, only grows. Exits exclude each other and their weights are not negative. Therefore Σ weight·Pr at
-    lower bounds of all slacks, exit by exit, is at most the probability of the answer at every input. ∎
+    values of N, only grows. Exits exclude each other and their weights are not negative. Therefore Σ weight·Pr at lower
+    bounds of all slacks, exit by exit, is at most the probability of the answer at every input. ∎
 
-    Every slack is bounded below by weights on the facets (Farkas). If a distance is open, all slacks have to be
-    multiples of it: a bound base + distance·slope with base > 0 is lowered to distance·slope, and an exit with a
-    bound that has base < 0 is left out. Exits are also left out if their weight, or one of their integer noises,
-    depends on eps alone.
+    Every slack is bounded below by weights on the facets (Farkas). If a distance is open, the slacks in the bound have
+    to be multiples of it. A lower bound base + distance·slope with base > 0 is therefore lowered to distance·slope, and
+    an exit with base < 0 is left out. Exits are also left out if their weight, or one of their integer noises, depends
+    on eps alone.
     """
     forms = _forms(instance.exits)
     attempt = _attempt(instance, forms, SingleBounds(instance.facets).bound)
@@ -62,10 +63,10 @@ LEAST_SLACKS = Rule("each slack at its least", least_slacks)
 
 
 def _forms(exits: Sequence[CenteredExit]) -> dict[tuple[Affine, int], bool]:
-    """Return all slacks as (form, multiple of gamma); the value is True if the probability depends on the slack's size.
+    """Return all slacks of `exits` as keys (form, radius), where the slack is form + radius·gamma.
 
-    The slacks are those of `exits`. The value is False for outputs without noise, whose slacks only have to be
-    nonnegative.
+    The value is True if the probability depends on the slack. It is False for the slack of an output without noise,
+    which only has to be nonnegative.
     """
     forms: dict[tuple[Affine, int], bool] = {}
     for centered in exits:
@@ -85,7 +86,7 @@ class _Attempt:
 
     @property
     def attained(self) -> bool:
-        """Whether one input attains the bounds of all slacks, so that none of them has a better bound."""
+        """Whether all slacks have bounds, and one input attains them all, so that no slack has a better bound."""
         return self.corner is not None and all(slack is not None for slack in self.slacks.values())
 
     def lower(self, exits: Sequence[CenteredExit], facets: Sequence[Moving], distances: ClaimedDistances) -> Lower:
@@ -129,7 +130,7 @@ class _Attempt:
         return [self.slacks[half.slack, half.radius] for half in halves]
 
     def _unusable(self, centered: CenteredExit, distances: ClaimedDistances) -> str | None:
-        """Return the reason why the exit `centered` is left out of the bound, or None if it is used.
+        """Return the reason why the exit `centered` cannot be used in the bound, or None if it can.
 
         `distances` has the claim's alpha and gamma.
         """
@@ -176,9 +177,9 @@ def _attempt(
 
 
 def _is_whole(corner: Corner, slacks: Sequence[SlackBound], distances: ClaimedDistances, whole: frozenset[int]) -> bool:
-    """Return True only if alpha in `distances` is a number, and `corner` attains all `slacks`.
+    """Return True only if `corner` is an integer at each of the inputs `whole`, and attains all bounds `slacks`.
 
-    The corner must also be an integer at each of the inputs `whole`.
+    `distances` has the claim's alpha and gamma. The result is False if alpha is not a number.
     """
     if distances.alpha is None:
         return False
@@ -197,10 +198,11 @@ def slack_bound(
     radius: int = 0,
     bounding: Bounding = best_bound,
 ) -> SlackBound | None:
-    """Return the best lower bound of `form` + `radius`·gamma behind `facets`, at the claimed `distances`, or None.
+    """Return the best lower bound of `form` + `radius`·gamma that `facets` prove, or None if they prove none.
 
-    `bounding` finds the bound of the form. At one alpha, and at integer distances, the bound of a form of `whole`
-    inputs is raised to a value that it can take at integers.
+    `distances` has the claim's alpha and gamma, and `bounding` finds the bound of the form alone. If alpha is a number
+    or distances are integers, the bound of a form of the int inputs `whole` is rounded up to a value that the form can
+    take.
     """
     bound = bounding(form, facets, distances.sharpest)
     return None if bound is None else slack_of(bound, radius, distances, whole)
@@ -209,10 +211,10 @@ def slack_bound(
 def slack_of(
     bound: SlackBound, radius: int, distances: ClaimedDistances, whole: frozenset[int] = frozenset()
 ) -> SlackBound:
-    """Return the bound of form + `radius`·gamma at the claimed `distances` that `bound`, of the form alone, implies.
+    """Return the lower bound of form + `radius`·gamma that follows from `bound`, a lower bound of the form alone.
 
-    At one alpha, and at integer distances, the bound of a form of `whole` inputs is raised to a value that it can
-    take at integers.
+    `distances` has the claim's alpha and gamma. If alpha is a number or distances are integers, the bound of a form of
+    the int inputs `whole` is rounded up to a value that the form can take.
     """
     form, base = bound.form, bound.at_alpha(distances.alpha_base)
     slope = bound.slope * distances.alpha_rate
@@ -228,9 +230,10 @@ def slack_of(
 def joint_evidence(
     instance: Instance, more: Iterable[Affine] = (), derivation: Derivation = Derivation.VERTICES
 ) -> Farkas:
-    """Return the evidence of a bound that no single slack proves: bounds of all slacks, and of the forms `more`.
+    """Return evidence with bounds from below and above for all slacks of `instance`, and for the forms in `more`.
 
-    The bounds are those that the facets of `instance` prove. By its `derivation` a bound follows from these.
+    It is for a rule whose bounds follow from several slacks at once; `derivation` names the way in which they follow.
+    All bounds are proved by the facets of the instance.
     """
     facets, distances = instance.facets, instance.distances
     forms = dict.fromkeys(side for each in (*instance.forms, *more) for side in (each, -each))
@@ -239,10 +242,10 @@ def joint_evidence(
 
 
 def _raised(form: Affine, bound: Fraction, slope: Fraction) -> Fraction:
-    """Return the least value >= `bound` that `form` - `slope`·distance can take at integers.
+    """Return the least value >= `bound` that `form` - `slope`·d can take at integer inputs and integer d.
 
-    At integers, this function is the constant of the form plus a multiple of the greatest common divisor of `slope`
-    and the form's coefficients.
+    At integers, `form` - `slope`·d is the constant of the form plus a multiple of the greatest common divisor of
+    `slope` and the form's coefficients.
     """
     numbers = [slope, *[c for _, c in form.inputs]]
     below = lcm(*[c.denominator for c in numbers])

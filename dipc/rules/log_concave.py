@@ -34,10 +34,11 @@ Point = Mapping[int, Fraction]
 
 
 def corners(instance: Instance) -> Bounds | None:
-    """Return one bound for each corner of the class of `instance`: the sum over the exits, each exit at that corner.
+    """Return bounds of which the least is a lower bound: sums over the exits, each exit at some corner of the class.
 
-    The result is None if a distance is open, a noise has no log-concave density, an output has no noise, or a slack
-    has no bound.
+    Different exits can be least at different corners, so that there is one bound for each choice of a corner for each
+    exit of `instance`. The result is None if a distance is open, a noise has no log-concave density, an output has no
+    noise, a slack has no lower bound, or there are too many choices.
     """
     exits, facets, distances = instance.exits, instance.facets, instance.distances
     alpha = distances.alpha
@@ -79,7 +80,10 @@ def _share(centered: CenteredExit, point: Point, gamma: Fraction) -> Share:
 
 
 def _tightest(facets: Iterable[Moving], alpha: Fraction) -> list[Moving]:
-    """Return some of `facets` with the same intersection of half-spaces at `alpha`, one facet for each direction."""
+    """Return some of `facets` with the same intersection of half-spaces at `alpha`.
+
+    Of parallel facets, only the one that excludes most is kept.
+    """
     known: dict[tuple[tuple[int, Fraction], ...], tuple[Fraction, Moving]] = {}
     for facet in facets:
         scale = abs(facet.form.inputs[0][1]) if facet.form.inputs else Fraction(1)
@@ -91,10 +95,10 @@ def _tightest(facets: Iterable[Moving], alpha: Fraction) -> list[Moving]:
 
 
 def _ends(centered: CenteredExit, facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point]:
-    """Return points at which the only form that the slacks of the exit `centered` depend on is least and greatest.
+    """Return two inputs behind `facets` at `alpha`: if all slacks depend on one form, where it is least and greatest.
 
-    The points are behind `facets` at `alpha`, and `slots` are the inputs. An end is missing if the form has none; the
-    list is empty if the slacks depend on several forms, or on none.
+    The slacks are those of the exit `centered`, and `slots` are the inputs. If the form is not bounded on one side,
+    that input is missing. The result is empty if the slacks depend on several forms, or on none.
     """
     forms = [dict(half.slack.inputs) for component in centered.parts for half in component.halfspaces]
     span = _basis_of_span(forms)
@@ -107,9 +111,9 @@ def _ends(centered: CenteredExit, facets: Sequence[Moving], slots: Sequence[int]
 
 
 def _corners(facets: Sequence[Moving], slots: Sequence[int], alpha: Fraction) -> list[Point] | None:
-    """Return a point of each minimal face of the polyhedron behind `facets` at `alpha`; None for too many faces.
+    """Return one point of each minimal face of the polyhedron behind `facets` at `alpha`, such as its vertices.
 
-    `slots` are the inputs.
+    `slots` are the inputs. The result is None if there may be too many faces.
     """
     moving = [facet for facet in facets if facet.form.inputs]
     rank = len(_basis_of_span([dict(facet.form.inputs) for facet in moving]))

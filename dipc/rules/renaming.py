@@ -38,16 +38,18 @@ _Noise = tuple[int, int]
 
 @frozen
 class Pattern:
-    """A class of inputs and its exits without names: equal keys mean that the lemma maps one class to the other.
+    """A class of inputs and its exits, with numbers in place of the names of inputs and noises.
 
-    `inputs` has the input slots of each group, in the order of their names, by the pattern of the group.
+    `key` is equal for two classes only if the lemma (see the top of this file) maps one to the other. `inputs` says
+    how: it maps the key of a group of constraints to the inputs of each group with this key, as slots in the order of
+    their numbers.
     """
 
     key: object
     inputs: Mapping[object, Sequence[Sequence[int]]]
 
     def corner_of(self, other: Pattern, corner: Corner) -> Corner:
-        """Return the corner of this class that the lemma maps the `corner` of the `other` class to."""
+        """Return the input of this class to which the lemma maps `corner`, an input of the class of `other`."""
         names = {
             theirs: own
             for key, groups in self.inputs.items()
@@ -58,10 +60,10 @@ class Pattern:
 
 
 class PatternFinder:
-    """A source of the patterns of classes; `whole` are the slots of int inputs.
+    """A source of the patterns of classes, with `whole` as the slots of int inputs.
 
-    Many exits begin with equal comparisons, so that a group of constraints is written without names once and then
-    looked up.
+    Many exits begin with equal comparisons. The key of a group of constraints is therefore computed once and looked up
+    afterwards.
     """
 
     def __init__(self, whole: frozenset[int]) -> None:
@@ -70,7 +72,7 @@ class PatternFinder:
         self._known: dict[tuple[int, ...], tuple[object, object, Sequence[int]]] = {}
 
     def pattern(self, region: Region, states: Sequence[ExitState]) -> Pattern:
-        """Return the pattern of `region`, where `states` are all exits to its answer."""
+        """Return the pattern of `region`, where `states` are the final states of all runs to its answer."""
         noises = {(number, noise.id): noise for number, state in enumerate(states) for noise in state.noises}
         items = [(_GUARD, guard) for guard in region.guards]
         for number, state in enumerate(states):
@@ -84,9 +86,10 @@ class PatternFinder:
         return Pattern((len(states), frozenset([(key, len(alike)) for key, alike in inputs.items()])), inputs)
 
     def _without_names(self, items: _Items, noises: Mapping[_Noise, NoiseVar]) -> tuple[object, Sequence[int]]:
-        """Return the constraints `items` with noises and inputs numbered in order, and the inputs in this order.
+        """Return the key of a group of constraints, and its inputs as slots in the order of their first occurrence.
 
-        `noises` has the noise of each number that occurs in the constraints.
+        `items` are the constraints, each with the number of its exit. `noises` has the noises that they mention. Groups
+        that differ only in the names of noises and inputs have equal keys.
         """
         drawn: dict[_Noise, int] = {}
         for part, item in items:
@@ -120,10 +123,10 @@ class _Key:
 def _written(
     items: _Items, drawn: Mapping[_Noise, int], noises: Iterable[NoiseVar], whole: frozenset[int]
 ) -> tuple[object, Sequence[int]]:
-    """Return `items` without names, and the inputs in the order of their new numbers.
+    """Return the constraints `items` with numbers in place of names, and the slots of their inputs.
 
-    Noises have the numbers `drawn`, inputs new ones in the order of occurrence. `noises` are the noises in the order
-    of their numbers, and `whole` the int inputs.
+    The slots are in the order of the numbers, which inputs get when they first occur. `drawn` has the numbers of
+    noises, `noises` the noises in the order of their numbers, and `whole` the slots of int inputs.
     """
     slots: dict[int, int] = {}
     written: list[object] = []
@@ -135,7 +138,11 @@ def _written(
 
 
 def _independent(items: _Items, noises: Mapping[_Noise, NoiseVar]) -> list[_Items]:
-    """Return `items` in groups that share no noise and no input, also not through the means of the `noises`."""
+    """Return `items` in groups that share no noise and no input; an item is a constraint with the number of its exit.
+
+    A constraint has the inputs in its form, and those on which the means of its noises depend. `noises` has these
+    means.
+    """
     groups: dict[int, tuple[_Items, list[int]]] = {}
     for part, item in items:
         variables = [2 * noise for noise, _ in item.form.noises]
@@ -165,18 +172,21 @@ def _independent(items: _Items, noises: Mapping[_Noise, NoiseVar]) -> list[_Item
 
 
 def _form(form: Affine, slots: dict[int, int]) -> object:
-    """Return the part of `form` without noise, with the numbers `slots` for inputs; new inputs get new numbers."""
+    """Return the part of `form` about inputs, with the numbers `slots` in place of inputs.
+
+    An input that has no number yet gets the next one.
+    """
     terms = [(slots.setdefault(slot, len(slots)), _number(coefficient)) for slot, coefficient in form.inputs]
     return tuple(terms), _number(form.constant)
 
 
 def _number(value: Fraction) -> int | Fraction:
-    """Return `value`, as an int if it is one, which is hashed sooner."""
+    """Return `value`, as an int if it is an integer: an int is hashed sooner."""
     return value.numerator if value.denominator == 1 else value
 
 
 def _with_new_names(values: Mapping[int, Fraction], names: Mapping[int, int]) -> dict[int, Fraction]:
-    """Return `values` with inputs renamed by `names`; an input without a new name is 0 in both classes."""
+    """Return the input `values` with each slot renamed by `names`; slots without a new name become 0."""
     moved = dict.fromkeys(values, Fraction(0))
     moved.update((names[slot], value) for slot, value in values.items() if slot in names)
     return moved

@@ -40,17 +40,19 @@ class Variable(StrEnum):
 
     @property
     def product(self) -> Variable | None:
-        """The variable itself if it is a product with eps, None if it is eps."""
+        """The variable itself if it is a distance times eps, None if it is eps."""
         return None if self is Variable.EPS else self
 
 
 class Sharpness(Enum):
     """The relation of a bound to the probabilities that the claim is about.
 
-    A `BOUND` is only known to be at most each of these probabilities. A `PROBABILITY` is one of them, or inputs of the
-    class come arbitrarily close to it. A `FAR_LIMIT` is their limit at inputs with growing distances and falling eps
-    (see `far_away.py`). Whatever refutes an obligation about one of the last two refutes the claim; but no single input
-    needs a beta as large as a far limit does.
+    - `BOUND`: it is at most each of these probabilities; nothing else is known.
+    - `PROBABILITY`: it is one of them, or inputs of the class come arbitrarily close to it.
+    - `FAR_LIMIT`: it is their limit at inputs with growing distances and falling eps (see `far_away.py`).
+
+    If an obligation about a `PROBABILITY` or a `FAR_LIMIT` fails, the claim fails. A `FAR_LIMIT` is attained at no
+    input.
     """
 
     BOUND = "bound"
@@ -64,9 +66,9 @@ class BoundEvidence:
 
 @frozen
 class ProofStep:
-    """A step of a proof: an obligation with its variable, the evidence for its bound, and how sharp the bound is.
+    """A step of a proof: an `obligation` with its `variable`, the `evidence` for its bound, and how sharp the bound is.
 
-    `evidence` is None if the probability was measured as it is, or if the obligation states a stronger claim.
+    `evidence` is None if the bound is the measured probability itself, or if the obligation states a stronger claim.
     """
 
     obligation: Obligation
@@ -76,16 +78,16 @@ class ProofStep:
 
     @property
     def exact(self) -> bool:
-        """Whether the refutation of the obligation refutes the claim."""
+        """Whether the claim is refuted if the obligation is."""
         return self.sharpness is not Sharpness.BOUND
 
 
 @frozen
 class ClaimedDistances:
-    """The alpha and gamma of a claim as functions of an open distance: base + rate·distance.
+    """The alpha and gamma of a claim as functions of a distance d that is left open: base + rate·d.
 
-    If both rates are 0, no distance is open and both are numbers. If `start` is given, the distance is any integer >=
-    `start`, and the bounds of slacks are the best ones at the distance `start` + `further`.
+    If both rates are 0, no distance is open, and alpha and gamma are numbers. If `start` is given, d is any integer >=
+    `start`. The bounds of slacks are then chosen to be greatest at d = `start` + `further`.
     """
 
     alpha_base: Fraction
@@ -97,12 +99,12 @@ class ClaimedDistances:
 
     @staticmethod
     def fixed(alpha: Fraction, gamma: Fraction) -> ClaimedDistances:
-        """Return the numbers `alpha` and `gamma`, without an open distance."""
+        """Return the distances of a claim with the numbers `alpha` and `gamma`."""
         return ClaimedDistances(alpha, Fraction(0), gamma, Fraction(0))
 
     @property
     def is_open(self) -> bool:
-        """True if the claim is about every distance >= 0, so that bounds have to be functions of distance·eps."""
+        """True if the claim is about every real distance >= 0, so that bounds have to be functions of distance·eps."""
         return self.start is None and bool(self.alpha_rate or self.gamma_rate)
 
     @property
@@ -112,21 +114,21 @@ class ClaimedDistances:
 
     @property
     def sharpest(self) -> Fraction | None:
-        """The alpha at which the bounds of slacks should be greatest; None if they are for every alpha."""
+        """The alpha at which bounds of slacks are chosen to be greatest; None if they have to hold at every alpha."""
         if self.start is None:
             return self.alpha
         return self.alpha_base + self.alpha_rate * (self.start + self.further)
 
     def is_nonnegative(self, slack: SlackBound) -> bool:
-        """Return True if the bound `slack` is at least 0 at each of the claimed distances."""
+        """Return True if the lower bound `slack` of a slack is at least 0 at each of the claimed distances."""
         return slack.slope >= 0 and slack.base + (self.start or 0) * slack.slope >= 0
 
     def level(self, slack: SlackBound) -> centered_exits.Level:
-        """Return the level (base, slope) to which the bound `slack` sets a slack in an event.
+        """Return the pair (base, slope) that stands for a slack at its bound `slack` in an event.
 
-        - Without an open distance, the level is (the bound as a number, 0).
-        - For an open distance, it is (the bound's multiple of the distance, 0).
-        - For integer distances from `start` on, it is the bound's own base and slope.
+        - Without an open distance, it is (the bound as a number, 0).
+        - For an open distance d, it is (the factor of d in the bound, 0): the event is measured at d = 1.
+        - For integer distances from `start` on, it is the base and the slope of the bound.
         """
         if self.start is not None:
             return slack.base, slack.slope
@@ -134,15 +136,15 @@ class ClaimedDistances:
 
 
 class Derivation(StrEnum):
-    """The derivation of a bound from bounds of slacks, by its name in a certificate.
+    """The way in which a bound of the probability follows from bounds of slacks, by its name in certificates.
 
     - `WAYS`: Σ weight·Π Pr[event] over the exits to the answer, with each slack at its lower bound. An event only grows
       with its slacks.
     - `OTHERS`: 1 - Σ weight·Π Pr[event] over the exits to other answers, with each slack at its upper bound. A
       constraint whose slack has no upper bound is left out of its event, which makes the event only more probable.
-    - `VERTICES`: several bounds, one of which is at most the probability at each input, at the vertices of a box of
-      probabilities of single comparisons (`dipc/rules/vertices.py`).
-    - `TAILS`: joint tails of exits to other answers (`dipc/rules/joint_tails.py`).
+    - `VERTICES`: several bounds, at the vertices of a box of probabilities of single comparisons. At each input, one of
+      them is at most the probability (`dipc/rules/vertices.py`).
+    - `TAILS`: tails of exits to other answers, bounded together (`dipc/rules/joint_tails.py`).
     """
 
     WAYS = "ways"
@@ -153,10 +155,11 @@ class Derivation(StrEnum):
 
 @frozen
 class Farkas(BoundEvidence):
-    """The evidence for a bound that follows, by its `derivation`, from bounds of slacks proved by Farkas weights.
+    """The evidence for a bound that follows from bounds of slacks, which Farkas weights on half-spaces prove.
 
-    All inputs that the claim is about satisfy the `halfspaces`, by which the `slacks` are bounded at the `distances`.
-    For `OTHERS` these are bounds of negated slacks, for `VERTICES` and `TAILS` of each slack, its negative, and sums.
+    All inputs that the claim is about satisfy the `halfspaces`, at the alpha and gamma of `distances`. `slacks` are the
+    bounds: of slacks for `WAYS`, of negated slacks for `OTHERS`, and of slacks, negated slacks and sums for `VERTICES`
+    and `TAILS`. `derivation` says how the bound follows from them.
     """
 
     derivation: Derivation
@@ -167,10 +170,10 @@ class Farkas(BoundEvidence):
 
 @frozen
 class BetaSummand(BoundEvidence):
-    """The evidence for a bound that is compared with another beta, whose claim implies the given claim.
+    """The evidence for an obligation with another beta than the claim's, such that the claim follows from it.
 
-    The other beta is a smaller function, or a summand of beta for one part of what the answer needs. `least` is a
-    function of eps that is at most beta, or None if none is known.
+    The other beta is a smaller function, or the summand of beta for one part of what the answer needs. `least` is a
+    function of eps that is at most the claim's beta, or None if none is known.
     """
 
     least: BetaForm | None
@@ -181,12 +184,14 @@ class BetaSummand(BoundEvidence):
 
 @frozen
 class ProvedClass:
-    """A proved class: obligations that hold for all of its inputs.
+    """The proof for a class of inputs: the obligation of `step` and the `other_obligations` hold.
 
-    `dd` is the distance of all inputs of the class, a rational or `inf`, if it is known. `ceiling` proves that the
-    obligation covers all values of alpha·eps. `other_obligations` also hold, if several bounds are needed. `unverified`
-    names the part of the proof that the checker cannot verify. If the class was proved for each integer distance,
-    `step` is about the distance 1, and `counted` has the bounds of slacks at greater ones.
+    - `dd` is the text of dd(u), a rational or `inf`, if all inputs of the class have the same, else None.
+    - `ceiling` proves an upper bound of alpha, so that the obligations cover all values of alpha·eps; None if alpha is
+      unbounded, or not open.
+    - `unverified` names the part of the proof that the checker cannot verify, or is None.
+    - `counted` is about a class that was proved separately for each integer distance. `step` is then about the distance
+      1, and `counted` has the bounds of slacks at greater distances.
     """
 
     step: ProofStep
@@ -199,7 +204,10 @@ class ProvedClass:
 
 @frozen
 class Unverified:
-    """The evidence for a class that was proved in a way that the checker does not follow; `reason` says in which."""
+    """A mark in place of evidence, for a class whose proof the checker does not follow.
+
+    `reason` says why.
+    """
 
     reason: str
 
@@ -210,13 +218,16 @@ def _no_exits() -> None:
 
 @dataclass(frozen=True)
 class Instance:
-    """The input of a rule: all inputs that satisfy the `guards` and lie behind the `facets`, at the `distances`.
+    """The input of a rule: the inputs that satisfy the `guards` and lie behind the `facets`, and the exits.
 
-    `exits` are all exits with the answer of the class; `find_others()` computes the exits to other answers, when a
-    rule first reads them. `slots` are the inputs that are not finite, of which `whole` are ints. `slack_forms()`
-    gives the slacks of the instance that this one was made from, and is None for an original one. `find_near(gamma)`
-    returns an event of noises in which the output is near det at every exit, for every gamma from the given one on,
-    or None if none is known.
+    - `exits` are all exits to the right answer. `find_others()` returns the exits to other answers, or None if they are
+      not known.
+    - `distances` has the claim's alpha and gamma.
+    - `slots` are the inputs that are not of finite type, of which `whole` are ints.
+    - `slack_forms()` returns the slacks of the original instance, if this one was made by uniting or weighting exits;
+      else it is None.
+    - `find_near(gamma)` returns an event of noises in which the output is near det's, whichever exit is taken and for
+      every tolerance from `gamma` on. It returns None if no event is known.
 
     Invariant: for each input u of the instance, the probability of the answer is the sum of weight·Pr[event] over the
     exits whose guards hold at u.
@@ -234,22 +245,20 @@ class Instance:
 
     @cached_property
     def other_exits(self) -> Sequence[centered_exits.CenteredExit] | None:
-        """All exits to other answers than that of the class.
+        """All exits to other answers than that of the class, or None if they are not known.
 
-        None if not all outputs are finite or there are too many exits.
-
-        Raises Undecided.
+        They are not known if an output is not of finite type, or if they are too many. Raises Undecided.
         """
         return self.find_others()
 
     @cached_property
     def possible_other_exits(self) -> Sequence[centered_exits.CenteredExit]:
-        """The exits to other answers that inputs of the instance can take; none if `other_exits` is None."""
+        """All elements of `other_exits` that some input of the instance may take; none if `other_exits` is None."""
         return [each for each in self.other_exits or () if not contradict([*self.guards, *each.guards])]
 
     @cached_property
     def forms(self) -> Sequence[Affine]:
-        """The slacks of all events, of this answer and of others, as they were before any exits were united."""
+        """The slacks of all events of all exits, to this answer and to others, before any exits were united."""
         return list(dict.fromkeys(self._slacks())) if self.slack_forms is None else self.slack_forms()
 
     def _slacks(self) -> Iterator[Affine]:
@@ -260,9 +269,10 @@ class Instance:
                         yield half.slack
 
     def united(self, intervals: tuple[Interval, ...], limits: Limits) -> Instance:
-        """Return the instance after uniting all exits that differ in a single comparison.
+        """Return the instance after exits that differ in a single comparison are united.
 
-        The probabilities are the same for all eps in `intervals`; signs of weights are decided within `limits`.
+        No probability changes. The new weights are not negative on `intervals` of eps; their signs are decided within
+        `limits`.
         """
 
         def other_instance_exits() -> Sequence[centered_exits.CenteredExit] | None:
@@ -276,7 +286,7 @@ class Instance:
         return replace(self, exits=exits, find_others=other_instance_exits, slack_forms=lambda: self.forms)
 
     def weighted(self, values: Mapping[Closed, Fraction]) -> Instance:
-        """Return the instance with the weights of choices replaced by the numbers in `values`."""
+        """Return the instance with each weight of an exit replaced by its number in `values`."""
 
         def other_instance_exits() -> Sequence[centered_exits.CenteredExit] | None:
             return None if self.other_exits is None else centered_exits.with_weights(self.other_exits, values)
@@ -285,17 +295,17 @@ class Instance:
         return replace(self, exits=exits, find_others=other_instance_exits, slack_forms=lambda: self.forms)
 
     def at_distances(self, distances: ClaimedDistances) -> Instance:
-        """Return the instance with `distances` in place of its own."""
+        """Return the instance for the alpha and gamma in `distances`."""
         return replace(self, distances=distances, find_others=lambda: self.other_exits, slack_forms=lambda: self.forms)
 
 
 @frozen
 class Bounds:
-    """The result of a rule: at every input of the instance the probability is at least one of the `functions`.
+    """The result of a rule: at every input of the instance, the probability is at least one of the `functions`.
 
-    At another value of the variable, it may be another one of them. The functions depend on distance·eps if a
-    distance is open, and on eps otherwise. For integer distances from a start on, they depend on eps and on the
-    integer DISTANCE that their events mention. `evidence` is the proof, or None if the checker does not follow it.
+    Which one may depend on the input, and on the value of the variable. The variable is distance·eps if a distance is
+    open, and eps otherwise. For integer distances from a start on, the functions depend on eps and on the integer
+    DISTANCE that their events mention. `evidence` is the proof, or None if the checker does not follow it.
     """
 
     functions: tuple[Bound, ...]
@@ -304,7 +314,7 @@ class Bounds:
 
 @frozen
 class Rule:
-    """A proof rule: its name, and its function `bounds` from an instance to bounds.
+    """A proof rule: its `name`, and the function `bounds` from an instance to lower bounds of the probability.
 
     `bounds` returns None if the rule does not apply, and raises Undecided past a limit. `of_others` says that the rule
     reads the exits to other answers.

@@ -27,10 +27,12 @@ End = Level | bool
 
 
 def vertices(instance: Instance) -> Bounds | None:
-    """Return one bound for each vertex of the box of probabilities of single comparisons: the sum over the exits there.
+    """Return lower bounds of which one holds at each input: one for each vertex of a box of probabilities.
 
-    The result is None unless the exits of `instance` are conjunctions of independent comparisons, none twice in one
-    exit.
+    The box has one dimension for each comparison in the exits of `instance`: the range of the probability that it
+    holds. A bound is the sum over the exits at its vertex. The result is None unless all exits are conjunctions of
+    independent comparisons, none twice in one exit. It is also None if a distance is open and a weight depends on eps,
+    or if there are too many comparisons.
     """
     exits = instance.exits
     if instance.distances.is_open and any(
@@ -57,9 +59,10 @@ Path = Sequence[tuple[int, bool]]
 
 
 def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponent], Sequence[Path]]:
-    """Return all comparisons, and each of `exits` as a list of (index of a comparison, True if it holds in the exit).
+    """Return all comparisons in `exits`, and for each exit the comparisons that it requires to hold or to fail.
 
-    Both lists are empty unless each exit is a conjunction of independent comparisons, none of them twice.
+    They are given as pairs (index of the comparison, True if it holds in the exit). Both results are empty unless each
+    exit is a conjunction of independent comparisons, none of them twice.
     """
     comparisons: list[NoiseComponent] = []
     paths: list[Path] = []
@@ -73,10 +76,10 @@ def _conjunctions(exits: Sequence[CenteredExit]) -> tuple[Sequence[NoiseComponen
 
 
 def _comparison_index(component: NoiseComponent, comparisons: list[NoiseComponent]) -> tuple[int, bool] | None:
-    """Return (index of the one comparison of `component`, True), or (index of its complement, False).
+    """Return (index of the comparison in `component`, True), or (index of the complement of the comparison, False).
 
-    The index is that in `comparisons`, to which a new comparison is appended. None if the component has several
-    comparisons, or one without a complement.
+    The index is that in `comparisons`, to which a new comparison is appended. The result is None if `component` has
+    several comparisons, or one without a complement.
     """
     if len(component.halfspaces) != 1:
         return None
@@ -98,9 +101,10 @@ def _complement(component: NoiseComponent) -> NoiseComponent | None:
 
 
 def _ends(component: NoiseComponent, instance: Instance) -> list[End]:
-    """Return the least and the greatest probability of the comparison `component` over the class of `instance`.
+    """Return the ends of the range of the probability of `component`, a comparison, over the inputs of `instance`.
 
-    Each is given by the level of the slack at which the comparison has this probability, or as certain.
+    The least probability is first. An end is the slack at which the comparison has this probability, as (base, slope).
+    It is False for the probability 0, and True for 1.
     """
     (half,) = component.halfspaces
     distances = instance.distances
@@ -118,9 +122,10 @@ def _ends(component: NoiseComponent, instance: Instance) -> list[End]:
 
 
 def _events(path: Path, comparisons: Sequence[NoiseComponent], vertex: Sequence[End]) -> tuple[Event, ...] | None:
-    """Return the events of the exit `path` at a vertex, or None if the exit is impossible there.
+    """Return the events of an exit at a vertex of the box, or None if the exit is impossible there.
 
-    `vertex` has one value for each of the `comparisons`.
+    `path` lists the exit's comparisons as (index in `comparisons`, True if it holds). `vertex` has one end of the range
+    of each comparison's probability.
     """
     events: list[Event] = []
     for index, holds in path:
