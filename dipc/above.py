@@ -16,10 +16,10 @@ VERSION: str = _PACKAGE.__version__
 
 
 def service(name: str) -> Any:
-    """Return the object called `name` in the package, or else in `dipc.program.program`."""
+    """Return the attribute `name` of the package `dipc` or, if it has none, of `dipc.program.program`."""
     return getattr(_PACKAGE, name, None) or getattr(above("program"), name)
 
 
 def above(kind: str) -> Any:
-    """Import and return the module that serves objects of this `kind`."""
+    """Import and return the module that `dipc.ANSWERED_BY` lists for objects of this `kind`."""
     return import_module(_PACKAGE.ANSWERED_BY[kind])

@@ -30,9 +30,9 @@ def frozen(
 ) -> type[_T] | Callable[[type[_T]], type[_T]]:
     """Make `cls` a frozen dataclass with slots, as `dataclass(frozen=True, slots=True, eq=eq, kw_only=kw_only)` does.
 
-    Instances are equal if their classes and all compared fields are equal. A method that the class defines is kept.
-    Fields without a default come first, as for dataclasses. A subclass of such a class must be made here, too:
-    `dataclass` refuses to mix.
+    Instances are equal if their classes and all compared fields are equal. Methods that the class itself defines, such
+    as `__eq__`, are not replaced. Fields without a default come first, as for dataclasses. A subclass of
+    a class made by `frozen` must be made by `frozen`, too: `dataclass` refuses the mixture.
     """
 
     def made(given: type[_T]) -> type[_T]:

@@ -188,9 +188,10 @@ def records(report: Report) -> list[dict[str, object]]:
 
 
 def data_frame(report: Report) -> Any:
-    """Return the rows of `report` as a DataFrame of pandas or polars, whichever is imported, or else installed.
+    """Return the rows of `report` as a DataFrame, of pandas or polars.
 
-    Raises ImportError if neither is.
+    The library is the one that has been imported, or else the one that is installed. Raises ImportError if neither is
+    available.
     """
     rows = records(report)
     columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else _OWN)}
@@ -205,10 +206,10 @@ def data_frame(report: Report) -> Any:
 
 
 def draw(report: Report, number: int | None, axes: Any) -> Any:
-    """Draw the row of `report` with this `number` on `axes`, and return these.
+    """Draw the row of `report` with this `number` on `axes`, or on new axes if it is None, and return the axes.
 
-    By default it is the first row that fails, else the first informative one. Raises ValueError for a row whose
-    probability is not known, ImportError without matplotlib.
+    If `number` is None, the row is the first one that fails, or else the first one whose claim is not vacuous and whose
+    probability has a closed form. Raises ValueError if there is nothing to draw, ImportError without matplotlib.
     """
     if number is not None:
         row, why = next((row for row in report.rows if row.row == number), None), f"there is no row {number}"
@@ -289,7 +290,7 @@ def _claim_fields(report: Report) -> list[tuple[str, str]]:
 
 
 def report_text(report: Report) -> str:
-    """Return the verdict of `report` in a sentence, the claim and the result, as text for Python."""
+    """Return the verdict of `report` in a sentence, its claim, and its counterexamples and undecided rows."""
     classes = [row for row in report.rows if isinstance(row, ClassResult)] if not report.inputs else []
     line = class_verdict_line(report) if classes else verdict_line(report)
     result = class_findings(classes, product_letter(report.constants)) if classes else findings(report)

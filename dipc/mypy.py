@@ -18,18 +18,18 @@ _ELEMENTS = {"Reals": "float", "Ints": "int"}
 
 
 class MechanismTypes(Plugin):
-    """The plugin, which gives lists of inputs their Python types."""
+    """The plugin that makes `dipc.Reals["m"]` a list of floats for mypy, and other lists of inputs likewise."""
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
-        """Return the hook for a type called `fullname` that mypy reads as Literal, which includes lists of inputs.
+        """Return the function that analyzes a type called `fullname` if that is `typing.Literal`, else None.
 
-        The result is None for other names.
+        Mypy reads lists of inputs, such as `dipc.Reals["m"]`, as types of this name.
         """
         return _list if fullname == "typing.Literal" else None
 
 
 def _list(context: AnalyzeTypeContext) -> Type:
-    """Return the list type for `Reals` or `Ints`, the type of `context`; for a real Literal, its own type."""
+    """Return the list type if the type in `context` is `Reals` or `Ints`; for a real Literal, return its own type."""
     api = context.api
     element = _ELEMENTS.get(context.type.name.rpartition(".")[2])
     if element is not None:

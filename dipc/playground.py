@@ -31,12 +31,14 @@ Tell = Callable[[str], object]
 
 
 def answer(asked: str, tell: Tell) -> Callable[[], str] | None:
-    """Answer `asked`, a question in JSON, in the current directory; mistakes of the user do not raise exceptions.
+    """Answer the question `asked`, a JSON object, in the current directory.
 
-    The keys of the question are a `command`, its `options`, a `program` and a `table`, which may be null; each of the
-    two is a file with its `name` and `text`, which is written.
-    `tell` receives progress and the answer. The result is a function that draws the report, as drawing curves takes
-    longer than deciding. It is None if there is no report.
+    The keys of the object are a `command`, its `options`, a `program` and a `table`. The program and the table are null
+    or an object with the `name` and the `text` of a file, which is written first. Mistakes of the user do not raise
+    exceptions.
+
+    `tell` receives progress and the answer. The result is a function that returns the answer as an HTML page; it is
+    called later, as drawing curves takes longer than deciding. The result is None if there is no answer to show.
     """
     question = json.loads(asked)
     files = [file for file in (question["program"], question["table"]) if file is not None]
@@ -78,7 +80,7 @@ _USAGE = re.compile(r"^ *= help: `dipc[^`]* --help` .*\n?", re.MULTILINE)
 
 
 def in_fields(messages: str) -> str:
-    """Return `messages` of the command line as the page shows them, with options named by their fields."""
+    """Return `messages` of the command line in terms of the page: options become the names of its input fields."""
 
     def field(match: re.Match[str]) -> str:
         option, value = match.group(1), match.group(2)
@@ -99,10 +101,10 @@ _SOME_BETA = "1/20"
 
 
 def form(command: str, text: str, definitions: Sequence[str] = (), eps: str | None = None) -> str:
-    """Return, as JSON, a value for each field that `command` needs filled for the program `text`, by option.
+    """Return a JSON object with a value for each option that `command` needs for the program `text`.
 
-    `definitions` are the texts of constants, and `eps` that of the intervals. Fields that may be left empty have no
-    value. A program with a mistake gives no values.
+    The page fills its input fields with these values; an option that may be left out has none. `definitions` are the
+    texts of constants, and `eps` is the text of the intervals. The object is empty if the program has a mistake.
     """
     try:
         program = load_source(SourceText(_NAME, text), parse_definitions(definitions), eps).core

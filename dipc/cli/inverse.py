@@ -92,9 +92,10 @@ def _outcome(members: list[Member], asked: UserQuestion, *, ranged: bool) -> Out
 
 
 def _member(asked: UserQuestion, work: Work, constants: Mapping[str, Fraction], *, ranged: bool) -> Member:
-    """Find the least factor for the program of `asked` with these `constants`, by `work`.
+    """Return the least factor for the program of the question `asked`, with these `constants`.
 
-    If `ranged`, it is one of a family of programs, and errors name the constants.
+    `work` loads the program and shows the progress. If `ranged` is true, the program is one of several that differ in
+    constants, and errors name its constants.
     """
     try:
         program = work.program(constants)
@@ -197,7 +198,8 @@ Exit codes: 0 found, 1 proved that there is none, 2 bad input, 3 undecided,
 def interval(**given: Any) -> ExitCode:
     """Find intervals around a released answer that contain the exact answer with a given probability.
 
-    The claim's alpha counts: where it is dd, `--alpha 0` asks about every input alike.
+    The intervals are about the inputs that the claim covers. If the claim's alpha is dd, `--alpha 0` makes them about
+    every input.
     """
     output, asked, work = opened(given)
     with work.progress as progress:

@@ -60,7 +60,10 @@ SECTIONS = {
 
 
 class _Commands(click.Group):
-    """The commands listed in COMMANDS, each a function with the command's name, imported when it is needed."""
+    """The commands listed in COMMANDS.
+
+    Each is a function with the command's name. Its module is imported when the command is needed.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
         return list(COMMANDS)

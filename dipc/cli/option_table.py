@@ -277,9 +277,10 @@ class SingleOption(click.Option):
 
 
 def takes(names: str) -> Callable[[_F], _F]:
-    """Give a command the arguments and options `names` of the table, in the order of its help.
+    """Return a decorator that gives a command the arguments and options `names`, in the order of its help.
 
-    `--format=text|json` states the forms of the answer, the default first.
+    Each of the `names`, separated by blanks, is a key of OPTIONS. `--format=text|json` lists the allowed values of an
+    option, the default first.
     """
 
     def decorate(command: _F) -> _F:

@@ -211,9 +211,10 @@ def member_text(constants: Constants) -> str:
 
 
 def for_all_of(definitions: tuple[str, ...], option: str | None) -> tuple[tuple[str, ...], str | None]:
-    """Return `definitions` without the constant that is left open, and that constant, if there is one.
+    """Return `definitions` without the constant that is left open, and the text that leaves it open, or None.
 
-    The constant is given by `option` or as `NAME=all`. Raises DiagnosticError for more than one open constant.
+    The constant is given by `option`, such as "m" or "m >= 3", or by a definition `NAME=all`. Raises DiagnosticError if
+    two constants are left open.
     """
     kept: list[str] = []
     result: dict[str, str] = {}
@@ -352,9 +353,9 @@ def opened(given: Mapping[str, Any], *read: Path | None) -> tuple[Output, UserQu
 
 
 def claims_tested(what: str, claims: Sequence[Any], output: Output, jobs: int | str = 1) -> list[Any]:
-    """Test `claims` in at most `jobs` processes, and return their results in order.
+    """Test the `claims` of a suite in at most `jobs` processes, and return their results in order.
 
-    `what` names the work in the progress line of `output`.
+    `what` names the work in the progress line, unless `output` is quiet; `output` also has the path of the cache.
     """
     result = []
     with ProgressBar(what, silent=output.quiet) as progress:

@@ -59,7 +59,13 @@ PAGE: ContextVar[Callable[[Outcome, Sequence[str]], None] | None] = ContextVar("
 
 @frozen(kw_only=True)
 class Output:
-    """The destinations and formats of an answer, from the options of a command."""
+    """The destinations and formats of an answer, from the options of a command.
+
+    `form` is the format of the answer, such as "json", and `target` its file, None for stdout. With `quiet` nothing is
+    said about progress and written files. `html`, `plot`, `proof` and `junit` are the files of the web page, the
+    picture, the certificate and the results of a suite, each None if it is not written. `cache` is the file with known
+    decisions.
+    """
 
     form: str = "text"
     target: Path | None = None

@@ -101,7 +101,9 @@ def privacy(**given: Any) -> ExitCode:
 class _Mode:
     """The number to find in place of a verdict, with the values of its options.
 
-    `option` names the number; None for a verdict. `runs` and `seed` are those of an estimate, or None.
+    `option` is the option that names the number, such as `--delta-of`, and `value` its value; None for a verdict. `at`
+    is the eps of `--at`, with the text `at_text`. `compose` is the number of runs observed together. If `estimate` is
+    true, the loss is also estimated from samples, by `runs` runs for which `seed` sets the random numbers.
     """
 
     option: str | None

@@ -41,7 +41,7 @@ class ClosedOutput(io.TextIOBase):
 
 
 def open_standard_streams() -> None:
-    """Open every closed standard stream, so that no file opened later takes its number.
+    """Open every closed standard stream, so that no file opened later takes its file descriptor.
 
     Text for a closed stderr is lost; a closed stdout refuses it.
     """
@@ -91,7 +91,7 @@ def write(stream: TextIO, text: str) -> None:
 def refused_result(where: str, error: OSError) -> Diagnostic:
     """Return the diagnostic for a result that could not be written `where`, because of `error`.
 
-    It says that any part of the result in the file is invalid.
+    A note says that no verdict was given, and that text written before the error has to be ignored.
     """
     notes = ("no verdict was given: ignore whatever was written before this",)
     return Diagnostic("E0804", f"{where} cannot be written: {error.strerror or error}", notes=notes)
@@ -134,9 +134,9 @@ PROGRESS: ContextVar[Callable[[int, int | None], None] | None] = ContextVar("pro
 class ProgressBar:
     """A line that shows the current stage, the number of cases done, and the time it has taken.
 
-    Call the object with the number of cases done and of all cases (None: unknown). It is silent unless stderr is a
-    terminal, and disappears when the block ends. A timer redraws the line, so that it changes during any computation. A
-    KeyboardInterrupt that leaves the block says how far the work was.
+    The object is a context manager, and is called with the number of cases done and the number of all cases (None:
+    unknown). The line appears only on a terminal, and disappears at the end of the `with` block. A timer redraws it, so
+    that it changes during any computation. A KeyboardInterrupt that leaves the block says how far the work was.
     """
 
     def __init__(self, what: str, *, silent: bool = False) -> None:

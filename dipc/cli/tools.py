@@ -323,9 +323,10 @@ def script(commands: click.Group, shell: str) -> str:
 
 
 def complete(commands: click.Group, instruction: str) -> int:
-    """Print what a shell requests about `commands`, and return the exit code.
+    """Print what a shell requests for the completion of `commands`, and return the exit code.
 
-    `instruction` is the shell's name and what it requests: the completion script, or completions.
+    `instruction` is the name of the shell with its request, such as "bash_source" for the script that sets completion
+    up or "bash_complete" for the completions of a line.
     """
     for _, command in _each(commands):
         for param in command.params:

@@ -20,7 +20,10 @@ _PAUSE, _PATIENCE = 0.15, 2.0
 
 
 class Server(LanguageServer):
-    """The language server: one process finds mistakes, until the next keystroke, and one computes closed forms."""
+    """The language server, with two worker processes.
+
+    `checking` finds mistakes in a text, and is stopped when the text changes. `measuring` computes closed forms.
+    """
 
     def __init__(self) -> None:
         super().__init__("dipc", dipc.__version__)
@@ -28,7 +31,7 @@ class Server(LanguageServer):
         self.measuring = Worker()
 
     async def look_at(self, document: TextDocument) -> None:
-        """Publish the mistakes in `document`, unless it changes in the meantime."""
+        """Publish the mistakes in `document`, unless it changes before they are found."""
         version, text = document.version, document.source
         if self.checking.is_busy:
             self.checking.stop()

@@ -73,7 +73,10 @@ def symbol_at(text: str, offset: int) -> Symbol | None:
 
 
 def name_at(text: str, offset: int) -> Span | None:
-    """Return the place of the name in `text` around or before `offset`, None in a comment or elsewhere."""
+    """Return the place of the name in `text` that contains `offset` or ends there.
+
+    None if there is no such name, or if it is in a comment.
+    """
     line = text.rfind("\n", 0, offset) + 1
     if "#" in text[line:offset]:
         return None
@@ -192,7 +195,10 @@ def serve(connection: Connection) -> None:
 
 
 class Worker:
-    """A process that answers questions about texts; a question is a function of a module with one argument."""
+    """A process that answers questions about texts.
+
+    A question is a module-level function with one argument, the text.
+    """
 
     def __init__(self) -> None:
         self._context = get_context("spawn")

@@ -29,10 +29,11 @@ def text(name: str) -> str:
 
 @cache
 def _files() -> Mapping[str, Path]:
-    """The files of the mechanisms, by name.
+    """The files of the mechanisms, by the name of the mechanism.
 
-    A wheel carries them inside this package; a checkout has them in `benchmarks/`. Those of `libraries/` are left out:
-    they state the promise of a library's function, and are not mechanisms of the literature.
+    A wheel contains them inside this package; a checkout has them in `benchmarks/`. The programs of its directory
+    `libraries/` are left out: they state what a library promises of a function, and are not mechanisms of the
+    literature.
     """
     inside = Path(__file__).resolve().parent
     checkout = inside.parents[1] / "benchmarks"

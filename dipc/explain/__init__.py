@@ -18,9 +18,10 @@ from dipc.text.diagnostic import bad_input, did_you_mean
 
 @frozen
 class Explanation:
-    """A code of diagnostics: its subject, and an example.
+    """The explanation of a diagnostic by an example.
 
-    `command` and `files` are the example, `text` what it prints; without a command, `when` says in which case the code
+    `code` is the code of the diagnostic, and `about` its subject. The example is a `command` that reads `files`, pairs
+    of a name and a content, and prints `text`. A code without an example has no command; `when` then says when the code
     occurs.
     """
 
@@ -117,5 +118,5 @@ def explanation(code: str) -> Explanation:
 
 @cache
 def codes() -> Mapping[str, Any]:
-    """All codes in order, each with its stored example, or None if it has no example."""
+    """A mapping from each code, in order, to its stored example, or to None if it has no example."""
     return json.loads((files("dipc.explain") / "examples.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
