@@ -25,9 +25,10 @@ class Bounded:
     laplace: bool
 
     def windows(self, rate: Fraction) -> list[Window]:
-        """Return the density of eps·X at the given `rate`, times `normalizer`, as terms c·e^{slope·eps·x}.
+        """Return the density of eps·X at the given `rate`, times `normalizer`, as a list of terms.
 
-        The intervals of two terms share at most an end point. The rate counts multiples of eps.
+        A term (low, high, c, slope) is c·e^{slope·eps·x} for low <= x <= high, and 0 elsewhere. The intervals of two
+        terms share at most an end point. The rate counts multiples of eps.
         """
         if not self.laplace:
             return [(self.low, self.high, _ONE, _ZERO)]

@@ -94,10 +94,10 @@ class Comparison:
         return self.constant >= other.constant and self == replace(other, constant=self.constant)
 
     def bound(self, side: int, shown: ClassFacts, wanted: Required) -> DistanceLine | None:
-        """Return the lower bound of `side`·slack that the certificate proves for a class, or None.
+        """Return the lower bound of `side`·slack that the certificate proves for a class of inputs; None if none.
 
-        The slack is the comparison without its noises, and `side` is 1 or -1. `shown` has the facts about the class,
-        `wanted` the distances of its claim.
+        The slack is the comparison without its noises, and `side` is 1 or -1. `shown` has the facts about the class.
+        `wanted` is the claim about the class, with the gamma that is in the slack if `radius` is 1.
         """
         if not self.inputs:
             return DistanceLine(side * self.constant) + wanted.gamma.scaled(self.radius)
@@ -125,7 +125,10 @@ class Part:
 
     @property
     def scales(self) -> bool:
-        """True if the probability depends on distance·eps alone whenever all slacks are multiples of the distance."""
+        """True if the probability depends on distance·eps alone whenever all slacks are multiples of the distance.
+
+        A slack is a comparison without its noises. The property needs laws of noise whose scale is a multiple of 1/eps.
+        """
         fixed = any(isinstance(family, Normal) and family.fixed for family, _ in self.laws)
         return self.continuous and not fixed and not any(isinstance(family, Bounded) for family, _ in self.laws)
 
@@ -252,11 +255,15 @@ _End = Fraction | bool
 def vertex_values(
     ways: Sequence[Way], shown: ClassFacts, wanted: Required, probabilities: Probabilities, budget: Budget
 ) -> Iterator[Closed]:
-    """Yield bounds such that at each input of the class at least one is a lower bound of the answer's probability.
+    """Yield functions of the obligation's variable, one for each vertex of the possible probabilities of comparisons.
 
-    This is true for each value of the obligation's variable. The class is described by `shown`, its claim by
-    `wanted`; `probabilities` computes those of comparisons, and the work is charged to `budget`. Raises NotDerived
-    unless each of the `ways` combines a few independent comparisons.
+    Each comparison has a probability between two bounds, and a vertex takes one of both for every comparison. At each
+    input of the class, and each value of the variable, one of the results at least is a lower bound of the answer's
+    probability.
+
+    The class is described by `shown`, and its claim by `wanted`. `probabilities` computes those of comparisons, and the
+    work is charged to `budget`. Raises NotDerived if an exit of `ways` has comparisons that share noises, or if there
+    are more than MOST_COMPARISONS.
     """
     compared: list[Part] = []
     literals: list[list[tuple[int, bool]]] = []
@@ -289,11 +296,12 @@ def vertex_values(
 
 
 def _at_ends(weights: Sequence[Closed], budget: Budget) -> list[list[Closed]]:
-    """Return the `weights` at both ends of the range of a choice's weights, as two lists.
+    """Return the limits of all `weights` as eps tends to 0, and their limits as eps tends to infinity.
 
-    Each weight must be a + b·g, where g is the first weight that depends on eps. The lists have the weights at the
-    two limits of g; a sum that is linear in the weights lies between its values there. If no weight depends on eps,
-    the result is the one list `weights`. Charges its work to `budget`. Raises NotDerived for other weights.
+    Every weight must be a + b·g with numbers a and b, where g is the first weight that depends on eps, and g must lie
+    between its two limits. A sum that is linear in the weights then lies between its values for the two lists. If no
+    weight depends on eps, the result is the one list `weights`. Charges its work to `budget`. Raises NotDerived for
+    other weights.
     """
     first = next((weight for weight in weights if not is_steady(weight)), None)
     if first is None:
@@ -328,9 +336,10 @@ def _limits(weight: Closed) -> tuple[Fraction, Fraction]:
 
 
 def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
-    """Return the index in `compared` of the one comparison of `component`, and True; for its opposite, and False.
+    """Return the index in `compared` of the one comparison of `component`, and True.
 
-    A new comparison is appended to `compared`. Raises NotDerived if `component` has several comparisons.
+    If `compared` has the opposite comparison instead, return the index of the opposite, and False. A comparison that
+    occurs in neither form is appended to `compared`. Raises NotDerived if `component` has several comparisons.
     """
     if len(component.comparisons) != 1:
         raise NotDerived("a joint bound needs independent comparisons")
@@ -347,9 +356,10 @@ def _place(component: Part, compared: list[Part]) -> tuple[int, bool]:
 
 
 def _ends(component: Part, shown: ClassFacts, wanted: Required) -> tuple[_End, _End]:
-    """Return a lower and an upper bound of the probability of the comparison `component` on the class `shown`.
+    """Return a lower and an upper bound of the probability of the comparison in `component`, for the class `shown`.
 
-    Each is a bound of the slack, or False for the probability 0, True for 1. `wanted` has alpha and gamma.
+    A bound is the probability at a certain slack, and is given by this slack; False is the probability 0, and True is
+    1. `wanted` has alpha and gamma.
     """
     (comparison,) = component.comparisons
     if wanted.is_open and not component.continuous:
@@ -359,10 +369,10 @@ def _ends(component: Part, shown: ClassFacts, wanted: Required) -> tuple[_End, _
 
 
 def _least(comparison: Comparison, side: int, shown: ClassFacts, wanted: Required) -> Fraction | None:
-    """Return a lower bound of `side` times the slack of the `comparison`, or None if none is proved.
+    """Return a lower bound of `side` times the slack of the `comparison` on the class `shown`; None if none is proved.
 
-    If a distance is open, the bound is a multiple of it. The slack is bounded on the class `shown`, and `wanted` has
-    alpha and gamma.
+    `side` is 1 or -1, and `wanted` has alpha and gamma. If `wanted` leaves a distance open, the bound is the result
+    times this distance.
     """
     bound = comparison.bound(side, shown, wanted)
     if bound is None or (wanted.is_open and bound.base < 0):
@@ -390,9 +400,12 @@ def at_bounds(
 ) -> Probability:
     """Return a lower bound of the probability of an answer, valid at all inputs of the class that `shown` describes.
 
-    It is the sum over `ways` to the answer, each slack at its least, or 1 minus the sum over `ways` to other answers,
-    each slack at its greatest. `wanted` has alpha and gamma, `probabilities` computes those of comparisons, and the
-    work is charged to `budget`. Raises NotDerived.
+    If `shown.kind` is about the exits with other answers, `ways` are these, and the result is 1 minus the sum of their
+    probabilities with every slack at its greatest. Otherwise `ways` are exits with the answer, and the result is the
+    sum of their probabilities with every slack at its least.
+
+    `wanted` has alpha and gamma, `probabilities` computes those of comparisons, and the work is charged to `budget`.
+    Raises NotDerived if a step is not proved.
     """
     others = shown.kind.of_others
     total = Sum()
@@ -423,10 +436,12 @@ def at_bounds(
 
 
 def _without_tails(way: Way, shown: ClassFacts, wanted: Required, budget: Budget) -> tuple[Closed, tuple[Part, ...]]:
-    """Return (weight of `way` times a bound of its tails' probabilities, the other parts).
+    """Return an upper bound of the probability of `way`, as a factor and the parts whose probabilities multiply it.
 
-    A tail is a comparison of one Laplace noise whose slack is <= 0 on the class; its probability is an exponential.
-    The class is `shown`, and `wanted` has alpha and gamma. Charges its work to `budget`.
+    A tail is a comparison of one Laplace noise whose slack is <= 0 on the class `shown`; its probability is an
+    exponential. If several parts are tails, the factor is the weight of the way times a bound of their joint
+    probability, and the parts are the others. Otherwise the factor is the weight. `wanted` has alpha and gamma. Charges
+    its work to `budget`.
     """
     # Leaving a comparison out makes the others only more probable.
     joint = tuple(each for each in way.parts if each.continuous or not wanted.is_open)
@@ -462,10 +477,10 @@ def nearest_value(way: Way, shown: ClassFacts, budget: Budget) -> Closed:
 
 
 def _far_bound(component: Part, shown: ClassFacts) -> DistanceLine | None:
-    """Return a lower bound base + A·slope of the negated slack of `component`, for inputs at the distance A.
+    """Return a lower bound of the negated slack of `component`, a line base + A·slope in the distance A of inputs.
 
-    The inputs are those of the class `shown`. For A >= 1 neither the bound nor its slope is negative. None if no bound
-    is known.
+    The line holds for all inputs of the class `shown`. Its value at A = 1 and its slope are not negative. None if no
+    such line is proved.
     """
     (comparison,) = component.comparisons
     form = {slot: -c for slot, c in comparison.inputs}
@@ -568,15 +583,15 @@ def open_input(slot: int) -> int:
 
 @dataclass
 class OpenRun(Execution):
-    """A run in which real and int inputs are unknown numbers.
+    """A run of the program in which real and int inputs are unknown numbers.
 
-    A noise includes the inputs in the mean around which it is first drawn, `shifts`: a difference of two draws is then
-    a difference of two noises. Every half-space contains a noise, so implied and excluded half-spaces are so for each
-    input.
-
-    `decide` decides a comparison of inputs alone, and `asked` records its answer. The run is valid for all inputs at
-    which each comparison has its recorded result. With `unites` states are united: a bound of united ways is greater
-    than the sum of their bounds.
+    - `decide` decides comparisons of inputs alone, and `asked` records the answers. The run is valid for all inputs at
+      which each of these comparisons has its recorded result.
+    - If `unites` is true, states with equal values are united. A bound of united ways is at least the sum of their
+      bounds.
+    - `shifts` has, for each noise, the inputs in the mean around which it was first drawn. The noise with this number
+      includes them, so that a difference of two draws around an input is a difference of two noises. Every half-space
+      thus contains a noise: whether half-spaces imply or exclude another is the same for each input.
     """
 
     decide: Decide = field(kw_only=True)
@@ -617,16 +632,19 @@ class OpenRun(Execution):
         return super().is_integer(number) if number >= 0 else self.machine.slots[open_input(number)].type == "int"
 
     def is_within(self, gamma: Fraction, values: Sequence[Held], outputs: Sequence[int]) -> bool:
-        """True if the answer in the slots `outputs` is within `gamma` of the exact one; `values` has both by slot."""
+        """True if the answer in the slots `outputs` is within `gamma` of the exact answer.
+
+        `values` has the value of each slot, None for a slot without one; the exact answer is in other slots.
+        """
         if any(values[slot] is None for slot in outputs):
             raise NotDerived("an output may have no value at the end")
         gap = self.gap(values, outputs)
         return gap is not None and self.compared("<=", plus(gap, -gamma), Constraints({}))
 
     def centered(self, form: Iterable[tuple[int, Fraction | int]]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """Split the sum `form` of (number, coefficient) into (noises with mean 0 by index, inputs by slot).
+        """Split the sum `form`, given as pairs (number, coefficient), into noises with mean 0 and inputs.
 
-        Both results have coefficients.
+        Both results are coefficients: of noises by index, and of inputs by slot.
         """
         noises: dict[int, Fraction] = {}
         inputs: dict[int, Fraction] = {}
@@ -694,11 +712,12 @@ class Bounds:
         unites: bool,
         merges: Merges,
     ) -> Iterator[Probability]:
-        """Yield lower bounds of the probability of the answer of `path`; at each input of a class, one at least holds.
+        """Yield lower bounds of the probability of the answer of `path`, a path of the ideal, for a class of inputs.
 
-        `shown` describes the class, `wanted` its claim, `finite` are the values of the finite inputs, and `decide`
-        decides comparisons of inputs. `merges` states the ways to merge, and `unites` whether states of the run are
-        united. Raises NotDerived, and what `decide` raises.
+        At each input of the class, one of the results at least is a lower bound. `shown` describes the class, and
+        `wanted` its claim. `finite` are the values of the finite inputs, and `decide` decides comparisons of inputs.
+        `merges` lists the pairs of ways to merge, and `unites` tells whether states of the run are united. Raises
+        NotDerived, and what `decide` raises.
         """
         others = shown.kind.of_others
         run, weights = self._run(finite, path, decide, others=others or not self._is_plain, unites=unites)
@@ -717,10 +736,11 @@ class Bounds:
     def _run(
         self, finite: tuple[Value, ...], path: Path, decide: Decide, *, others: bool, unites: bool
     ) -> tuple[OpenRun, Mapping[int, Closed]]:
-        """Return (a run for the `finite` inputs, the weights of its states).
+        """Return a run for the `finite` inputs, and the weights of its states by index.
 
-        With `others` the run has all exits, else only those whose finite outputs are the answer of `path`.
-        Comparisons of inputs have the results that `decide` returns. With `unites` states are united.
+        If `others` is true, the run has all exits; otherwise it has those whose finite outputs are the answer of
+        `path`, a path of the ideal. Comparisons of inputs have the results that `decide` returns. If `unites` is true,
+        states are united. An earlier run is returned again if it had the same results.
         """
         slots = self.machine.slots
         answer = {
@@ -743,10 +763,11 @@ class Bounds:
     def exits_with(
         self, finite: tuple[Value, ...], path: Path
     ) -> tuple[list[tuple[frozenset[Comparison], Closed]], Mapping[int, Law]]:
-        """Return all exits with the answer of `path`, as comparisons with a weight, and the laws of the noises.
+        """Return all exits with the answer of `path`, a path of the ideal, and the laws of the noises by index.
 
-        At every input with the values `finite` of the finite inputs, the probability of the answer is the sum of
-        weight·probability. Raises NotDerived, also if the program compares inputs without noise.
+        Each exit is a set of comparisons with a weight. At every input with the values `finite` of the finite inputs,
+        the probability of the answer is the sum over the exits of the weight times the probability of the comparisons.
+        Raises NotDerived, also if the program compares inputs without noise.
         """
         if not self._is_plain:
             raise NotDerived("its `metric` block defines its own distance of outputs")
@@ -755,9 +776,10 @@ class Bounds:
         return [(frozenset((*near, *run.comparisons(end))), weights[end.state]) for end, near in exits], run.laws
 
     def _exits(self, run: OpenRun, path: Path, *, others: bool) -> Iterator[tuple[End, list[Comparison]]]:
-        """Yield (an exit of `run` with the answer of `path`, the comparisons under which its numbers are within gamma).
+        """Yield the exits of `run` with the answer of `path`, each with the comparisons for its numbers.
 
-        With `others`, yield the exits with another answer instead, without comparisons.
+        These comparisons hold where the real and int outputs are within gamma of the answer of `path`, a path of the
+        ideal. If `others` is true, yield the exits with another answer instead, with no comparisons.
         """
         places = dict(zip(self.ideal.machine.numbered("input"), self.machine.numbered("input"), strict=True))
         for end in run.ends:
@@ -786,10 +808,10 @@ class Bounds:
     def _nearness_test(
         self, finite: tuple[Value, ...], path: Path, wanted: Required, decide: Decide
     ) -> Callable[[Sequence[Held]], bool]:
-        """Return a predicate that is true for outputs within gamma of the answer of `path`, all of which are finite.
+        """Return a predicate that is true for outputs within gamma of the answer of `path`, a path of the ideal.
 
-        `finite` are the values of the finite inputs, and `decide` decides comparisons of inputs. `wanted` has gamma.
-        Raises NotDerived if gamma is open.
+        The argument of the predicate has the values of the outputs, in order. `finite` are the values of the finite
+        inputs, and `decide` decides comparisons of inputs. `wanted` has gamma. Raises NotDerived if gamma is open.
         """
         gamma = wanted.gamma.base
         if wanted.gamma.slope:
@@ -822,7 +844,7 @@ class Bounds:
                 yield run.way(end, weights)
 
     def _ball(self, run: OpenRun, gap: Fraction | Affine) -> Iterator[Comparison]:
-        """Yield the comparisons that hold where an output with the error `gap` is within gamma of the right one.
+        """Yield the comparisons that hold where `gap`, the error of an output, is at most gamma in absolute value.
 
         `run` numbers the noises.
         """

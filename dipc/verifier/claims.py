@@ -62,10 +62,11 @@ class NotOneForm(Exception):
 
 @dataclass(frozen=True)
 class Form:
-    """A quotient numerator/denominator of functions of eps, defined where the denominator is not 0.
+    """A quotient `numerator`/`denominator` of functions of eps and of unknown numbers X, defined where it has a value.
 
-    The numerator is a sum of exponential polynomials in eps, each times its key, which is a product of powers and
-    exponentials of unknown numbers X.
+    The numerator is a sum of products of a key and a value. The value is an exponential polynomial in eps, and the key
+    is a product of powers X^j and exponentials e^{r·X·eps} of unknown numbers. The denominator is a function of eps
+    alone.
     """
 
     numerator: Mapping[Growth, Ring]
@@ -178,9 +179,10 @@ def _single(value: Value) -> Form:
 
 
 def _lattice(groups: Iterable[Iterable[Form]]) -> Value:
-    """Return the minimum over `groups` of the maximum of each group, without duplicate forms and superfluous numbers.
+    """Return the minimum over `groups` of the maximum of each group.
 
-    Raises NotOneForm if there are too many forms.
+    Forms that occur twice are left out, and so are numbers that change neither a maximum nor the minimum. Raises
+    NotOneForm if there are too many forms.
     """
     arms: list[tuple[Form, ...]] = []
     size = 0
@@ -363,10 +365,11 @@ class _Evaluation:
         return product_of_sizes if signs[0] == signs[1] else self._turned(product_of_sizes)
 
     def _in_parts(self, value: Value, known: Value) -> Value:
-        """Return value·known, where all forms of `known` have one sign, as max(value, 0)·known - max(-value, 0)·known.
+        """Return the product of `value` and `known`, where all forms of `known` are of one sign.
 
-        For a factor f >= 0 that is a min of maxima of forms, max(value, 0)·f may be computed form by form: products
-        with forms of `value` below 0 are at most 0, and 0 is among the forms.
+        For `known` >= 0 the product is max(value, 0)·known - max(-value, 0)·known. If f >= 0 is a minimum of maxima of
+        forms, max(value, 0)·f may be computed form by form: a form of `value` below 0 makes a product below 0, which
+        the form 0 exceeds. For `known` <= 0 the signs are turned.
         """
         size = known if self._sign(known) > 0 else self._turned(known)
         zero = _as_value(Form.number(0))
@@ -600,10 +603,11 @@ Terms = tuple[Fraction | None, Fraction, Beta | None]
 
 @dataclass
 class Claim:
-    """The claim of a certificate. Rows with equal cells share the computed values.
+    """The claim of a certificate.
 
-    `alpha`, `beta` and `gamma` are expressions, None if they are not stated, and "dd" or "free" if they are left
-    open. `intervals` are those of eps, and `constants` has the values of the program's constants.
+    `alpha`, `beta` and `gamma` are the texts of expressions, None if they are not stated. They are "dd" or "free" if
+    they are left open. `intervals` are those of eps, and `constants` has the values of the program's constants. What is
+    computed for the cells of one row is kept for rows with equal cells.
     """
 
     alpha: str | None
@@ -629,9 +633,11 @@ class Claim:
         return the_one_eps(self.intervals)
 
     def terms(self, own: Mapping[str, str], dd: str | None, budget: Budget) -> Terms:
-        """Return alpha, gamma and beta at a row whose distance is `dd`; `own` has the row's own cells by column.
+        """Return alpha, gamma and beta at a row.
 
-        Charges its work to `budget`. Raises Rejected.
+        `own` has the row's own values of these by column, and `dd` is the row's distance, None if it states none. An
+        infinite alpha is None, and so is a beta that is not of a kind that can be certified. Charges its work to
+        `budget`. Raises Rejected.
         """
         key = (own.get("alpha"), own.get("beta"), own.get("gamma"), dd)
         if key not in self._known:
@@ -660,9 +666,10 @@ class Claim:
     ) -> tuple[Fraction | None, Beta | None, bool]:
         """Return the claim about a row for every gamma from `ends[0]` up to, but not including, `ends[1]`.
 
-        An end None is infinity. The result is (greatest alpha for these gammas (None: infinity), limit of beta as
-        alpha and gamma grow, True if nothing is claimed). `own` has the row's own cells by column, and `dd` is its
-        distance if it states one. Charges its work to `budget`. Raises Rejected.
+        The result has three items: the greatest alpha for these values of gamma (None: infinity), the limit of beta as
+        alpha and gamma grow, and whether nothing is claimed. An end that is None is 0 below and infinity above. `own`
+        has the row's own cells by column, and `dd` is its distance if it states one. Charges its work to `budget`.
+        Raises Rejected.
         """
         low, high = ends[0] or _ZERO, ends[1]
         names = self._names(dd)
@@ -730,11 +737,11 @@ class Claim:
             return _ZERO if self.gamma is None else _number(self.gamma, names, self.one_eps, budget)
 
     def is_near(self, own: Mapping[str, str], dd: Fraction, alpha: Fraction) -> bool:
-        """True if the claim excludes inputs whose distance is `dd`, since they are too near to another answer.
+        """True if the claim excludes inputs with the distance `dd` from other answers, since they are too near.
 
-        A claim with a number `alpha` is about dd > alpha, and about all inputs if alpha is 0. If alpha is computed
-        from dd, or beta from alpha, dd = alpha is included: the claim then also holds for every smaller alpha. `own`
-        has the own cells of a row by column.
+        A claim with a number `alpha` is about dd > alpha, and about all inputs if alpha is 0. If alpha is computed from
+        dd, or beta from alpha, the claim includes dd = alpha, as it then also holds for every smaller alpha. `own` has
+        a row's own cells by column, which replace the claim's expressions.
         """
         stated, beta = own.get("alpha", self.alpha), own.get("beta", self.beta) or "0"
         if dd != alpha:
@@ -769,8 +776,8 @@ def beta_of(
 ) -> Beta | None:
     """Return `beta` for the values `names` of names, or None if its value is not of a kind that can be certified.
 
-    `finished` turns each form of beta into a function of eps·A^`powers`, where A is the distance left open. Charges
-    its work to `budget`. Raises Rejected.
+    `finished` turns each form of beta into a function of one variable: eps if `powers` is 0, and eps·A if it is 1,
+    where A is the distance left open. Charges its work to `budget`. Raises Rejected.
     """
     with in_step("beta"):
         if mentions(beta, "erfc"):

@@ -64,9 +64,10 @@ class DistanceLine:
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """The claim about a class of inputs, in terms of an open distance.
+    """The claim about a class of inputs, in terms of a distance if the claim leaves one open.
 
-    `beta` is a function of the obligation's variable, or None if it is not of a kind that can be certified.
+    `alpha` and `gamma` are numbers, or lines in this distance. `beta` is a function of the obligation's variable, or
+    None if it is not of a kind that can be certified.
     """
 
     alpha: DistanceLine
@@ -83,10 +84,11 @@ Meaning = tuple[Mapping[str, Form], Callable[[Form], Closed | None]]
 
 
 def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Required:
-    """Return the claim `claim` about all inputs of a class, in terms of `variable`, a name of VARIABLES.
+    """Return the claim `claim` about all inputs of a class, in terms of the variable of an obligation.
 
-    `dd` is the distance of the inputs if the certificate states one. Charges its work to `budget`. Raises Rejected if
-    the claim is not of the form that `variable` requires.
+    `variable` is "eps", "alpha*eps" or "gamma*eps". `dd` is the distance of the inputs if the certificate states one.
+    Charges its work to `budget`. Raises Rejected if the claim does not leave open the distance in `variable`, or if
+    another is open.
     """
     alpha, gamma, (names, finished) = meaning(claim, variable, dd, budget)
     if claim.beta is None:
@@ -95,10 +97,12 @@ def required(claim: Claim, variable: str, dd: str | None, budget: Budget) -> Req
 
 
 def meaning(claim: Claim, variable: str, dd: str | None, budget: Budget) -> tuple[DistanceLine, DistanceLine, Meaning]:
-    """Return (alpha, gamma, the names and the conversion with which beta is evaluated) for `variable`.
+    """Return alpha and gamma of `claim` in terms of an obligation's variable, and how its beta is evaluated.
 
-    Alpha, gamma and beta are those of `claim`; `dd` is the distance of the inputs if the certificate states one.
-    Charges its work to `budget`. Raises Rejected if the claim is not of the form that `variable` requires.
+    The last item is a pair: the values of the names in beta, and the function that turns a form into a function of
+    `variable`, which is "eps", "alpha*eps" or "gamma*eps". `dd` is the distance of the inputs if the certificate states
+    one. Charges its work to `budget`. Raises Rejected if the claim does not leave open the distance in `variable`, or
+    if another is open.
     """
     if variable == "eps":
         # A statement at the distance 0 holds at all distances, if nothing depends on the distance: half-spaces only
@@ -133,9 +137,9 @@ def meaning(claim: Claim, variable: str, dd: str | None, budget: Budget) -> tupl
 
 
 def least_alpha(claim: Claim, budget: Budget) -> Fraction:
-    """Return the constant alpha of `claim`, whose gamma is not used, with the work charged to `budget`.
+    """Return the alpha of `claim`, which must be a number. Charges its work to `budget`.
 
-    Raises Rejected if alpha is not a number.
+    The gamma of the claim is ignored, and may be left open. Raises Rejected if alpha is not a number.
     """
     # gamma is replaced, since the alpha here does not depend on gamma or beta.
     alpha, _, _ = replace(claim, gamma="0").distances({}, None, budget)
@@ -145,9 +149,9 @@ def least_alpha(claim: Claim, budget: Budget) -> Fraction:
 
 
 def at_least_distance(claim: Claim, budget: Budget) -> Required:
-    """Return the claim `claim`, where alpha is each input's own dd, at the distance 1, the least integer one.
+    """Return the claim `claim` about inputs whose dd is 1, the least distance of integers that is not 0.
 
-    Charges its work to `budget`. Raises Rejected if alpha is not left open.
+    The alpha of the claim must be dd. Charges its work to `budget`. Raises Rejected if it is not.
     """
     if claim.alpha != "dd" or claim.gamma == "free":
         raise Rejected("its obligation leaves alpha open, and the claim does not")
@@ -181,9 +185,9 @@ def least_decay(claim: Claim, budget: Budget) -> Fraction | None:
 
 
 def in_product(form: Form) -> Closed | None:
-    """Return the function g with `form` = g(A·eps) for its one unknown number A; None if there is none.
+    """Return the function g with `form` = g(A·eps), where A is the only unknown number in the form.
 
-    g = Σ c·t^j·e^{r·t} for a form Σ c·(A·eps)^j·e^{r·A·eps}.
+    For a form Σ c·(A·eps)^j·e^{r·A·eps} the function is g(t) = Σ c·t^j·e^{r·t}. None for a form of another kind.
     """
     if form.denominator != ONE or len({name for growth in form.numerator for name, _, _ in growth}) > 1:
         return None
@@ -197,10 +201,11 @@ def in_product(form: Form) -> Closed | None:
 
 
 def intervals_of(claim: Claim, wanted: Required, greatest: Fraction | None) -> tuple[Interval, ...]:
-    """Return the values of an obligation's variable, for the claim `claim` about a class, which `wanted` states.
+    """Return the values of an obligation's variable for which the claim `claim` about a class has to be proved.
 
-    They are the eps of the claim, or if `wanted` is open, products of eps and distances. Distances are those in (0,
-    `greatest`], or all positive ones if `greatest` is None.
+    `wanted` is this claim in terms of the variable. If it leaves no distance open, the values are the eps of the claim.
+    Otherwise they include all products of such an eps and a distance, where distances are those in (0, `greatest`], or
+    all positive ones if `greatest` is None.
     """
     if not wanted.is_open:
         return claim.intervals
@@ -255,7 +260,11 @@ Slack = tuple[tuple[tuple[int, Fraction], ...], Fraction, Fraction]
 
 
 def slack_key(form: Mapping[int, Fraction], constant: Fraction, radius: int) -> tuple[Slack, Fraction] | None:
-    """Return (normal form, positive factor) of the slack `form` + `constant` + `radius`·gamma; None for a constant."""
+    """Return a normal form of the slack `form` + `constant` + `radius`·gamma, and the factor that makes it the slack.
+
+    The factor is positive, and slacks that are positive multiples of each other have one normal form: the absolute
+    values of its coefficients, with that of gamma, add up to 1. None if the slack is a constant.
+    """
     size = sum((abs(c) for c in form.values()), Fraction(radius))
     if not size:
         return None
@@ -297,11 +306,15 @@ def add_slack(
 
 
 class Kind(StrEnum):
-    """The kinds of bounds of a class; FORMAT.md, lemmas 6 to 6e.
+    """The kinds of bounds of the probability of an answer on a class; FORMAT.md, lemmas 6 to 6e.
 
-    `WAYS` is a sum over the exits with the answer, `OTHERS` is 1 minus a sum over the exits with other answers, both
-    with every slack at its bound. `VERTICES` is for slacks that cannot all be at their bounds at once. `TAILS` and
-    `DISTANCES` bound the exits with other answers.
+    - `WAYS` is a sum over the exits with the answer, with every slack at its least value.
+    - `VERTICES` is such a sum where the slacks cannot all be least at once: several combinations of their bounds are
+      tried.
+    - `OTHERS` is 1 minus a sum over the exits with other answers, with every slack at its greatest value.
+    - `TAILS` is like `OTHERS`, but bounds the joint probability of several comparisons of one Laplace noise each.
+    - `DISTANCES` is like `OTHERS`, at the distance 1 of integer inputs, with a proof that the sum falls at least as
+      fast as beta as the distance grows.
     """
 
     WAYS = "ways"
@@ -320,10 +333,12 @@ class Kind(StrEnum):
 class ClassFacts:
     """The facts that a certificate has proved about class `number` of inputs, whose right answer is `answer`.
 
-    The class consists of the inputs in those `halfspaces` that do not move with alpha, and in those whose indices are
-    in `beside`, which separate the class from other answers. `wanted` is its claim, about inputs at the distance `dd`
-    if that is stated, and `kind` the kind of the bounds `values`, each compared with beta; `values` is None if
-    nothing is claimed about the class. `slacks` are bounds of forms of inputs.
+    - The class consists of the inputs in certain `halfspaces`: in those that do not depend on alpha, and in those whose
+      indices are in `beside`, which separate the class from other answers.
+    - `wanted` is the claim about the class, and `dd` the distance of its inputs if that is stated.
+    - `values` are bounds of the kind `kind`, each of which is compared with beta; None if nothing is claimed.
+    - `slacks` has lower bounds of affine functions of the inputs.
+    - `decay` is a number r with which e^(r·distance·eps)·beta never falls as an integer distance grows.
     """
 
     number: int

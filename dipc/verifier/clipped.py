@@ -46,9 +46,10 @@ MOST_MOVES = 5_000
 
 @dataclass(frozen=True)
 class Box:
-    """A program with the privacy loss of the given one whose inputs are limited to ranges, by name.
+    """A program `tree` made from a given one by leaving out clamps, with inputs that are limited to `ranges` instead.
 
-    Inputs that are not in `ranges` are not bounded.
+    The keys of `ranges` are names of inputs, or of elements such as `q[1]`. Inputs that are not among the keys are not
+    limited. `boxed` and `limited` state what both programs have in common.
     """
 
     tree: Program
@@ -80,9 +81,9 @@ class _Clamp:
 
 
 def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
-    """Return the program `tree` without its `ideal`, with clipped inputs in a box; None if no real input is clipped.
+    """Return a program with the privacy loss of `tree`, whose clipped inputs are limited to ranges in place of clamps.
 
-    `constants` are the values of the program's constants.
+    The result has no `ideal`. None if no real input is clipped. `constants` are the values of the program's constants.
     """
     if tree.requires:
         return None  # What it requires is about inputs, not about their clamps.
@@ -100,11 +101,11 @@ def boxed(tree: Program, constants: Mapping[str, Fraction]) -> Box | None:
 
 
 def limited(tree: Program, constants: Mapping[str, Fraction]) -> Box:
-    """Return the program `tree`, changed to require clipped inputs to be in their ranges.
+    """Return the program `tree` without clamps of inputs, changed to require these inputs to be in their ranges.
 
-    For each input of the given program, the result has an input with its law of outputs, its right answer and its
-    distances of answers. `constants` are the values of the program's constants. Raises NotDerived if no input is
-    clipped by all parts of the program that read it.
+    For each input of the given program, the result has an input with equal law of outputs, right answer and distances
+    of answers. `constants` are the values of the program's constants. Raises NotDerived if every input is read
+    somewhere without a clamp, or if the program has `requires`.
     """
     if tree.requires:
         raise NotDerived("a program with `requires` has no clipped inputs")
@@ -162,10 +163,10 @@ def _named(ranges: Mapping[Key, Ends]) -> dict[str, Ends]:
 
 
 def _join(block: Block, numbers: set[str]) -> Block:
-    """Return `block` with `v <- F(E)` in place of `v <- E; v <- F(v)`, for each variable v in `numbers`.
+    """Return `block` with each pair `v <- E; v <- F(v)` replaced by `v <- F(E)`, for the variables v in `numbers`.
 
-    F reads v once, E does not read v, and E is a variable, an element of an array, or a clamp. F has no ranges: their
-    variables could be v or occur in E.
+    F reads v once, E does not read v, and E is a variable, an element of an array, or a clamp. F contains no expression
+    over a range, such as `sum(i in 1..m : v)`, since its variable could be v or occur in E.
     """
 
     def compose_assignments(part: object) -> Block | None:
@@ -193,9 +194,11 @@ def _join(block: Block, numbers: set[str]) -> Block:
 
 
 class _Reader:
-    """A collector of a program's clamps, by input; `bare` has the inputs that are also read without a clamp.
+    """A collector of a program's clamps.
 
-    With `every_part` it also reads the `ideal` of the program, and int inputs.
+    `clamps` has the clamps of each input, and `bare` the inputs that are also read without a clamp. `inputs` are the
+    names of the inputs that are looked at: the real ones, and with `every_part` the int ones as well. Then the `ideal`
+    is read, too.
     """
 
     def __init__(self, tree: Program, constants: Mapping[str, Fraction], *, every_part: bool = False) -> None:
@@ -217,9 +220,11 @@ class _Reader:
         self.bare: set[Key] = set()
 
     def ranges(self) -> dict[Key, Ends]:
-        """Return the hull of the preimages of all clamps of each input that is read through clamps alone.
+        """Return the range of each input that is read through clamps alone, by input.
 
-        The ends for an int input are rounded outwards.
+        A clamp depends on its input only while the input is between two ends. The range is the least interval that
+        contains these ends for all clamps of the input. An end for an int input is rounded outwards, and an end is None
+        if there is none.
         """
         result: dict[Key, Ends] = {}
         for key, clamps in self.clamps.items():
@@ -352,11 +357,14 @@ def moves(
     distance: str,
     radius: Fraction,
 ) -> Iterator[dict[int, Fraction]]:
-    """Yield moves such that each move in the box is a convex combination of some that are no better for `forms`.
+    """Yield moves of inputs that suffice as worst cases for linear `forms`. A move is a difference of adjacent inputs.
 
-    The first `one_sided` forms may be greater at the combination. `widths` has the width of each input's range by
-    slot; `distance` and `radius` are the adjacency. Raises NotDerived if there are too many moves to list, or if no
-    finite list suffices.
+    For each move v within the ranges of inputs there is a convex combination w of the results with f(w) = f(v) for all
+    forms f, except that f(w) <= f(v) for the first `one_sided` forms.
+
+    Moves and forms are by slot. `widths` has the width of each input's range, None if it has no range. `distance` and
+    `radius` are the adjacency. Raises NotDerived if there are too many moves to list, or if no finite list is known to
+    suffice.
     """
     groups: dict[tuple[Fraction, ...], list[tuple[int, Fraction]]] = {}
     for slot in sorted(widths):
@@ -396,10 +404,10 @@ def moves(
 
 @dataclass(frozen=True)
 class _Sum:
-    """A group of inputs that count only through the sum Σ scale·move.
+    """A group of inputs on which all forms depend through one sum Σ scale·move alone.
 
-    Their coefficients in all forms are multiples of `column`. `members` has the (slot, scale) of each input, `widths`
-    the width of its range. Adjacent inputs differ by at most `radius` in the `distance`.
+    Each form depends on the sum with a coefficient in `column`. `members` has the (slot, scale) of each input, and
+    `widths` the width of each input's range by slot. Adjacent inputs differ by at most `radius` in the `distance`.
     """
 
     column: tuple[Fraction, ...]
@@ -409,9 +417,10 @@ class _Sum:
     radius: Fraction
 
     def signs(self, one_sided: int) -> tuple[Fraction, ...]:
-        """Return the signs of Σ scale·move that must be tried: one if one direction is always the worst, else both.
+        """Return the signs of the sum that have to be tried as worst cases: 1, -1 or both.
 
-        The first `one_sided` forms are worst where they are least; other forms may be worst in either direction.
+        The first `one_sided` forms are worst where they are least; other forms may be worst in either direction. One
+        sign suffices if all forms in `column` are worst in that direction.
         """
         if any(self.column[one_sided:]):
             return _ONE, -_ONE
@@ -419,9 +428,9 @@ class _Sum:
         return (-_ONE if True in falling else _ONE,) if len(falling) == 1 else (_ONE, -_ONE)
 
     def farthest(self, radius: Fraction) -> dict[int, Fraction]:
-        """Return the move with the greatest Σ scale·move within `radius`.
+        """Return, by slot, the move of the inputs with the greatest Σ scale·move within `radius`.
 
-        Where the inputs share the radius, those with the greatest gain move first.
+        Under the distances l1 and hamming the inputs share the radius, and those with the greatest gain move first.
         """
         if self.distance == "linf":
             steps = {
