@@ -30,10 +30,10 @@ _PANELS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, MOST_PANELS)
 
 
 def series(tree: Tree, cell: Expansion) -> Series:
-    """Return the Taylor polynomial on `cell` of a sum over nodes that replaces the probability of `tree`.
+    """Return the Taylor polynomial on `cell` of a quadrature sum for the probability of `tree`.
 
-    The sum is within 2^-accuracy of the probability for each eps > 0 of `cell`, by lemma N6. Raises NotDerived for
-    too many pieces or panels, and NotShown if the precision of `cell` does not suffice.
+    The sum is within 2^-accuracy of the probability for each eps > 0 of `cell`, by lemma N6. Raises NotDerived for too
+    many pieces or panels, and NotShown if the precision of `cell` does not suffice.
     """
     total = Series([0] * cell.terms, 0)
     pieces = _pieces(tree)
@@ -78,9 +78,9 @@ def _leaf_probability(leaf: NearLeaf, alpha: Fraction, beta: Fraction, cell: Exp
 
 
 def bits_on_disk(tree: Tree, middle: Fraction, disk: Fraction, accuracy: int) -> int | None:
-    """Return an n such that the sum over nodes for `tree` is at most 2^n on the disk |eps - `middle`| <= `disk`.
+    """Return an n such that the quadrature sum for `tree` is at most 2^n where |eps - `middle`| <= `disk`, by lemma N7.
 
-    By lemma N7. The sum is the one that `series` computes for `accuracy`. Return None if n is too large.
+    eps is complex. The sum is the one that `series` computes for `accuracy`. Return None if n is too large.
     """
     total = _ZERO
     for piece in _pieces(tree):

@@ -585,9 +585,9 @@ def _primitive(
 
 
 def _expanded(line: _Line, power: int) -> Iterator[tuple[dict[int, int], int, Number]]:
-    """Yield the terms of `line`^`power`: (powers of variables, power of eps, factor).
+    """Yield the terms of `line`^`power` as (powers of variables, power of eps, factor).
 
-    The constant of `line` counts multiples of eps.
+    `line` is an affine function, whose constant is in multiples of eps.
     """
     if not power:
         yield {}, 0, 1
@@ -634,7 +634,10 @@ def _collect(pieces: _Pieces, cell: _Cell, f: _Terms) -> None:
 
 
 def _factor(variables: frozenset[int], pieces: _Pieces, unit: int) -> _Factor:
-    """Return the function of `variables` with `pieces`, divided by `unit`, without zeros and in lowest terms."""
+    """Return the function of `variables` with `pieces`, divided by `unit`.
+
+    Common divisors of all coefficients and `unit` are removed, and so are coefficients 0.
+    """
     common = gcd(unit, *(c for f in pieces.values() for coefficient in f.values() for c in coefficient.values()))
     reduced = {
         cell: {
@@ -690,9 +693,10 @@ def _power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
 
 @cache
 def _geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ...]:
-    """Return a p for which e^{lt}·p(t) is a sum of t^`n`·e^{lt}, as terms (power, shift, order, c); l > 0 if `growing`.
+    """Return a p for which f(t) = e^{lt}·p(t) satisfies f(t+1) - f(t) = t^`n`·e^{lt}.
 
-    p = Σ c·t^power·z^shift/(1 - z)^order satisfies e^l·p(t+1) - p(t) = t^n, where z = e^{-|l|}.
+    Here p(t) = Σ c·t^power·z^shift/(1 - z)^order with z = e^{-|l|}. It is returned as terms (power, shift, order, c).
+    If `growing` is true, l > 0, otherwise l < 0.
     """
     # The coefficient of t^j: (e^l - 1)·p_j = [j = n] - e^l·Σ_{m>j} C(m, j)·p_m. For l > 0, 1/(e^l - 1) = z/(1-z) and
     # e^l/(e^l - 1) = 1/(1-z); for l < 0 they are -1/(1-z) and -z/(1-z).
@@ -708,9 +712,10 @@ def _geometric_sum(n: int, growing: bool) -> tuple[tuple[int, int, int, int], ..
 
 
 def _closed(numerators: Mapping[_Poles, Ring], rates: Sequence[Fraction], budget: Budget) -> Closed:
-    """Return Σ numerator/poles over one denominator, times Π (1 - r)/(1 + r) over r = e^(-rate·eps) for `rates`.
+    """Return the sum of quotients over one denominator, times Π (1 - r)/(1 + r) over r = e^(-rate·eps) for `rates`.
 
-    `numerators` has the numerator of each product of poles. Charges its work to `budget`.
+    `numerators` maps each denominator to its numerator. A denominator is a product of powers (1 - e^(-d·eps))^n, as
+    pairs (d, n). Charges its work to `budget`.
     """
     highest: dict[Number, int] = {}
     for poles in numerators:

@@ -27,10 +27,10 @@ MOST_ENDS, MOST_PLACES = 60, 10_000
 
 
 def series(tree: Tree, cell: Expansion) -> Series:
-    """Return the Taylor polynomial on `cell` of a sum over nodes that replaces the probability of `tree`.
+    """Return the Taylor polynomial on `cell` of a quadrature sum for the probability of `tree`.
 
-    The sum is within 2^-accuracy of the probability for each eps of `cell`, by lemma N1. If the event bounds one
-    value alone, its probability itself is expanded. Raises NotDerived, NotShown.
+    The sum is within 2^-accuracy of the probability for each eps of `cell`, by lemma N1. If the event bounds one value
+    alone, the probability itself is expanded. Raises NotDerived, NotShown.
     """
     bounds = tree.bounds
     if bounds is None:
@@ -46,9 +46,9 @@ def series(tree: Tree, cell: Expansion) -> Series:
 
 
 def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
-    """Return an n such that the sum over nodes for `tree` is at most 2^n wherever |Im eps| <= `disk`.
+    """Return an n such that the quadrature sum for `tree` is at most 2^n wherever |Im eps| <= `disk`, by lemma N1.
 
-    By lemma N1. Return None if n is too large.
+    Return None if n is too large.
     """
     plan = _Plan.from_tree(tree)
     grown = (_most_scale(tree) * disk) ** 2 * plan.spread / 2
@@ -56,9 +56,10 @@ def bits_on_disk(tree: Tree, disk: Fraction) -> int | None:
 
 
 def drift(tree: Tree, accuracy: int) -> Fraction:
-    """Return a c for which the relative error of the sum for `tree` grows by at most e^{c·ν} on |Im eps| <= ν.
+    """Return the constant c of lemma N1, for a `tree` with one center whose integral is over the whole line.
 
-    By lemma N1, for the nodes that `series` takes for `accuracy`. The center has no ends.
+    The sum is the quadrature sum of `series` with this `accuracy`. Where |Im eps| <= ν, its error divided by the bound
+    of the sum (see `bits_on_disk`) is at most e^{c·ν} times as large as for real eps.
     """
     root, total = tree.root, _ZERO
     for leaf, count in root.leaves:
@@ -79,18 +80,20 @@ def _most_scale(tree: Tree) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """The points at which the integral over a center t, with its parent at x, is cut: the ends of half-lines.
+    """The points at which the integral over a center t is cut into integrals over half-lines.
 
-    They are t = u·eps for each u in `still`, and t = x - u·eps for each u in `moving`.
+    x is the value of the center's parent. The points are t = u·eps for each u in `still`, and t = x - u·eps for each u
+    in `moving`.
     """
 
     still: tuple[Fraction, ...]
     moving: tuple[Fraction, ...]
 
     def moves(self, slope: Fraction, above: Fraction) -> list[Fraction]:
-        """Return the offsets w of the nodes t = k·h + w·eps of the center, one for each end, which is a node.
+        """Return the offsets w of the center's nodes t = k·h + w·eps, one for each point at which the integral is cut.
 
-        `above` is the offset of the parent's nodes. Without ends, the only offset is `slope`·`above`.
+        Each of these points is then a node. `above` is the offset of the parent's nodes. If there are no such points,
+        the only offset is `slope`·`above`.
         """
         return [*self.still, *(above - u for u in self.moving)] or [slope * above]
 
@@ -342,9 +345,10 @@ class _Sum:
         return range(first, last + 1)
 
     def _message(self, number: int, above: Fraction, u: Fraction) -> list[Series]:
-        """Return the message of center `number` at each node of its parent; these nodes have the offset `above`.
+        """Return the integral over center `number`, and over all centers below it, at each node of its parent.
 
-        The message is one formula only around x = `u`·eps, a value x of the parent; this formula is evaluated.
+        This integral is a function of the parent's value x, made of several formulas. The formula that holds around x =
+        `u`·eps is used at all nodes. `above` is the offset of the parent's nodes.
         """
         key = number, above, u
         if key in self._known:
@@ -378,11 +382,11 @@ class _Sum:
         cut: tuple[bool, Fraction] | None,
         side: int,
     ) -> list[Series]:
-        """Return one integral over center `number` for each node of its parent, whose nodes have the offset `above`.
+        """Return, for each node of the parent, one integral over center `number`; `above` is the offset of these nodes.
 
-        It is the integral below the `cut` (`side` -1), above it (1), or over the whole line (no cut). A cut is
-        (whether it moves with the parent, its u). `stretch` has the leaves with the bounds that count there, and the
-        index of the piece.
+        The integral is below the `cut` (`side` -1), above it (1), or over the whole line (`cut` None). A cut is (True
+        if it moves with the parent, its u). `stretch` is (the leaves with the bounds that count there, the index of the
+        piece).
         """
         cell, center, ends = self._cell, self._plan.centers[number], self._plan.ends[number]
         moving = cut is not None and cut[0]
@@ -450,10 +454,10 @@ class _Sum:
         return _Table({}, unit, int(a / unit), int(b / unit), start, slope, away, spread.size, density)
 
     def _factor(self, tables: Sequence[_Table], count: int, k: int, j: int) -> Series:
-        """Return the product of the values of `tables`, the probability of a leaf, to the power `count`.
+        """Return a factor of the integrand at node `k` of the center and node `j` of its parent.
 
-        The values are those at node `k` of the center and node `j` of its parent. The only table may also be that of
-        the density of the center, without its factor 1/√v.
+        `tables` has the values for a leaf: its probability is taken to the power `count`. Or it is the one table of the
+        center's density, without the factor 1/√v.
         """
         cell, result = self._cell, []
         for table in tables:

@@ -35,13 +35,16 @@ def with_single_places(groups: Groups, count: int) -> list[Sequence[int]]:
 
 
 def multiset(point: Sequence[Value], groups: Groups) -> tuple[object, ...]:
-    """Return a key of the input `point` that two inputs share if and only if `groups` make them one multiset."""
+    """Return a key that two inputs share exactly if exchanges within `groups` turn one into the other.
+
+    `point` is the input whose key is returned.
+    """
     every = with_single_places(groups, len(point))
     return tuple(frozenset(Counter(typed(point[place] for place in group)).items()) for group in every)
 
 
 def orders(point: Sequence[Value], groups: Groups) -> int:
-    """Return the number of inputs that are one multiset with `point`, where `groups` may be exchanged."""
+    """Return the number of different inputs that exchanges within `groups` make of the input `point`."""
     result = 1
     for group in groups:
         counts = Counter(typed(point[place] for place in group))
@@ -54,9 +57,8 @@ def nearest_orders(
 ) -> tuple[list[Value], list[Value]]:
     """Return the inputs `one` and `other` with the values of each of `groups` in orders that bring them nearest.
 
-    Numbers are sorted, which is best for the greatest gap and for the sum of the gaps. For values that are not
-    numbers, and with `count_only` for all, only the number of different values counts: common values get common
-    indices.
+    Two lists of numbers are sorted, which is best for the greatest difference and for the sum of the differences. Other
+    values, or all with `count_only`, are ordered so that as many places as possible have equal values.
     """
     here, there = list(one), list(other)
     for group in groups:

@@ -59,9 +59,10 @@ Hanging = tuple[tuple[tuple[NoiseFamily, Fraction], ...], tuple[Row, ...]]
 
 
 def hanging_together(laws: Mapping[int, tuple[NoiseFamily, Fraction]], rows: Iterable[Row]) -> list[Hanging]:
-    """Group the half-spaces `rows` that share noises, directly or indirectly, each group with the laws of its noises.
+    """Group the half-spaces `rows` that share noises, directly or through others.
 
-    `laws` has the law of each noise by its number. In a group noises are numbered from 0 on.
+    `laws` has the law of each noise by its number. Each group is (the laws of its noises, its half-spaces), in which
+    its noises are numbered from 0 on.
     """
     result: list[Hanging] = []
     for noises, members in connected(rows, lambda row: (i for i, _ in row[0])):
@@ -277,10 +278,10 @@ class Cell(Expansion):
     """
 
     def star(self, star: Hub) -> Series:
-        """Return the Taylor polynomial in eps of the sum over nodes that replaces the probability of `star`.
+        """Return the Taylor polynomial in eps of the quadrature sum for the probability of `star`.
 
-        The ends of an interval around a least number need the same series: `budget.kept` keeps each series for later
-        cells. Raises NotDerived, NotShown.
+        The polynomial is stored in `budget.kept`, since a later part of the check may need it again. Raises NotDerived,
+        NotShown.
         """
         kept, key = self.budget.kept, (star, self.middle, self.radius, self.terms, self.accuracy)
         known: Series | None = kept.get(key)
@@ -302,9 +303,10 @@ class Cell(Expansion):
     # --- what has to be positive --------------------------------------------------------------
 
     def polynomial(self, total: Enclosed) -> tuple[Series, Fraction]:
-        """Return the Taylor polynomial of `total` with sums over nodes for integrals, and a bound of their error.
+        """Return (the Taylor polynomial of `total`, an upper bound of its error).
 
-        Raises NotDerived, NotShown.
+        The probability of each star is replaced by a quadrature sum. The bound is about this replacement; the
+        polynomial has its own bound for everything else. Raises NotDerived, NotShown.
         """
         result = Series([0] * self.terms, 0)
         away = _ZERO
@@ -320,10 +322,10 @@ class Cell(Expansion):
         return result, away
 
     def disks(self, total: Enclosed) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Yield (ratio, radius, bound) for several disks of eps around the middle of the cell.
+        """Yield (ratio, radius, bound) for several disks of complex eps around the middle of the cell.
 
-        The radius of the disk is that of the cell divided by the ratio. On the disk, `total` with sums over nodes for
-        integrals is at most the bound in absolute value.
+        The radius of a disk is that of the cell divided by the ratio. On the disk, the absolute value of `total` is at
+        most the bound, if probabilities are replaced by their quadrature sums.
         """
         for larger in _DISKS:
             ratio = Fraction(1, 1 << larger)
@@ -450,9 +452,10 @@ def at_zero(total: Enclosed) -> Fraction | None:
 
 
 def next_to_zero(total: Enclosed) -> Enclosed | None:
-    """Return a lower bound of the sum `total`, with normal noises in place of discrete ones.
+    """Return a lower bound of the sum `total` with normal noises in place of discrete ones, or None.
 
-    None if the sum has no discrete noises, or if a weight of theirs has terms of both signs.
+    The result is None if the sum has no discrete noises. It is also None if the weight of a probability with discrete
+    noises has coefficients of both signs.
     """
     result = Sum()
     if not any(isinstance(star, Summed) for stars in total.terms for star in stars):

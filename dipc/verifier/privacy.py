@@ -187,11 +187,11 @@ Couple = tuple[int, int]
 
 @dataclass
 class _Proofs:
-    """The obligations of a document, by the couples of probabilities that they compare.
+    """The obligations of a document, found by the couples of probabilities that they compare.
 
-    `never_too_much` has obligations for outputs whose probability is at most e^(budget·eps) times that at the
-    adjacent input, and `excess` for outputs whose probability is at least that. `sets` has obligations for sets of
-    outputs that may be the worst, with delta.
+    A couple (p, p') has the probabilities of an output at two adjacent inputs, as indices. `never_too_much` has the
+    indices of obligations that say p <= e^(budget·eps)·p', and `excess` of those that say p >= e^(budget·eps)·p'.
+    `sets` has obligations for sets of outputs that may be the worst, with delta.
     """
 
     claim: PrivacyClaim
@@ -219,7 +219,8 @@ class _Proofs:
     def _at_most(self, number: object, likely: Probability, allowed: Probability, verdict: str) -> str | None:
         """Return None if the obligation with index `number` proves that `likely` is at most `allowed`, else why not.
 
-        With the `verdict` "inaccurate" the obligation must prove the opposite. Raises Rejected for another obligation.
+        With the `verdict` "inaccurate" it must prove the opposite. Raises Rejected if the obligation compares other
+        probabilities, or has another verdict.
         """
         decided = self.decided[read.index(number, self.decided)]
         rest = Sum.from_probability(likely, self.budget).opposite(self.budget).value
@@ -401,8 +402,9 @@ def _ordered(
 ) -> list[tuple[int, int]]:
     """Return the pairs in `data`, as indices of `inputs`.
 
-    If adjacency is stated, they must be adjacent, up to orders within `groups`, and with `whole` all adjacent pairs.
-    Charges its work to `budget`.
+    If adjacency is stated, exactly the adjacent pairs of inputs must be listed; without `whole`, it is enough that each
+    listed pair is adjacent. Values within each of `groups` may be exchanged for this. Charges its work to `budget`.
+    Raises Rejected.
     """
     with in_step("pairs"):
         ordered = read.listed(read.tuple_of(among(inputs), among(inputs)))(data["pairs"])

@@ -415,7 +415,7 @@ _SAMPLES = (Fraction(1, 64), Fraction(1, 4), Fraction(1), Fraction(3), Fraction(
 
 
 class Differs:
-    """The result of a comparison with the ideal whose answer has another value of an output."""
+    """The result of comparing the answer of a row with the ideal's, if they differ in the value of an output."""
 
 
 def satisfies(machine: Machine, inputs: Mapping[int, Value], budget: Budget) -> bool:
@@ -432,9 +432,9 @@ class Theorem:
     """The program and the ideal of a certificate, with counts of what was derived from them and what was not.
 
     `ideal` is None if the program has none, or the reason why the checker cannot use it. `whole` is the budget of the
-    whole check, and `budget` its part for probabilities. `derived` counts the rows whose probability was derived, and
-    `reasons` the others. `measured` counts the rows whose answer and dd were found to be the ideal's, and `distances`
-    the others.
+    whole check, and `budget` its part for probabilities. `derived` counts the rows whose probability was derived;
+    `reasons` counts the other rows by the reason. `measured` counts the rows whose answer and dd were found to be the
+    ideal's; `distances` counts the other rows by the reason.
     """
 
     machine: Machine
@@ -586,10 +586,10 @@ class Theorem:
     def _distance(
         self, inputs: Sequence[str], outputs: Sequence[str | None], *, known: bool
     ) -> Fraction | str | Differs | None:
-        """Return dd of `inputs`, the distance to inputs with other answers than `outputs`; None is infinity.
+        """Return dd of `inputs`, the distance to inputs with other answers than `outputs`, or None for infinity.
 
-        Else return the reason why it is not derived, or `Differs()` if the ideal has another answer. If dd is not
-        stated (`known` is false), only the outputs are compared, and None is returned.
+        If the ideal has another answer, return `Differs()`; if dd is not derived, return the reason as text. If dd is
+        not stated (`known` is false), only the answers are compared, and None is returned if they are equal.
         """
         if not isinstance(self.ideal, Ideal):
             assert self.ideal is not None, "the program has an ideal"
@@ -610,10 +610,10 @@ class Theorem:
     def steadiness(
         self, inputs: Sequence[str], outputs: Sequence[str | None], ends: tuple[Fraction, Fraction | None]
     ) -> str | None:
-        """Return None if one set of answers is within gamma of `outputs` for each gamma in `ends`, or why this is open.
+        """Return None if the answers within gamma of `outputs` are the same for each gamma in `ends`.
 
-        The inputs are `inputs`. gamma is at least the first of `ends` and less than the second (None: infinity).
-        Raises Rejected if the answers do depend on gamma.
+        If this is not decided, return the reason. `inputs` and `outputs` are cells of a table. gamma is at least the
+        first of `ends` and less than the second (None: infinity). Raises Rejected if the answers do depend on gamma.
         """
         given, wanted = self.read(inputs, outputs)
         try:

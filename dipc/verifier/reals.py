@@ -294,7 +294,7 @@ def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]
 def read_number(value: object, depth: int = 0) -> Number:
     """Read a positive number from its JSON `value`, in its canonical form. Raises Rejected for anything else.
 
-    `depth` is the number of numbers around it, at most DEEPEST.
+    `depth` says in how many other numbers this number is nested; at most DEEPEST is allowed.
     """
     if depth > DEEPEST:
         raise Rejected("its numbers are nested too deeply")

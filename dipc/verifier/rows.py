@@ -43,10 +43,10 @@ _WORDS: read.Table = {"vacuous": read.boolean, "reason": read.text, "open": read
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The verdict, probability, beta and obligation that a certificate states for a row, or for a range of gamma.
+    """The verdict that a certificate states for a row, or for a range of gamma, with its evidence.
 
-    The last three are indices of entries of the certificate. `reason` says why the verdict is undecided, and `open` why
-    it has no proof.
+    `probability`, `beta` and `obligation` are indices of entries of the certificate. `vacuous` is true if nothing is
+    claimed. `reason` says why the verdict is undecided, and `open` why it has no proof.
     """
 
     verdict: str
@@ -106,7 +106,10 @@ class Row:
 
 @dataclass
 class Rows:
-    """A check of rows against the claim and the obligations."""
+    """A check of the rows of a table, with `inputs` and `outputs` many columns, against `claim`.
+
+    `context` has the probabilities and betas of the certificate, and `decided` its checked obligations.
+    """
 
     claim: Claim
     context: Context

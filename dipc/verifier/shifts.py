@@ -85,12 +85,11 @@ class AlignedExit(ShiftConditions):
     def moves(
         self, slots: Sequence[int], distance: str, radius: Fraction, widths: Mapping[int, Fraction | None] | None
     ) -> Iterator[dict[int, Fraction]]:
-        """Yield extreme moves of the inputs in `slots` within `radius` by `distance`, "linf" or "l1".
+        """Yield moves of the inputs in `slots` within `radius` by `distance`, "linf" or "l1": shifts for them suffice.
 
-        With `widths`, inputs are in ranges of these widths by slot, and the distance may be "hamming". Every move is a
-        convex combination of moves that are no better. A shift that is right for one move is right for each move with
-        equal outputs whose slacks are at least as large. So an input on which no real output depends, and on which all
-        half-spaces depend with one sign, moves only to its tightest end.
+        Each adjacent input is reached by a convex combination of these moves, or of moves that are no harder. An input
+        that no real output depends on, and that all half-spaces depend on with one sign, moves only to the harder end.
+        With `widths`, the inputs lie in ranges of these widths by slot, and the distance may also be "hamming".
         """
         if widths is not None:
             forms = [change.inputs for change in (*self.slacks, *self.outputs)]
@@ -112,7 +111,10 @@ class AlignedExit(ShiftConditions):
             yield dict(zip(slots, values, strict=True))
 
     def holds(self, shift: Mapping[int, Fraction], move: Mapping[int, Fraction]) -> bool:
-        """True if `shift`, of noises that may be shifted so, maps the exit into itself after the `move`."""
+        """True if `shift` maps the exit into itself after the `move` of the inputs, with the same real outputs.
+
+        It may shift only noises in `rates`, and those in `growing` only upwards.
+        """
         allowed = shift.keys() <= self.rates.keys() and all(shift.get(i, _ZERO) >= 0 for i in self.growing)
         return allowed and super().holds(shift, move)
 
@@ -151,10 +153,10 @@ def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bo
 def in_box(
     tree: Program, machine: Machine, constants: Mapping[str, Fraction], budget: Budget
 ) -> tuple[Machine, Mapping[int, Fraction | None] | None]:
-    """Return the program `tree` with its clipped inputs in a box, and the widths of all inputs by slot.
+    """Return (a machine for `tree` that reads clipped inputs as inputs from a range, the widths of the ranges by slot).
 
-    The result is a machine for these `constants`. If the program clips no input, return `machine` and None. Charges
-    its work to `budget`.
+    The width of an input that is not clipped is None. The machine is compiled with `constants`. If the program clips no
+    input, return `machine` and None. Charges its work to `budget`.
     """
     box = boxed(tree, constants)
     if box is None:
@@ -247,10 +249,11 @@ _MANY = 1_000
 
 @dataclass(frozen=True)
 class HeadPath(ShiftConditions):
-    """A path from one head to the next, with the conditions on shifts of its noises, carried ones first.
+    """A path through one iteration, from a head to the next, with the conditions on shifts of its noises.
 
-    `drawn` has the rates of the noises drawn. `goal` is the head that follows, None at the end, and `carried` are the
-    noises carried to it.
+    Noises carried from earlier iterations have the first numbers, then those drawn on the path. `drawn` has the rates
+    of the latter. `goal` is the head that follows, None at the end of the program. `carried` are the noises that later
+    iterations read.
     """
 
     drawn: tuple[Fraction, ...]
@@ -264,9 +267,10 @@ Costs = Mapping[tuple[Fraction, ...], Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A question about a path: how to shift its noises from each of `costs` after the `move` of the inputs.
+    """The question how to shift the noises of `path` after the `move` of the inputs.
 
-    Inputs move by at most `radius`, and no cost may exceed `most`.
+    `costs` maps shifts of the carried noises to the least cost of reaching them. For each of these shifts, the answer
+    has shifts of the noises drawn on the path. Inputs move by at most `radius`, and no cost may exceed `most`.
     """
 
     costs: Costs
@@ -284,15 +288,18 @@ class Followed:
         return key_of(map(str, words))
 
     def carried_shifts(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> tuple[Fraction, ...]:
-        """Return the shifts of the noises that the way carries on.
+        """Return the shifts of those noises that later iterations read.
 
-        `before` has the shifts of the noises carried to it, `fresh` those of the noises that it draws.
+        `before` has the shifts of the noises carried to the path, `fresh` those of the noises that it draws.
         """
         shifts = (*before, *fresh)
         return tuple(shifts[noise] for noise in self.path.carried)
 
     def cost(self, before: Sequence[Fraction], fresh: Sequence[Fraction]) -> Fraction | None:
-        """Return the cost after shifts `before` of carried noises and `fresh` of drawn ones; None if forbidden."""
+        """Return the cost after shifts `before` of carried noises and `fresh` of drawn ones.
+
+        Return None if the shifts cost more than `most`, or do not satisfy the conditions of the path.
+        """
         cost = self.costs[tuple(before)] + sum(map(mul, self.path.drawn, map(abs, fresh)), _ZERO)
         shifts = dict(enumerate((*before, *fresh)))
         return cost if cost <= self.most and self.path.holds(shifts, self.move) else None
@@ -332,9 +339,10 @@ def require_private(
 
 
 def _moves_of_each(tree: Program, box: Box | None, distance: str, radius: Fraction) -> Iterator[tuple[str, Fraction]]:
-    """Yield adjacencies, each of which contains the one by `distance` and `radius` on the inputs of `box`.
+    """Yield adjacencies (distance, radius), each of which includes the adjacency by `distance` and `radius`.
 
-    `tree` is the program.
+    `tree` is the program, and the ranges of its inputs are in `box`, if it is not None: an input cannot move farther
+    than its range is wide. A proof of privacy for one of these adjacencies is enough.
     """
     inputs = [each.name for each in tree.variables if each.role == "input"]
     widths = [None if box is None else box.width(name) for name in inputs]

@@ -50,7 +50,10 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Subject:
-    """The program that a statement is about, with its constants that have one value."""
+    """The program that a statement is about, with its constants that have one value.
+
+    `at` is the only eps at which the program is read, or None. `requires` is the condition on all inputs, or "".
+    """
 
     name: str
     constants: tuple[tuple[str, str], ...]
@@ -273,9 +276,9 @@ def _less_than_one(beta: str, budget: Budget) -> str:
 
 
 def _claimed(claim: Claim, rows: Sequence[Row], budget: Budget) -> str:
-    """Return the probability, alpha and gamma of `claim` in words, with the own values of `rows` for each.
+    """Return in words what `claim` says: the probability, then alpha and gamma.
 
-    Charges its work to `budget`.
+    Values that some of `rows` have of their own are listed after each. Charges its work to `budget`.
     """
     words: list[str] = []
     for name in ("beta", "alpha", "gamma"):
@@ -349,7 +352,7 @@ class OfAccuracy(Statement):
     @property
     @abstractmethod
     def _has_distance(self) -> bool:
-        """True if the inputs have a dd, which is alpha where a claim block has a beta and no alpha."""
+        """True if the inputs have a dd. It replaces a missing alpha in a claim block that has a beta."""
 
     @property
     def _varying(self) -> frozenset[str]:
@@ -376,14 +379,14 @@ class OfAccuracy(Statement):
     def _implies(self, asked: Claim, expected: Expected, budget: Budget) -> Answer:
         """Return whether the claim `asked` follows from the one proved, with the reason if it does not.
 
-        `expected` is the whole question. Charges its work to `budget`.
+        `expected` has everything that the reader asks for. Charges its work to `budget`.
         """
 
     @abstractmethod
     def _refutes(self, asked: Claim, expected: Expected, budget: Budget) -> bool:
         """True if an input at which a claim was refuted violates the claim `asked`.
 
-        `expected` is the whole question. Charges its work to `budget`.
+        `expected` has everything that the reader asks for. Charges its work to `budget`.
         """
 
 
@@ -392,7 +395,11 @@ class OfAccuracy(Statement):
 
 @dataclass(frozen=True)
 class OfRows(OfAccuracy):
-    """The theorem about the rows of a table."""
+    """The theorem about the rows of a table.
+
+    If rows represent more inputs than are listed, `product` is (these inputs in words, their number, True if they are
+    all inputs of the program). `computed` is true if dd is said to be that of the ideal.
+    """
 
     rows: Sequence[Row]
     theorem: Theorem
@@ -570,9 +577,11 @@ def violates(one: Witness, asked: Claim, own: Mapping[str, str], budget: Budget)
 
 @dataclass(frozen=True)
 class OfInputs(OfAccuracy):
-    """The theorem about every real and int input.
+    """The theorem about every real and int input, proved by classes of inputs.
 
-    With a `parameter`, a pair of a constant's name and its least value, it is about every m from that value on.
+    `kinds` names their types, such as "real and int", and `counts` has the number of classes by verdict. `witnesses`
+    are inputs that refute the claim, and `varying` the constants that change with m. With a `parameter`, a pair (name
+    of m, its least value), the theorem is about every m from that value on.
     """
 
     kinds: str

@@ -82,9 +82,9 @@ class Mass:
         return reach
 
     def masses(self, cell: Expansion, reach: int) -> list[Series]:
-        """Return the masses of 0 to K = `reach` as series on `cell`.
+        """Return the probabilities of the values 0 to K = `reach` as series on `cell`.
 
-        Those of normal noise are divided by Θ_K, the sum over |k| <= K.
+        For normal noise, each probability is conditional on |value| <= K.
         """
         if self.fixed and cell.terms > 1:
             masses = self.masses(replace(cell, middle=_ONE, radius=_ZERO, terms=1), reach)
@@ -171,11 +171,11 @@ class Summed:
         return result
 
     def continuous_bound(self, side: int) -> tuple[list[Law], list[tuple[Any, Fraction]]]:
-        """Return laws and half-spaces of continuous noises that bound the probability of the event.
+        """Return (laws, half-spaces) over continuous noises, whose probability bounds that of this event.
 
-        Their probability is at most (`side` = -1) or at least (`side` = 1) the event's. Each discrete normal noise is
-        within 3/2 of a normal one, and each discrete Laplace noise within 1 of a Laplace one. For `side` = 0 the
-        half-spaces are unchanged.
+        It is an upper bound for `side` = 1, and a lower bound for `side` = -1. Each discrete normal noise is within 3/2
+        of a normal one, and each discrete Laplace noise within 1 of a Laplace one; the half-spaces are moved
+        accordingly. For `side` = 0 they are unchanged.
         """
         laws: list[Law] = []
         rows: list[tuple[tuple[tuple[int, int], ...], Fraction]] = []
@@ -200,9 +200,9 @@ class Summed:
     # --- its value ------------------------------------------------------------------------------------
 
     def disk_bits(self, middle: Fraction, disk: Fraction) -> int | None:
-        """Return an n such that the sum is at most 2^n for |eps - `middle`| <= `disk` (lemma N8), or None.
+        """Return an n such that the sum of `series` is at most 2^n for complex eps with |eps - `middle`| <= `disk`.
 
-        The lemma does not cover disks of more than half of `middle`.
+        Return None if `disk` is more than half of `middle`, where lemma N8 says nothing.
         """
         if self.fixed:
             return 0
@@ -210,9 +210,10 @@ class Summed:
         return 8 * sum(count for _, count in self._noises) // 5 + 1 if 2 * disk <= middle else None
 
     def series(self, cell: Expansion) -> Series:
-        """Return the Taylor polynomial on `cell` of the sum over values up to K in place of the event's probability.
+        """Return the Taylor polynomial on `cell` of a finite sum that approximates the event's probability.
 
-        The sum has an error of at most 2^-accuracy on `cell`. Raises NotShown, NotDerived.
+        The sum leaves out noises with values beyond some K. Its error is at most 2^-accuracy on `cell`. Raises
+        NotShown, NotDerived.
         """
         least = cell.middle - cell.radius
         if least <= 0:

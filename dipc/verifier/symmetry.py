@@ -496,7 +496,7 @@ class _Run:
         return tuple(node for node in found if node is not None)
 
     def required(self) -> Node:
-        """Return the conjunction of all conditions of `requires`, once the inputs are open. Raises NotDerived."""
+        """Return the conjunction of the conditions in `requires`, over unknown inputs. Raises NotDerived."""
         result = self.table.constant(value=True)
         for code in self.machine.requires:
             result = self.table.apply("and", [result, self.expression(code, self.inputs)])
@@ -801,9 +801,10 @@ def require_exchangeable(
 def _left_by_expressions(
     machine: Machine, pairs: Sequence[tuple[int, int]], budget: Budget, *, is_ideal: bool
 ) -> tuple[list[tuple[int, int]], str]:
-    """Return the `pairs` of slots whose exchange expressions do not show, and the reason for the first of them.
+    """Return (those of `pairs` that are not shown to be exchangeable, the reason for the first of them).
 
-    `machine` is the program, or its ideal if `is_ideal`. Charges its work to `budget`.
+    A pair has the slots of two inputs of `machine`, which is the program, or its ideal if `is_ideal`. They are shown to
+    be exchangeable by comparing expressions. Charges its work to `budget`.
     """
     try:
         found = Exchanges.of_outputs(machine, budget)

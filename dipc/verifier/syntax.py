@@ -748,10 +748,10 @@ class _Reader:
         return Element(name, index)
 
     def _drawn(self) -> Expr:
-        """Read a distribution inside an expression, and return the expression for its value: a new variable.
+        """Read a draw inside an expression, and return the expression for its value: a new variable.
 
-        The draw is appended to the statements that run before the one being read. If a value of a `choose` depends on a
-        variable, the new variable has the index of the value, and the expression is (draw = 0)*v0 + ...
+        The draw becomes a statement before the one that is being read. If a value of a `choose` depends on a variable,
+        the new variable has the index of the value instead, and the expression is (draw = 0)*v0 + (draw = 1)*v1 + ...
         """
         law = self._kind
         name = next(name for number in count(1) if (name := f"draw{number}") not in self._used)
@@ -824,7 +824,10 @@ class _Reader:
         return any(variable == name for variable, _, _ in self._loops)
 
     def _widened(self, domain: Domain) -> Domain:
-        """Return a domain with the values that `domain` has at any values of the enclosing loops' variables."""
+        """Return a domain that contains all values of `domain`, whose ends may depend on variables of enclosing loops.
+
+        The new domain does not depend on these variables.
+        """
         if not isinstance(domain, Range):
             return domain
         low, high = domain.low, domain.high
@@ -871,7 +874,10 @@ class _Reader:
         return expression
 
     def expression(self, least: int = 1) -> Expr:
-        """Read an expression whose outermost operator binds as strongly as `least` or more, a level of _PRECEDENCE."""
+        """Read an expression without operators that bind less strongly than `least`, a level of _PRECEDENCE.
+
+        The expression ends before the first such operator.
+        """
         self._deeper()
         if self._kind == "not" and least <= _NOT:
             self._at += 1
@@ -889,7 +895,10 @@ class _Reader:
         return left
 
     def _around(self, value: Apply) -> Expr:
-        """Return `value`, or if it adds to the noise drawn last, this noise, which then has the sum as its mean."""
+        """Return `value`, unless it only adds to the noise drawn last.
+
+        In this case the sum becomes the mean of that draw, and the drawn variable is returned.
+        """
         last = self._before[-1] if self._before else None
         mean = _mean_of(value, last) if isinstance(last, Noise) and value.op in ("+", "-") else None
         if mean is None or not isinstance(last, Noise):

@@ -46,9 +46,9 @@ def require_deterministic(machine: Machine) -> None:
 
 @dataclass
 class _Segments(Execution):
-    """The transitions of a program without `while`, whose inputs are finite.
+    """A run of a program without `while`, cut into segments, one for each of its finite inputs.
 
-    A state has no values of inputs. The input of a segment has its value only while the segment is executed.
+    A state does not contain the values of inputs. Only the segment that reads an input uses the value of that input.
     """
 
     _functions: list[Closed] = field(default_factory=list)

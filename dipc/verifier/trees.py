@@ -57,10 +57,10 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class NearLeaf:
-    """A leaf with the bounds that count on a part of the line of its center, and its count.
+    """A leaf on a part of its center's line: a value of the law `spread`, with its nearest bounds there.
 
     `positive` says for each bound in `forms` whether it is nonnegative on the part; for normal leaves it is always
-    true.
+    true. `count` is the number of such leaves.
     """
 
     spread: Spread
@@ -112,9 +112,9 @@ class Center:
             yield from each.forms
 
     def leaves_near(self, t: Fraction, x: Fraction) -> tuple[NearLeaf, ...] | None:
-        """Return the leaves with the bounds that count if the center is `t` and its parent `x`, in multiples of eps.
+        """Return the leaves with their nearest bounds if the center is `t` and its parent `x`, in multiples of eps.
 
-        Return None if the event is empty there.
+        Return None if the event is impossible there.
         """
         result = []
         if any(a * t + b * x + d < 0 for a, b, d in self.own):
@@ -129,10 +129,11 @@ class Center:
         return tuple(result)
 
     def stretches(self, ends: Iterable[Fraction], kept: Collection[Fraction], x: Fraction) -> list[Stretch]:
-        """Return the stretches of the center's line between `ends` on which the event is not empty.
+        """Return the parts of the center's line, cut at `ends`, on which the event is possible.
 
-        `x` is the value of the parent. Two neighbours are joined if nothing changes at the end between them,
-        unless the end is in `kept`.
+        Each part is (lower end, upper end, leaves with the bounds that count there), with None for infinity. `x` is the
+        value of the parent. Two neighboring parts with equal leaves are joined, unless the end between them is in
+        `kept`.
         """
         result: list[Stretch] = []
         for low, high in pairwise([None, *sorted(ends), None]):
@@ -321,11 +322,11 @@ def _require_apart(rows: _Rows, leaves: frozenset[int]) -> None:
 
 
 def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
-    """Yield proposals for the leaves of a tree over `count` values. Lemma N0 holds for any proposal.
+    """Yield sets of values that may be the leaves of a tree of `count` values. Lemma N0 holds for any of them.
 
-    A leaf is in one half-space, is compared with one other value, or lies between two values that are connected without
-    it. Where values exclude each other as leaves, there is a proposal for each of them that may come first. `rows` are
-    the half-spaces.
+    A value can be a leaf in three cases: it is in one half-space; it is compared with one other value; or it lies
+    between two values that are connected without it. Not all such values can be leaves together, so each of them is the
+    first choice in one of the sets. `rows` are the half-spaces.
     """
     inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
     near = [{other for n in numbers for other in rows[n][0]} - {place} for place, numbers in enumerate(inside)]
@@ -356,9 +357,9 @@ def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
 
 
 def _bases(centers: Sequence[int], rows: _Rows) -> Iterator[list[list[Fraction]]]:
-    """Yield lists of linear forms of values, of which the first independent ones are tried as coordinates.
+    """Yield lists of linear forms of the values `centers`: the first independent forms of a list may be coordinates.
 
-    The forms are those values in `centers` themselves and the forms of the half-spaces `rows`.
+    The first list has the values themselves. The second has the forms of the half-spaces `rows`, and then the values.
     """
     units = [[_ONE if place == other else _ZERO for other in centers] for place in centers]
     yield units
@@ -438,7 +439,11 @@ _Group = tuple[Spread | None, list[_Side], list[_Side]]
 
 @dataclass(frozen=True, slots=True)
 class _Rooted:
-    """Coordinates as a tree from any root; if there is only one, it may have a `laplace` law instead of a precision."""
+    """The centers of a tree whose root is not yet chosen, as coordinates.
+
+    `precision` is the inverse of their covariances. If there is only one center, it may have a `laplace` law instead.
+    `groups` are the half-spaces and leaves, and `supports` the coordinates in each of `groups`.
+    """
 
     precision: Sequence[Sequence[Fraction]]
     laplace: Spread | None
