@@ -97,9 +97,11 @@ _UNPROVED = "the union bound over single comparisons is too weak to prove the cl
 
 @frozen
 class _Numbers:
-    """All m from `least` on: the small ones below `start`, and those from `start` on, which `proof` covers.
+    """The values of m that a question is about, in two groups: m from `least` to `start` - 1, and m >= `start`.
 
-    If there is no proof, `reason` says why. `union` is the union bound of the error at m >= start, a function of m.
+    Each m of the first group is a case of its own. `union` is a union bound of the error at every m >= `start`, or None
+    if there is none. `proof` is a search for a proof that the bound is at most beta, or None if the two cannot be
+    compared. `reason` is the reason to report if nothing is proved about m >= `start`.
     """
 
     least: int
@@ -111,10 +113,11 @@ class _Numbers:
 
 @frozen
 class NumberResult(ClassResult):
-    """The result about some m, with the classes of each m that was decided `singly`.
+    """The result about one m, or about the last group of all larger m.
 
-    The last result is about all m from `start` on; its last row is that of these m, which `union` proves. `union` is
-    None if they are undecided, or proved in another way.
+    `singly` pairs each m that was decided on its own with the results for its classes. The fields `start` and `union`
+    are set in the last result only. Its last row is about all m >= `start`, and `union` is the proof of that row. The
+    field `union` is None if the row is undecided, or proved in another way than by a union bound.
     """
 
     singly: tuple[tuple[int, tuple[ClassResult, ...]], ...] = field(default=(), compare=False, repr=False)
@@ -140,11 +143,11 @@ class AllNumbers(ClassSource):
         singly: int = 0,
         by_inputs: Callable[[Program, ClaimOptions], Source] | None = None,
     ) -> None:
-        """Read the claim of `options` about `program` for every m >= `least`.
+        """Read the claim of `options` about `program` for every m >= `least`, where m is the constant `parameter`.
 
-        The first `singly` values of m are always cases of their own. `by_inputs` returns the question about every
-        input of a program whose inputs are finite. Raises DiagnosticError for an unknown `parameter`, and for a claim
-        or program that cannot be decided for every m.
+        The first `singly` values of m are always cases of their own. `by_inputs` makes, from a program whose inputs are
+        finite and the options, the question that decides each input on its own. Raises DiagnosticError for an unknown
+        `parameter`, and for a claim or program that cannot be decided for every m.
         """
         _require_reals(program)
         require_product(program.core)
@@ -184,9 +187,9 @@ class AllNumbers(ClassSource):
         return computed_from(parse(core.source).declarations, core.overrides, self.parameter)
 
     def constants_of(self, number: int) -> dict[str, Fraction]:
-        """Return the values for m = `number` of the parameter and of the constants that depend on it.
+        """Return the values of the parameter, which is m, and of the constants computed from m, for m = `number`.
 
-        The latter are left out if the program is refused for this m.
+        If the program is invalid for this m, the result has the parameter only.
         """
         result = {self.parameter: Fraction(number)}
         try:
@@ -199,7 +202,7 @@ class AllNumbers(ClassSource):
         return self.range.least
 
     def cases(self) -> Iterator[Case]:
-        """Yield a case for each small m, and then one for all others together."""
+        """Yield a case for each small m, and then one case for all larger m together."""
         numbers = self.range
         for number in range(numbers.least, numbers.start):
             yield _OneNumber(self, number - numbers.least + 1, number)
@@ -207,7 +210,7 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def range(self) -> _Numbers:
-        """All m of the question: the small ones, and those of the union bound, whose proof is searched for here."""
+        """The values of m that the question is about: those decided one by one, and those of a union bound."""
         given = self._asked_least
         least = 1 if given is None else given
         start = least + self._singly
@@ -228,9 +231,10 @@ class AllNumbers(ClassSource):
             return _Numbers(least, start, None, undecided.reason, union)
 
     def _unit(self, union: UnionBound, start: int) -> tuple[Unit, int]:
-        """Return (a unit, a start) such that, from the start on, beta is a polynomial in m and no rate falls with m.
+        """Return (unit, first m): a function of m in place of eps in which beta is a polynomial in m and no rate falls.
 
-        Raises NotUniform if no such unit is found for the bound `union` from `start` on.
+        Both properties hold for every m from the returned first m on, which is at least `start`. `union` has the rates.
+        Raises NotUniform if no function that is tried has these properties.
         """
         refused: NotUniform | None = None
         varying = () if union.rates is None else union.rates.of_marks
@@ -273,7 +277,7 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def required(self) -> Requirement:
-        """The requirement that the claim states at its distances, as a function of its variable."""
+        """The requirement that the claim makes at its distances: beta as a function of eps or distance·eps."""
         return self.claim.requirement()
 
     def refusal(self, refused: NotUniform) -> str:
@@ -284,14 +288,14 @@ class AllNumbers(ClassSource):
         return f"{NO_UNION_BOUND}: {refused.reason}{line}"
 
     def question_for(self, number: int) -> EveryInput:
-        """Return the question for m = `number`; raise DiagnosticError if the program is refused for it."""
+        """Return the question for m = `number`; raise DiagnosticError if the program is invalid for this m."""
         if number not in self._instances:
             program = self._instance(number)
             self._instances[number] = EveryInput(program, ClassClaim(program, self.options))
         return self._instances[number]
 
     def exactly(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, ...]]:
-        """Decide the claim for m = `number`, and return its classes."""
+        """Decide the claim for m = `number`, and return the results of its classes of inputs."""
         rows: list[ClassResult] = []
         try:
             alone, is_small = (yield from self._input_by_input(number)) or (None, False)
@@ -310,10 +314,11 @@ class AllNumbers(ClassSource):
         return tuple(replace(row, note=_prefixed(row.note, f"{self.parameter} = {number}")) for row in rows)
 
     def _input_by_input(self, number: int) -> Generator[Obligation | Bound, Decision, tuple[ClassResult, bool] | None]:
-        """Return (the result for m = `number` from deciding each input separately, whether classes are better).
+        """Decide each input for m = `number` on its own; return the result and whether classes should be decided, too.
 
-        Classes are better if there are few inputs, and if all classes are decided. The result is None if some input is
-        not finite or not decided. Raises DiagnosticError if the program is refused for this m.
+        Classes should be decided if there are few inputs, because only classes have certificates. The result is None if
+        an input is not finite, if there are too many inputs, or if one of them is undecided. Raises DiagnosticError if
+        the program is invalid for this m.
         """
         program = self._instance(number)
         if self._by_inputs is None or not program.core.has_finite_inputs:
@@ -356,9 +361,9 @@ class AllNumbers(ClassSource):
     def _refuted_at(
         self, number: int, inputs: Iterable[Mapping[int, Value]], gamma: Fraction | None
     ) -> Generator[Obligation | Bound, Decision, ClassResult | None]:
-        """Return the result that one of the first of `inputs` refutes the claim for m = `number`, or None.
+        """Try the first few of `inputs` for m = `number`; return the result of one that refutes the claim, or None.
 
-        `gamma` replaces an open gamma.
+        `gamma` is used if the claim leaves gamma open.
         """
         with suppress(DiagnosticError, Undecided):
             source, where = self.question_for(number), f"{self.parameter} = {number}"
@@ -371,7 +376,11 @@ class AllNumbers(ClassSource):
         return None
 
     def proved_by_totals(self) -> Generator[Obligation | Bound, Decision, bool]:
-        """Return True if the program reads its queries through totals alone, and the claim holds at all values."""
+        """Return True if the claim is proved for every m by treating sums, minima and the like of queries as inputs.
+
+        The result is False if the program reads its queries in another way, or if the claim about the new inputs is not
+        proved.
+        """
         with suppress(DiagnosticError, Undecided):
             reduced = self._by_totals
             if reduced is not None:
@@ -384,9 +393,10 @@ class AllNumbers(ClassSource):
 
     @cached_property
     def _by_totals(self) -> Source | None:
-        """The question about all values of the totals that the program reads; None if it reads queries in another way.
+        """The question about a program with one input for each sum, count, minimum or maximum of queries.
 
-        Raises DiagnosticError.
+        None if the program reads its queries in another way, or if the claim depends on m. Raises DiagnosticError if
+        the claim is invalid for the new program.
         """
         claim = self.claim
         trees = [each.tree for each in (claim.beta, claim.alpha, claim.gamma) if each is not None]
@@ -400,7 +410,11 @@ class AllNumbers(ClassSource):
         return None if program is None else EveryInput(program, ClassClaim(program, self.options))
 
     def worth_showing(self, number: int, rows: Sequence[ClassResult]) -> Sequence[ClassResult]:
-        """Return those of `rows` to show for m = `number`: one if the claim holds, else the classes without a proof."""
+        """Return the rows to show for m = `number`, which has the classes `rows`.
+
+        If the claim holds, the result is one new row about this m. Otherwise it has the rows that are inaccurate, or
+        else those that are undecided.
+        """
         verdict = _together(rows)
         if verdict is not Verdict.ACCURATE:
             return [row for row in rows if row.verdict is verdict]
@@ -416,9 +430,10 @@ class AllNumbers(ClassSource):
         return replace(row.note, variable=self.required.variable)
 
     def with_scope(self, row: ClassResult, start: int) -> ClassResult:
-        """Return `row`, about all m from `start` on, with the eps at which the claim for m = `start` is not vacuous.
+        """Return `row` with the eps at which its claim is not vacuous; `row` is about all m >= `start`.
 
-        The row is vacuous if beta is at least 1 at all eps, and never falls as m grows.
+        These are the eps at m = `start`. The whole row is marked as vacuous if it is accurate, beta is at least 1 at
+        all eps for m = `start`, and beta does not fall as m grows.
         """
         assert self.range.proof is not None
         intervals, limits = self.range.proof.intervals, self.program.limits
@@ -482,9 +497,10 @@ class AllNumbers(ClassSource):
         return constants_of(tree, self.program.core, QueryNumber(self.parameter, self.varying))
 
     def _beta(self, start: int, unit: Unit) -> dict[int, ExpPoly]:
-        """Return the coefficients of beta by power of (m - `start`), as functions of e, where eps = `unit.scale`(m)·e.
+        """Return beta as a polynomial in m - `start`: a mapping from each power to its coefficient, a function of e.
 
-        If the unit has `lesser`, they belong to a function that is at most beta.
+        The variable e replaces eps: eps = `unit.scale`(m)·e. If `unit.lesser` is true, the polynomial is a lower bound
+        of beta.
         """
         evaluation = InNumber("beta", self.parameter, self._names, unit.scale, list(self._constants.divisors))
         result: dict[int, ExpPoly] = {}
@@ -496,10 +512,10 @@ class AllNumbers(ClassSource):
         return result
 
     def number_that_breaks(self, start: int) -> int | None:
-        """Return an m >= `start` for which the union bound decays more slowly than beta towards infinity.
+        """Return an m >= `start` at which the union bound is greater than beta for large eps, or None if none is found.
 
-        The claim is likely to fail there. The result is the least such m below `start` + 64, or else the least one
-        between two numbers of a sequence that grows by a quarter each time; None if none is found.
+        The claim is likely to be false at this m. Every m below `start` + 64 is tried, then fewer and fewer: after each
+        one tried, m - `start` grows by a quarter.
         """
         union = self.range.union
         if union is None:
@@ -523,7 +539,8 @@ class AllNumbers(ClassSource):
     def _beta_decay(self, number: int) -> Fraction | None:
         """Return the rate r at which beta for m = `number` decays like e^{-r·t} as t grows.
 
-        The variable t is eps, or distance·eps if a distance is open. The result is None if beta is not positive.
+        The variable t is eps, or distance·eps if a distance is open. The result is None if beta is not positive for
+        large t.
         """
         own = {name: constant(value.value_at(number)) for name, value in self._constant_ratios.items()}
         names = {**self._names, **own, self.parameter: constant(Fraction(number))}

@@ -32,9 +32,9 @@ _BELOW = (CompareOp.LE, CompareOp.LT)
 
 
 def require_bounds(program: Program, parameter: str) -> None:
-    """Raise NotUniform unless the `requires` of `program` bounds each input by itself, equally for every m.
+    """Raise NotUniform unless `requires` of `program` bounds each input by itself, equally for every m.
 
-    `parameter` is the name of the constant m. Whether the bounds form one box of real inputs is checked in `gaps`.
+    `parameter` is the name of the constant m.
     """
     if program.core.requires is None:
         return
@@ -55,10 +55,10 @@ def require_bounds(program: Program, parameter: str) -> None:
 
 
 def without_requires(program: Program, parameter: str) -> Program:
-    """Return `program` without its `requires`, for proofs about more inputs than those that satisfy it.
+    """Return `program` without its precondition `requires`, so that a proof covers more inputs than necessary.
 
-    Raises NotUniform unless `requires` bounds each input by itself, so that some input satisfies it for every value
-    of the constant `parameter`, and for a program that is not defined without `requires`.
+    `parameter` is the name of the constant m. Raises NotUniform unless the precondition bounds each input by itself,
+    equally for every m, or if the program is invalid without it.
     """
     if program.core.requires is None:
         return program
@@ -83,7 +83,7 @@ _Arrays = dict[str, tuple[ast.Expr | None, ast.Expr | None]]
 
 
 def _is_bound(part: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
-    """Return True if `part` bounds single inputs, or all elements of an array, in the same way for every m.
+    """Return True if `part` is a bound of single inputs, or of all elements of an array, that is the same for every m.
 
     `varying` are the constants that depend on m. `arrays` has the first and last index of each input array.
     """
@@ -108,7 +108,7 @@ def _is_steady(tree: ast.Expr, varying: set[str], arrays: _Arrays) -> bool:
 
 
 def _is_of_elements(side: ast.Ranged, varying: set[str], arrays: _Arrays) -> bool:
-    """Return True if the range `side` is over one whole array, and reads at each index only the element there.
+    """Return True if `side`, a minimum or maximum, is over one whole array and reads at each index its element only.
 
     `varying` are the constants that depend on m. `arrays` has the first and last index of each input array.
     """
@@ -128,10 +128,11 @@ def _is_of_elements(side: ast.Ranged, varying: set[str], arrays: _Arrays) -> boo
 
 
 def gaps(ideal: Ideal, guards: Sequence[Constraint]) -> tuple[tuple[Constraint, ...], tuple[Region, ...]]:
-    """Return the bounds that `requires` sets to the inputs in `guards`, and the set beyond each of these bounds.
+    """Return (bounds, regions): the bounds of inputs by `requires`, and for each bound the region where it is violated.
 
-    `ideal` belongs to the program. Both are empty for a program without a precondition. Raises NotUniform unless the
-    inputs are one box of real inputs.
+    Only bounds of inputs that occur in `guards` are returned. `ideal` is the ideal of the program. Without a
+    precondition `requires` both tuples are empty. Raises NotUniform unless all inputs are real and the precondition is
+    one box.
     """
     allowed = ideal.program.allowed
     if allowed is None:

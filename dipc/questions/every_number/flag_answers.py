@@ -37,7 +37,7 @@ from dipc.text.core import Value
 
 
 class NotAFlag(NotUniform):
-    """Raised if the program does not answer only whether some iteration exits."""
+    """Raised if the answer of a program is not simply whether some iteration exits."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -48,7 +48,9 @@ class NotAFlag(NotUniform):
 class FlagRuns(AgreeingRuns):
     """The runs of a program whose answer says whether some iteration exits: the answer *found*, or *not found*.
 
-    Invariant: there is one head, and one way of the program from it to the next.
+    Invariant: the loop has one head, and the program has one path from this head to the next. Two fields are set by
+    `terms`. The field `found` has the outputs for the answer *found*. The field `directions` has a pair (input, flag)
+    for each input that all iterations share; the flag is True if a greater input brings the ideal closer to *found*.
     """
 
     #: The answer *found*, and the direction in which each shared input moves g towards 0, once `terms` has begun.
@@ -56,10 +58,11 @@ class FlagRuns(AgreeingRuns):
     directions: frozenset[tuple[int, bool]] = frozenset()
 
     def terms(self) -> Iterator[tuple[tuple[Event, ...], tuple[Event, ...], int]]:
-        """Yield, for each answer, (terms that can fail once, terms of each iteration, iterations needed).
+        """Yield (events, repeated events, iterations) for each answer, which is wrong only if one of the events fails.
 
-        The answer *not found* needs no iteration, *found* one. Raises NotUniform if the program does not answer whether
-        some iteration exits.
+        The repeated events belong to each iteration. The last entry is the least number of iterations in which the
+        answer is possible: 0 for *not found*, 1 for *found*. Raises NotUniform if the answer of the program is not
+        simply whether some iteration exits.
         """
         require_defined(self._own, self._finite, self._limits.states, self._entries)
         (begun,) = self._before()
@@ -102,7 +105,7 @@ class FlagRuns(AgreeingRuns):
     def _shared_directions(self, guard: Constraint) -> frozenset[tuple[int, bool]]:
         """Return (input, flag) for each input in `guard` that all iterations share.
 
-        The flag is True if the guard's form, compared as `>=`, increases with the input.
+        The flag is True if a greater input makes `guard` more likely to hold.
         """
         grows = guard.op in (CompareOp.GE, CompareOp.GT)
         return frozenset(
@@ -124,11 +127,11 @@ class FlagRuns(AgreeingRuns):
 
 
 def require_one_flag(cases: Sequence[tuple[Mapping[int, Value], FlagRuns]], shared: Collection[int]) -> None:
-    """Raise NotUniform unless all iterations that find something give one answer, and agree on shared inputs.
+    """Raise NotUniform unless all iterations that exit give the same answer and react in the same way to shared inputs.
 
-    They agree if each input of `shared` moves their tests in one direction. Each of the `cases` gives the values of
-    the finite inputs of some iterations. Iterations of one input have equal values of `shared`, and may differ in all
-    others.
+    Each of `cases` has values of the finite inputs, by slot, and the runs of an iteration with these values. `shared`
+    are the finite inputs outside the loop; only cases with equal values of these are compared. Other inputs that all
+    iterations share must, when they grow, move all iterations towards exiting, or all away from it.
     """
     answers: dict[object, tuple[object, ...]] = {}
     directions: dict[object, dict[int, bool]] = {}
@@ -144,9 +147,10 @@ def require_one_flag(cases: Sequence[tuple[Mapping[int, Value], FlagRuns]], shar
 
 
 def is_flag(ideal: Ideal, shape: UniformLoops) -> bool:
-    """Return True if all outputs are finite and belong to no iteration, and iterations of `ideal` compare inputs.
+    """Return True if the answer may be whether some iteration exits.
 
-    `shape` has the loops of the program and its ideal.
+    All outputs must be finite and none of them an array with an element for each iteration, and the loop of `ideal`
+    must contain an `if`. `shape` has the loops of the program and its ideal.
     """
     slots = [ideal.program.core.slots[slot] for slot in ideal.program.core.outputs]
     alone = all(not slot.is_symbolic and slot.name.partition("[")[0] not in shape.arrays for slot in slots)

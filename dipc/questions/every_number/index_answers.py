@@ -38,10 +38,10 @@ _TRUE, _FALSE = ast.Truth(value=True), ast.Truth(value=False)
 
 
 def with_index_answers(tree: ast.ProgramTree, parameter: str) -> tuple[ast.ProgramTree, Mapping[str, str]]:
-    """Return the program `tree` with an array of truth values for each output that holds an index, and refusals.
+    """Return (`tree` with an array of truth values in place of each output that holds an index, the refusals).
 
-    The index is that of a loop up to the constant `parameter`. The refusals have the reason for each output that is
-    assigned a loop variable but does not satisfy the conditions.
+    The index is that of a loop up to the constant `parameter`: o <- i becomes o[i] <- true. The refusals map each
+    output that is assigned an index but cannot be replaced to the reason.
     """
     refused: dict[str, str] = {}
     for name in _candidates(tree, parameter):
@@ -83,9 +83,9 @@ def _candidates(tree: ast.ProgramTree, parameter: str) -> Iterator[str]:
 
 
 def _rewritten(tree: ast.ProgramTree, name: str, parameter: str) -> ast.ProgramTree:
-    """Return the program `tree` with an array of truth values in place of the output `name`. Raises NotUniform.
+    """Return `tree` with an array of truth values in place of the output `name`, which holds an index.
 
-    The array's last index is the constant `parameter`.
+    The array's last index is the constant `parameter`. Raises NotUniform if the output cannot be replaced.
     """
     declared = next(
         each
@@ -156,7 +156,10 @@ def _literal(value: ast.Expr | None) -> int | None:
 
 
 def _of_no_index(value: ast.Expr, parameter: str) -> int | str:
-    """Return `value` as an integer, or as the text `parameter` + c. Raises NotUniform for another expression."""
+    """Return `value`, which is not an index: as an integer, or as a text such as `m+1` if it is `parameter` + 1.
+
+    Raises NotUniform for another expression.
+    """
     number, offset = _literal(value), last_offset(value, parameter)
     if number is not None:
         return number
@@ -171,10 +174,10 @@ _NOTHING, _NUMBER, _INDEX = "nothing", "number", "index"
 
 @dataclass(slots=True)
 class _Answer:
-    """The facts found so far about the output `name`, which an array with `parameter` many elements is to replace.
+    """The facts found so far about the output `name`, to be replaced by an array whose last index is `parameter`.
 
-    The output holds an index plus `shift`, or the one other value `number`; None if there is no other value. `low` and
-    `last` are the first and the last index of the loops that assign the index.
+    The output holds a loop's index plus `shift`, or else `number`, the one value that is not an index. `low` and `last`
+    are the first and the last index of the loops that assign the output. Each field is None until its value is found.
     """
 
     name: str
@@ -199,7 +202,7 @@ class _Answer:
         return result
 
     def fits(self, low: ast.Expr, high: ast.Expr) -> bool:
-        """Return True if the domain from `low` to `high` contains all indices, and `number` outside of them."""
+        """Return True if the domain from `low` to `high` has all values of the output, and `number` is not an index."""
         first, end, last = _literal(low), last_offset(high, self.parameter), last_offset(self.last, self.parameter)
         assert self.low is not None, "the answer is assigned in a loop"
         assert self.shift is not None, "the answer is the index plus a number"
@@ -215,9 +218,10 @@ class _Answer:
     def _block(
         self, block: tuple[ast.Statement, ...], held: frozenset[str], loop: ast.For | None
     ) -> tuple[tuple[ast.Statement, ...], frozenset[str]]:
-        """Return (the rewritten statements, what the output may hold after them), if it may hold `held` before.
+        """Return (the rewritten statements, the kinds of value that the output may hold after them).
 
-        `loop` is the loop up to m that contains `block`.
+        The kinds are "nothing", "number" (the one value that is not an index) and "index"; `held` are those possible
+        before `block`. The kinds are empty after an `exit`. `loop` is the loop up to m that contains `block`, or None.
         """
         result: list[ast.Statement] = []
         for statement in block:

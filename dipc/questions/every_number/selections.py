@@ -44,9 +44,11 @@ Block = tuple[ast.Statement, ...]
 
 
 def with_plain_selection(tree: ast.ProgramTree, parameter: str) -> ast.ProgramTree:
-    """Return `tree` with its selection and that of its ideal in the one form; unchanged if one of them is another loop.
+    """Return `tree` with its selection of the greatest value, and the ideal's, in the form that proofs know.
 
-    The output has the same law, and the ideal the same answers, for every value >= 1 of the constant `parameter`.
+    The form is a first value, then one loop over the others up to the constant `parameter`. The output has the same
+    law, and the ideal the same answers, for every value >= 1 of `parameter`. If one of the two loops is of another
+    kind, the result is `tree` unchanged.
     """
     try:
         output = _output(tree, parameter)
@@ -101,7 +103,10 @@ def _output(tree: ast.ProgramTree, parameter: str) -> ast.VariableDecl:
 
 
 def _declared(declaration: ast.VariableDecl, used: Block) -> list[ast.VariableDecl]:
-    """Return `declaration` as scalars, without the variables that the statements `used` do not mention."""
+    """Return `declaration` with only the variables that `used` mentions, as scalars without initial values.
+
+    The result is empty if `used` mentions none of them.
+    """
     kept = tuple(
         ast.Declarator(each.name, None, None, each.span)
         for each in declaration.declarators
@@ -111,10 +116,11 @@ def _declared(declaration: ast.VariableDecl, used: Block) -> list[ast.VariableDe
 
 
 def _selection(body: Block, output: str, initial: ast.Expr | None, best: str, parameter: str) -> Block:
-    """Return the statements `body` as one selection of `output`, which begins with `initial`, in the one form.
+    """Return `body` as a first value and one loop over the others that keeps the best value and its index.
 
-    `best` is a name for the best value where the program has none. The loop ends at the constant `parameter`. Raises
-    NotApplicable or NotUniform.
+    The index is kept in `output`, whose first value is `initial`. `best` is a new variable for the best value, in case
+    the program keeps only its index. The loop ends at the constant `parameter`. Raises NotApplicable or NotUniform if
+    `body` is not a selection.
     """
     *before, loop = _with_answer(_around_queries(body), output)
     if not isinstance(loop, ast.For) or last_offset(loop.high, parameter) is None:
@@ -143,7 +149,11 @@ def _literal(value: ast.Expr) -> int:
 
 
 def _with_answer(body: Block, output: str) -> Block:
-    """Return `body` with `output` in place of the variable that is copied to it in the end."""
+    """Return `body` with `output` in place of the variable that its last statement copies to `output`.
+
+    A body that does not end with such a copy is returned unchanged. Raises NotApplicable if `output` is used before the
+    copy, or if `body` is empty.
+    """
     match body:
         case (*rest, ast.Assign(target=target, value=ast.Name(name=name))) if is_name(target, output) and rest:
             if mentions(tuple(rest), output):
@@ -158,7 +168,7 @@ def _with_answer(body: Block, output: str) -> Block:
 
 
 def _around_queries(body: Block) -> Block:
-    """Return `body` with noise around a query in place of noise around 0 that is then added to the query."""
+    """Return `body` with z <- D(q[i]) in place of a draw around 0, x <- D(0), and the addition z <- x + q[i]."""
     drawn: set[str] = set()
     result = _merged(body, drawn)
     if any(mentions(result, name) for name in drawn):
@@ -191,7 +201,7 @@ def _merged(body: Block, drawn: set[str]) -> Block:
 
 
 def _other_summand(value: ast.Expr, name: str) -> ast.Element | None:
-    """Return the array element that `value` adds to the variable `name`; None for another expression."""
+    """Return the array element q if `value` is the variable `name` plus q; None for another expression."""
     match value:
         case ast.Binary(op=ast.BinaryOp.ADD, left=left, right=ast.Element() as query) if is_name(left, name):
             return query
@@ -201,7 +211,10 @@ def _other_summand(value: ast.Expr, name: str) -> ast.Element | None:
 
 
 def _printable(body: Block | list[ast.Statement]) -> Block:
-    """Return `body` with the query added to a draw around 0 where a draw is not written with a mean."""
+    """Return `body` in a form that the language has: some noises can only be drawn around 0.
+
+    For these noises z <- D(q[i]) becomes two statements, a draw around 0 and z <- z + q[i].
+    """
     result: list[ast.Statement] = []
     for each in body:
         match each:
@@ -226,10 +239,10 @@ def _printable(body: Block | list[ast.Statement]) -> Block:
 def _unlisted(
     before: list[ast.Statement], loop: ast.For, output: str, best: str
 ) -> tuple[list[ast.Statement], ast.For]:
-    """Return `before` and `loop` with each listed value drawn where it is compared.
+    """Return `before` and `loop` with each noisy value drawn where it is compared, instead of in a loop of its own.
 
-    `before` has the statements before the loop; without a loop in `before` nothing changes. The loop selects an index
-    as the `output`, and keeps the best value in `best`.
+    `before` has the statements before `loop`. If they contain no loop, nothing changes. `loop` selects the index
+    `output`; the variable `best` keeps the best value.
     """
     fills = [each for each in before if isinstance(each, ast.For)]
     if not fills:
@@ -310,9 +323,10 @@ def _value_at(element: ast.Element, name: str, variable: str, answer: str, best:
 
 
 def _from_second(before: list[ast.Statement], loop: ast.For, output: str) -> tuple[list[ast.Statement], ast.For]:
-    """Return `before` and `loop` with the first iteration before the loop, if the loop chooses the first value itself.
+    """Return `before` and `loop` with the first iteration moved before the loop, if it chooses the first value.
 
-    The loop selects an index as the `output`. `before` has the statements before it.
+    The loop selects the index `output`, and `before` has the statements before the loop. If the first iteration
+    compares its value like all others, both are returned unchanged.
     """
     *draws, decision = loop.body
     match decision:

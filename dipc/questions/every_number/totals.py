@@ -52,21 +52,26 @@ _ALIKE = {("sum", Norm.L1), ("min", Norm.LINF), ("max", Norm.LINF)}
 
 @frozen
 class Total:
-    """A total of queries, `written` as `function(variable in low..high : body)`; the input `name` replaces it."""
+    """A sum, minimum, maximum or count over queries, and the name of the input that replaces it.
+
+    `written` is its text, such as sum(i in 1..m : q[i]), and `name` is the name of the input.
+    """
 
     name: str
     written: ast.Ranged
 
     @property
     def arrays(self) -> frozenset[str]:
-        """The names of the arrays that the summand reads."""
+        """The names of the arrays whose elements are added, compared or counted."""
         return frozenset(node.name for node in ast.walk(self.written.body) if isinstance(node, ast.Element))
 
 
 def for_every_input(program: Program, parameter: str) -> Program | None:
-    """Return the reduced program of `program`, for claims with `alpha: 0` that do not depend on dd or `parameter`.
+    """Return `program` with one input in place of each sum, minimum, maximum or count of queries.
 
-    The result is None if `program` reads queries in another way than through totals up to the constant `parameter`.
+    If the claim holds for the new program, it holds for `program` at every number of queries. This is for claims with
+    `alpha: 0` that do not depend on dd or on the constant `parameter`, the number of queries. The result is None if
+    `program` reads a query in another way.
     """
     try:
         reduction = _Reduction.from_program(without_requires(program, parameter), parameter)
@@ -76,10 +81,11 @@ def for_every_input(program: Program, parameter: str) -> Program | None:
 
 
 def at_distances(program: Program, parameter: str) -> Program | None:
-    """Return a program that has one input in place of the queries: their sum, minimum or maximum.
+    """Return `program` with one input in place of all queries: their sum, minimum or maximum.
 
-    It is for claims with `alpha: dd` that do not depend on `parameter`, the number of queries. None unless `program`
-    reads the queries through one sum, minimum or maximum of all of them alone, and dd is equal in both programs.
+    If the claim holds for the new program, it holds for `program` at every number of queries. This is for claims with
+    `alpha: dd` that do not depend on the constant `parameter`, the number of queries. The result is None if `program`
+    reads a query in another way, or if dd may differ between the two programs.
     """
     reduction = _Reduction.from_program(program, parameter)
     metric = program.core.metric
@@ -93,11 +99,12 @@ def at_distances(program: Program, parameter: str) -> Program | None:
 
 
 def for_privacy(program: Program, parameter: str, within: Neighborhood) -> tuple[Program, Fraction] | None:
-    """Return the reduced program, and an upper bound of the linf distance of its inputs for neighbors in `program`.
+    """Return (`program` with one input in place of each sum, minimum, maximum or count of queries, a distance).
 
-    A privacy budget that the reduced program keeps at all pairs of inputs up to this distance is kept by `program` at
-    all pairs `within` the neighborhood, for every value of `parameter`. None if the program reads queries in another
-    way, has other inputs, or a total can differ without limit.
+    The distance is for the norm linf. Suppose that the new program keeps a privacy budget at all pairs of inputs up to
+    this distance. Then `program` keeps the budget at all neighbors of the adjacency `within`, for every number of
+    queries, the constant `parameter`. None if `program` reads a query in another way, has other inputs, or if the
+    change of some sum has no bound.
     """
     reduction = _Reduction.from_program(program, parameter, privacy=True)
     if reduction is None or reduction.has_other_inputs:
@@ -110,10 +117,11 @@ def for_privacy(program: Program, parameter: str, within: Neighborhood) -> tuple
 
 @frozen
 class _Reduction:
-    """A program that reads its queries through totals: `tree` reads an input for each of `totals` instead of `queries`.
+    """A program in which each sum, minimum, maximum or count over queries is replaced by an input.
 
-    `bounds` has the first and last index of each array of queries, `types` its type. `original` is the program itself,
-    and `numbers` are its constants that depend on m.
+    `original` is the given program and `tree` the new one. `totals` lists what was replaced, with the new inputs.
+    `bounds` has the first and last index of each array of queries, and `types` the type of its elements. `numbers` are
+    the constants that depend on m. `has_other_inputs` is true if the program has inputs besides queries.
     """
 
     original: Program
@@ -126,9 +134,10 @@ class _Reduction:
 
     @staticmethod
     def from_program(program: Program, parameter: str, *, privacy: bool = False) -> _Reduction | None:
-        """Return the reduction of `program`, or None if it reads a query outside of a total.
+        """Return `program` with an input in place of each total, or None if it reads a query outside of a total.
 
-        `parameter` is the number of queries. For `privacy` the ideal, the metric and the claim are left out.
+        A total is a sum, minimum, maximum or count over queries. `parameter` is the number of queries. For `privacy`
+        the ideal, the metric and the claim are left out.
         """
         core = program.core
         if type(program) is not Program or core.requires is not None or core.selection is not None:
@@ -187,11 +196,11 @@ class _Reduction:
         return _Reduction(program, found, totals, bounds, types, numbers, others)
 
     def program(self, units: Mapping[str, Fraction]) -> tuple[Program | None, Fraction]:
-        """Return (the program with an input for each total, the distance of inputs whose totals differ by `units`).
+        """Return (the new program, a distance): the linf distance of its inputs when each total changes by its unit.
 
-        `units` has the greatest difference of each total, by name. If all totals are integers, the inputs are ints,
-        and the distance is the greatest unit. Otherwise they are reals, in multiples of the units, and the distance
-        is 1. The program is None if it is not well typed.
+        `units` maps the name of each total to its unit, the most by which it can change. If all totals are integers,
+        the inputs are ints, and the distance is the greatest unit. Otherwise the inputs are reals and count units, and
+        the distance is 1. The program is None if it is invalid.
         """
         if all(map(self._is_integer, self.totals)):
             made = self._read(ast.BaseType.INT, {})
@@ -251,7 +260,7 @@ class _Reduction:
             return None
 
     def is_of_all_queries(self, total: Total) -> bool:
-        """Whether `total` is over the plain elements of one whole array of reals or ints."""
+        """Whether `total` is a sum, minimum or maximum of q[i] itself over one whole array of reals or ints."""
         written = total.written
         if not isinstance(written.body, ast.Element):
             return False
@@ -259,7 +268,10 @@ class _Reduction:
         return (written.low, written.high) == self.bounds[name] and self.types[name] in (BaseType.REAL, BaseType.INT)
 
     def unit(self, total: Total, within: Neighborhood) -> Fraction | None:
-        """Return an upper bound of the difference of `total` at two neighbors in `within`, or None if none is known."""
+        """Return the most by which `total` can change between two neighbors of the adjacency `within`.
+
+        The result is an upper bound, or None if none is known.
+        """
         function, body = total.written.function, total.written.body
         constants = {name: value for name, value in self.original.core.constants.items() if name not in self.numbers}
         form = _Form(self.types, constants)
@@ -331,10 +343,11 @@ def _used_names(tree: ast.ProgramTree) -> frozenset[str]:
 
 @dataclass
 class _TotalSearch:
-    """A search for totals of the arrays `queries`; their ranges depend on m through the constants `numbers`.
+    """A search for totals: sums, minima, maxima and counts over the arrays `queries`. It collects them in `totals`.
 
-    Summands may read the names in `fixed`: other constants, and words. The ends of ranges may read `constants`. A total
-    reads none of the `outputs`, and its new name is not in `taken`.
+    The last index of a total depends on `numbers`, the constants that depend on m; the first and last index mention no
+    names but `constants`. What is summed may mention the names in `fixed`: constants that do not depend on m, and
+    words. `outputs` are the outputs of the program, and `taken` are names that must not be given to new inputs.
     """
 
     numbers: frozenset[str]
@@ -359,9 +372,9 @@ class _TotalSearch:
         return ast.rewritten(tree, change)
 
     def _is_total(self, node: ast.Ranged) -> bool:
-        """Whether the range `node` is over queries alone, each read at the range's variable.
+        """Whether `node` is a sum, minimum, maximum or count that reads q[i] only at its own variable i.
 
-        Its ends read constants only: ends that change during a run would give one range several values.
+        Its first and last index must be constant: if they changed during a run, one total would have several values.
         """
         index = ast.Name(node.variable)
         inside = list(ast.walk(node.body))
@@ -381,7 +394,10 @@ class _TotalSearch:
         )
 
     def folded(self, body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-        """Return `body` with totals in place of loops that only add to a variable, or keep its extremum."""
+        """Return `body` with an assignment in place of each loop that only adds queries or keeps an extremum.
+
+        For example, `for i in 1..m do s <- s + q[i] end` becomes s <- s + sum(i in 1..m : q[i]).
+        """
         result: list[ast.Statement] = []
         for statement in body:
             made = self._folded_loop(statement, body) if isinstance(statement, ast.For) else None
@@ -433,10 +449,10 @@ class _TotalSearch:
 
 
 def _with_first(first: ast.Statement, after: ast.Statement) -> ast.Statement | None:
-    """Return one assignment of a minimum or maximum over a range that replaces the two statements.
+    """Return one assignment in place of s <- q[1] and s <- max(s, max(i in 2..m : q[i])).
 
-    `first` assigns the value of the first query, and `after` the minimum or maximum of that and the rest. None if the
-    statements are not such a pair.
+    The result is s <- max(i in 1..m : q[i]). `first` and `after` are the two assignments; a minimum is treated in the
+    same way. The result is None for other pairs.
     """
     match first, after:
         case (
@@ -470,7 +486,11 @@ def _step(name: str, value: ast.Expr) -> ast.Expr | None:
 
 
 def _kept(condition: ast.Expr, name: str, value: ast.Expr) -> str | None:
-    """Return "max" or "min" if assigning `value` under the `condition` keeps this extremum in `name`, else None."""
+    """Return "max" or "min" if this extreme is kept by the statement `if condition then name <- value end`, else None.
+
+    For example, `if q[i] > s then s <- q[i] end` keeps the maximum in s, which is `name`; `value` is q[i], and
+    `condition` compares both.
+    """
     if not isinstance(condition, ast.Compare) or ast.mentions(value, name):
         return None
     above = condition.op in (ast.CompareOp.GT, ast.CompareOp.GE)
@@ -483,7 +503,11 @@ def _kept(condition: ast.Expr, name: str, value: ast.Expr) -> str | None:
 
 
 def _accumulated(name: str, value: ast.Expr, loop: ast.For) -> ast.Expr | None:
-    """Return the value of `name` after `loop`, which assigns `value` to it in each round; None if it is not a total."""
+    """Return the value of the variable `name` after `loop`, which assigns `value` to it in each iteration.
+
+    The result contains a sum, minimum or maximum over the loop's range. It is None if `value` is not `name` plus
+    something, or the minimum or maximum of `name` and something.
+    """
     own = ast.Name(name, value.span)
     step = _step(name, value)
     if step is not None:
@@ -510,7 +534,10 @@ def _with_variable(node: ast.Ranged, name: str) -> ast.Ranged:
 
 @frozen
 class _Form:
-    """The range and the slope of an expression in queries with the given `types`, and `constants`."""
+    """Bounds of expressions in queries: their least and greatest value, and how much they change with a query.
+
+    `types` has the type of each array of queries, and `constants` the values of constants.
+    """
 
     types: Mapping[str, Type]
     constants: Mapping[str, Fraction]
@@ -546,7 +573,7 @@ class _Form:
         return None
 
     def _ends(self, tree: ast.Expr) -> tuple[Fraction | None, Fraction | None]:
-        """Return the least and the greatest value of `tree`; None for an end that is infinite or not known."""
+        """Return (least value, greatest value) of `tree`; an entry is None if it is infinite or not known."""
         match tree:
             case ast.Call(function="min" | "max" as function, arguments=arguments):
                 pairs = [self._ends(each) for each in arguments]
@@ -563,7 +590,10 @@ class _Form:
         return None if low is None or high is None else (low, high)
 
     def slope(self, tree: ast.Expr) -> Fraction | None:
-        """Return c such that a change of each query by at most d changes `tree` by at most c·d, or None."""
+        """Return a number c such that `tree` changes by at most c·d if each query changes by at most d, or None.
+
+        All queries in `tree` have the same index. None means that no such number is known.
+        """
         match tree:
             case ast.Number():
                 return _ZERO
@@ -597,9 +627,10 @@ class _Form:
 
 
 def _least_end(function: str, ends: Sequence[Fraction | None], *, low: bool) -> Fraction | None:
-    """Return the least (`low`) or greatest value of the min or max of numbers between given ends.
+    """Return a bound of the minimum or maximum of several numbers: a lower bound if `low`, else an upper bound.
 
-    `function` is "min" or "max"; `ends` are the numbers' lower or upper ends, None if infinite.
+    `function` is "min" or "max". `ends` are bounds of the numbers, lower or upper like the result. None means that
+    there is no bound, also in the result.
     """
     known = [end for end in ends if end is not None]
     if (function == "max") == low:

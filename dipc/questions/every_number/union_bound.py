@@ -93,9 +93,10 @@ from dipc.text.diagnostic import DiagnosticError
 
 @frozen
 class Sum:
-    """A bound of the error for a loop up to m >= once: the sum of the terms `fixed` + (m - `once`) · `repeated`.
+    """A bound of the error for a loop up to m, for every m >= `once`.
 
-    A term is an event, and counts with the probability that it fails. Noise changes the answer only if a term fails.
+    The bound is the sum of 1 - Pr[event] over the events `fixed`, and m - `once` times the same sum over the events
+    `repeated`. Noise changes the answer only if one of these events does not occur.
     """
 
     fixed: tuple[Event, ...]
@@ -117,11 +118,11 @@ def plus(left: Sum, right: Sum) -> Sum:
 
 
 def sums(automaton: Automaton[AgreeingStep], low: int, paths: int) -> frozenset[Sum]:
-    """Return sums for a loop from `low` to m with the runs `automaton`: at each input one of them bounds the error.
+    """Return bounds for a loop from `low` to m with the runs `automaton`; at each input one of them bounds the error.
 
-    A sum holds for m >= `once`, at any eps. Where a path returns to a head, each sum repeats the terms of one
-    iteration of the cycle, and there is one sum for each of them. Raises NotUniform if no run agrees with the ideal,
-    LimitReached past `paths` paths.
+    Each path that visits no head twice gives its events as the fixed part of a bound. A longer run repeats iterations
+    between its heads, so that there is one bound for each such iteration. A bound is valid for all m from its `once`
+    on, at any eps. Raises NotUniform if no run agrees with the ideal, LimitReached past `paths` paths.
     """
     sums: set[Sum] = set()
     cycles = _iterations_on_cycles(automaton)
@@ -148,9 +149,9 @@ def _iterations_on_cycles(automaton: Automaton[AgreeingStep]) -> Mapping[int, tu
 
 
 def _paths(automaton: Automaton[AgreeingStep], most: int) -> Iterator[tuple[tuple[Event, ...], int, tuple[int, ...]]]:
-    """Yield (terms, number of iterations, heads) of each path of `automaton` to the exit that visits no head twice.
+    """Yield (events, number of iterations, heads) of each path through `automaton` that visits no head twice.
 
-    Raises LimitReached past `most` paths.
+    A path leads from the start of the program to its exit. Raises LimitReached past `most` paths.
     """
     pending: list[tuple[tuple[Event, ...], int, tuple[int, ...]]] = [
         (step.terms, 0, (step.goal,)) for step in automaton.before if step.goal is not None
@@ -178,9 +179,10 @@ def _sorted(terms: tuple[Event, ...]) -> tuple[Event, ...]:
 
 @frozen
 class UnionBound:
-    """A bound of the error for every m from `start` on: the largest of `sums`.
+    """A bound of the error for every m from `start` on: the greatest of `sums`.
 
-    The claim is about m from `least` on. If there are `rates` that depend on m, the terms have marks for them.
+    The claim is about m from `least` on. If rates of noise depend on m, the noises in `sums` have marks instead, and
+    `rates` has the rate of each mark.
     """
 
     sums: frozenset[Sum]
@@ -193,9 +195,10 @@ class UnionBound:
             raise ValueError("a union bound over no run would prove any claim")
 
     def decay(self, number: int) -> Fraction | None:
-        """Return the rate r at which the bound for m = `number` decays like e^{-r·t} as t grows.
+        """Return the rate r at which the bound for m = `number` decays like e^{-r·t} as t grows; None if it is 0.
 
-        None if the bound is 0. The variable t is eps, or distance·eps. Raises ZeroDivisionError if a rate has no value.
+        The variable t is eps, or distance·eps if a distance is open. Raises ZeroDivisionError if a rate is not defined
+        at this m.
         """
         result = [
             rate
@@ -207,10 +210,11 @@ class UnionBound:
 
 
 def union_of(program: Program, parameter: str, distances: ClaimedDistances) -> UnionBound:
-    """Return the union bound of `program`, which is uniform, a selection loop, or made of such parts.
+    """Return a union bound of the error of `program`, for every value of the constant `parameter`.
 
-    Its loops end at the constant `parameter`, and `distances` has the claim's alpha and gamma. Raises NotUniform with
-    the reason, LimitReached past one of the program's limits, and DiagnosticError for its metric.
+    The program does the same for each query, selects the greatest or least query, or consists of two such programs that
+    share no variables. `distances` has the claim's alpha and gamma. Raises NotUniform for other programs, LimitReached
+    past one of the program's limits, and DiagnosticError if its metric is invalid.
     """
     require_bounds(program, parameter)
     text = LoopText.from_program(program, parameter)
@@ -267,10 +271,10 @@ def _of_one_loop(text: LoopText, distances: ClaimedDistances) -> UnionBound:
 
 
 def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: ClaimedDistances) -> UnionBound:
-    """Return the union bound of a program that answers whether some iteration exits. Raises NotUniform for others.
+    """Return the union bound of a program whose answer is whether some iteration exits.
 
-    `instance`(m) is the ideal, with its program, for m iterations. `shape` has its loop and the ideal's, and
-    `distances` the claim's alpha and gamma.
+    `instance`(m) is the ideal, with its program, for m iterations. `shape` has the loops of both, and `distances` the
+    claim's alpha and gamma. Raises NotUniform if the answer is something else.
     """
     if not (exits(shape.loop) and exits(shape.ideal_loop)):
         raise NotAFlag
@@ -296,7 +300,10 @@ def _of_flag(instance: Callable[[int], Ideal], shape: UniformLoops, distances: C
 
 
 def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
-    """Return `left` + `right`: a bound for a program whose error is at most the sum of two parts' errors."""
+    """Return the sum of two union bounds, for a program that consists of two independent programs.
+
+    `left` and `right` are the bounds of these two.
+    """
     sums = frozenset(plus(one, other) for one in left.sums for other in right.sums)
     return UnionBound(sums, max(left.least, right.least), max(left.start, right.start))
 
@@ -304,10 +311,10 @@ def _sum_of_bounds(left: UnionBound, right: UnionBound) -> UnionBound:
 def _sums(
     instance: Callable[[int], Ideal], shape: UniformLoops, count: int, distances: ClaimedDistances
 ) -> frozenset[Sum]:
-    """Return the sums found with `count` iterations, for all values of the finite inputs. Raises TooFew.
+    """Return the bounds found with `count` iterations, for all values of the finite inputs.
 
     `instance`(m) is the ideal, with its program, for m iterations. `shape` has the loops, and `distances` the claim's
-    alpha and gamma.
+    alpha and gamma. Raises TooFew if more iterations are needed.
     """
     ideal = instance(shape.low + count - 1)
     metric, most = facet_metric(ideal), ideal.program.limits.paths
@@ -356,9 +363,9 @@ def _selection(tree: ast.ProgramTree, number: QueryNumber) -> tuple[SelectionLoo
 
 
 def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: ClaimedDistances) -> UnionBound:
-    """Return the union bound of the selection loop `own`: each other query may win against the selected one.
+    """Return the union bound of a loop that selects the greatest or least value: each other value may win by its noise.
 
-    `instance`(m) is the ideal for m queries, and `distances` has the claim's alpha and gamma.
+    `own` is the loop, `instance`(m) the ideal for m queries, and `distances` has the claim's alpha and gamma.
     """
     assert isinstance(own.first, ast.Number)
     least = int(own.first.value)
@@ -394,10 +401,10 @@ def _selected(instance: Callable[[int], Ideal], own: SelectionLoop, distances: C
 
 
 def _loses(challenger: tuple[Law, Fraction], selected: tuple[Law, Fraction], margin: Fraction, sign: Fraction) -> Event:
-    """Return the term whose event is that the value `selected` still wins with noise, if it wins by `margin` without.
+    """Return the event that the value `selected` still wins against `challenger` when noise is added to both.
 
-    It wins by being greater than `challenger` if `sign` is 1, and by being less if `sign` is -1. Both are given by the
-    law and the rate of their noise.
+    Without noise it wins by `margin`. The greater value wins if `sign` is 1, the lesser one if `sign` is -1. `selected`
+    and `challenger` are given by the law and the rate of their noise.
     """
     noises = tuple([Noise(law, rate, Fraction(0)) for law, rate in (selected, challenger)])
     return Event(noises, (Halfspace(((0, sign), (1, -sign)), margin),))
@@ -416,10 +423,10 @@ _CERTAIN = Bound((), Fraction(1))
 
 @frozen
 class Unit:
-    """A unit e with eps = `scale`(m)·e, in which the sums of terms are compared with beta for all large m.
+    """A variable e in place of eps, with eps = `scale`(m)·e, in which the error is compared with beta for all large m.
 
-    `rates` replace the marks of the terms; without them the terms have the same rates for every m. With `lesser`, beta
-    is replaced by a lower bound: summands in another unit are left out.
+    `rates` has the rates of noise by mark, or is None if no rate depends on m. If `lesser` is true, beta is replaced by
+    a lower bound: summands that would need another scale are left out.
     """
 
     scale: RationalFunction
@@ -437,7 +444,10 @@ class Unit:
         return self.lesser or self.scale != ONE
 
     def holds_from(self, sums: Iterable[Sum], start: int) -> bool:
-        """Return True if the rates in `sums` for m = `start` are proved to bound the error for every greater m."""
+        """Return True if `sums`, with the rates for m = `start`, are proved to bound the error for every greater m.
+
+        The rates are multiples of e.
+        """
         if self.is_eps:
             return True
         known = () if self.rates is None else self.rates.of_marks
@@ -449,10 +459,10 @@ class Unit:
         return all(self._holds(term, start) for total in sums for term in total.terms)
 
     def refusal(self, sums: Iterable[Sum], start: int, parameter: str) -> str:
-        """Return why rates that suffice for m = `start` are not proved to suffice for greater m.
+        """Return the reason why rates that suffice for m = `start` are not proved to suffice for greater m.
 
-        The reason compares how the rates in `sums` grow with m, and how the exponents of beta do, which grow like
-        1/scale. m is the constant `parameter`.
+        The reason compares, as the constant `parameter` grows, the rates of the noises in `sums` with the exponents of
+        beta.
         """
         used = {noise.rate for total in sums for term in total.terms for noise in term.noises}
         falling = [
@@ -487,7 +497,7 @@ class Unit:
         return True
 
     def with_rates(self, total: Sum, start: int) -> Sum:
-        """Return the sum `total` with the rates for m = `start`, as multiples of e."""
+        """Return `total` with the rates that its noises have for m = `start`, as multiples of e, in place of marks."""
         if self.is_eps:
             return total
         return replace(total, fixed=self._terms(total.fixed, start), repeated=self._terms(total.repeated, start))
@@ -506,7 +516,7 @@ class Unit:
         return rate_of_mark(self.rates, rate)
 
     def intervals(self, of_eps: tuple[Interval, ...], start: int) -> tuple[Interval, ...]:
-        """Return intervals of the unit that contain its values for all eps in `of_eps` and all m from `start` on."""
+        """Return intervals that contain every value of e for eps in `of_eps` and m >= `start`."""
         if self.scale == ONE:
             return of_eps
         last = of_eps[-1].upper
@@ -521,10 +531,10 @@ EPS = Unit(ONE)
 
 @frozen
 class CoefficientInequality(BoundEvidence):
-    """The inequality that the coefficient of (m - `start`)^`power` in beta is at least that in the error's bound.
+    """The inequality between two coefficients of (m - `start`)^`power`: in beta, and in a bound of the error.
 
-    The bound is the probability that a term of `total` fails. If the inequalities hold for all powers, the claim
-    holds for every m >= start.
+    The bound is `total`; its coefficient must not be greater. If the inequalities hold for all powers, the claim holds
+    for every m >= `start`.
     """
 
     start: int
@@ -534,11 +544,11 @@ class CoefficientInequality(BoundEvidence):
 
 @frozen
 class UnionEvidence:
-    """A proof that the claim holds for every m from `start` on: its inequalities, and obligations that beta is >= 1.
+    """A proof that the claim holds for every m from `start` on, by inequalities between coefficients.
 
-    If `trivial` is not None, beta is at least 1 for values of the variable up to `trivial`, by `above_one`, and the
-    inequalities are about greater values. Unless `in_eps`, they are about another multiple of eps for each m, or bound
-    rates that depend on m.
+    `inequalities` has each inequality with its obligation. If `trivial` is a number, they are about values of the
+    variable above it only; up to `trivial`, beta is at least 1, by the obligations `above_one`. `in_eps` is false if
+    the variable is eps divided by a function of m, or if rates depend on m.
     """
 
     start: int
@@ -550,10 +560,11 @@ class UnionEvidence:
 
 @frozen
 class UnionProof:
-    """A search for a proof that the sums of one program are at most beta, on `intervals` of the variable.
+    """A search for a proof that bounds of the error are at most beta, for every m from some start on.
 
-    Sums and beta are functions of the variable in the `unit`, such as eps or eps/m. The sums for one m bound the
-    probability of an error for every greater m.
+    `sums` are the bounds; those for one m also bound the error for every greater m. `beta` gives the coefficients of
+    beta by power of m - start, for a start. Both are functions of a variable such as eps or eps/m, which `unit`
+    defines; `intervals` has the values of the variable that the claim is about.
     """
 
     sums: tuple[Sum, ...]
@@ -568,10 +579,11 @@ class UnionProof:
     def inequalities(
         self, start: int, intervals: tuple[Interval, ...] | None = None
     ) -> Iterator[tuple[Obligation, CoefficientInequality]]:
-        """Yield the inequalities that prove the claim for every m >= `start`, each as an obligation on `intervals`.
+        """Yield (obligation, inequality) for each inequality that the proof for all m >= `start` needs.
 
-        None stands for all intervals of the proof. The inequality b >= needed becomes the obligation 1 - needed >= 1
-        - b. Raises NotUniform.
+        Each obligation is about the variable in `intervals`, or in all intervals of the claim if it is None. The
+        inequality b >= c between coefficients of beta and of the error becomes the obligation 1 - c >= 1 - b. Raises
+        NotUniform if beta is not a polynomial in m.
         """
         coefficients = self.beta(start)
         for total in dict.fromkeys(self.unit.with_rates(total, start) for total in self.sums):
@@ -581,9 +593,9 @@ class UnionProof:
                 yield obligation, CoefficientInequality(start, total, power)
 
     def prove(self, start: int) -> Generator[Obligation, Decision, UnionEvidence | None]:
-        """Return a proof for every m from some start on, at least `start` and little more; None if none is found.
+        """Return a proof of the claim for every m from `start` on, or from one of the next few numbers on.
 
-        Raises NotUniform.
+        The result is None if no proof is found. Raises NotUniform if beta is not a polynomial in m.
         """
         worst = yield from self._failing(start, self.intervals)
         if worst is None:
@@ -607,7 +619,7 @@ class UnionProof:
     def _failing(self, start: int, intervals: tuple[Interval, ...]) -> Generator[Obligation, Decision, Fraction | None]:
         """Return None if all inequalities for m >= `start` hold on `intervals`, else a value above which they hold.
 
-        The value is 0 if no such value is known.
+        The value is one of the variable, such as eps. It is 0 if no such value is known.
         """
         worst: Fraction | None = None
         for obligation, _ in self.inequalities(start, intervals):
@@ -621,9 +633,9 @@ class UnionProof:
         return worst
 
     def _tried(self, start: int) -> Generator[Obligation, Decision, Fraction | None]:
-        """Return the first of a few values of the variable above which the inequalities for m >= `start` hold, or None.
+        """Return the first of a few values above which all inequalities for m >= `start` hold, or None.
 
-        This is for sums without closed forms, for which the last value that fails is not known.
+        The values are those of the variable, such as eps. They are tried if the last value that fails is not known.
         """
         start_at: Fraction | None = None
         for start_at in _TRIED:
@@ -655,10 +667,9 @@ def _split(trivial: Fraction) -> tuple[tuple[Interval, ...], tuple[Interval, ...
 
 
 def _needed(total: Sum, power: int, start: int) -> Bound:
-    """Return 1 - c, where c is the coefficient of (m - `start`)^`power` in the probability bound `total`.
+    """Return 1 - c, where c is the coefficient of (m - `start`)^`power` in the error's bound `total`.
 
-    `total` is the sum of 1 - Pr[event] over its terms, in which a repeated term counts m - once times. So `power` is 0
-    or 1.
+    `total` is linear in m, so that `power` is 0 or 1; for a greater `power`, c is 0.
     """
     assert total.once <= start, "a path has no more iterations than the loop"
     weighted = {
