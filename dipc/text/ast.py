@@ -177,9 +177,9 @@ class Ranged:
     span: Span = _span()
 
     def written_out(self, low: int, high: int) -> Expr:
-        """Return the expression without its variable, for the values `low` to `high`, at least one.
+        """Return an expression without the variable, such as `q[1] + q[2]` for the sum of `q[i]`.
 
-        A count becomes a sum.
+        The variable runs from `low` to `high`, and `high` is at least `low`. A count becomes a sum.
         """
         parts = [self._body_with(value) for value in range(low, high + 1)]
         if self.function in ("min", "max"):
@@ -220,10 +220,10 @@ Expr = Number | Name | Element | Eps | Truth | Unary | Binary | Compare | Call |
 
 @frozen
 class NoiseExpr:
-    """A law of noise, such as `Lap(rate, mean)`.
+    """A law of noise as written, such as `Lap(rate, mean)`.
 
-    `rate` is an expression in `eps`; it and `mean` are None for a law without one. `ends` are those of the support, for
-    a law that is written with them.
+    `rate` is an expression in `eps`, or None if the law has no rate; `mean` is None if the law has no mean. `ends` are
+    the least and the greatest value of the noise, for a law that is written with these values, and None for other laws.
     """
 
     law: Law
@@ -425,9 +425,10 @@ class IntervalExpr:
 
 @frozen
 class ClaimField:
-    """A line of a claim block, such as `alpha: dd;`.
+    """A line of a claim block, such as `alpha: dd;`, with its `name` and its `value`.
 
-    eps has one or more intervals, inputs have items, and every other field one expression.
+    The value of `eps` is one or more intervals, that of `inputs` is `ClaimedInputs`, and that of every other field an
+    expression.
     """
 
     name: str
@@ -445,9 +446,10 @@ class ClaimDecl:
 
 @frozen
 class IdealDecl:
-    """The block `ideal { var ...; statements }`: a deterministic program for det.
+    """The block `ideal { var ...; statements }`: a program without noise that computes det.
 
-    If it is `noiseless`, the statements are the program's own.
+    `declarations` are its own variables. The block `ideal { noiseless }` has `noiseless` True: its statements are those
+    of the program without the noise (see `dipc.text.rewriting`).
     """
 
     declarations: tuple[VariableDecl, ...]
@@ -458,7 +460,7 @@ class IdealDecl:
 
 @frozen
 class Each:
-    """The conditions `for i in low..high: body` in a metric: one for every value of the variable."""
+    """The conditions `for i in low..high: body` in a metric: the body must hold for every value of the variable."""
 
     variable: str
     low: Expr
@@ -469,9 +471,10 @@ class Each:
 
 @frozen
 class MetricField:
-    """A line of a metric block, such as `input: linf;`.
+    """A line of a metric block, such as `input: linf;`, with its `name` and its `value`.
 
-    In conditions the name of a variable with a prime is its value at the other input, or of the ideal.
+    In a condition on two inputs, `q'` is the value of q at the second input. In a condition on two answers, `out'` is
+    the value of out in the ideal answer.
     """
 
     name: str
@@ -489,9 +492,9 @@ class MetricDecl:
 
 @frozen
 class RequiresDecl:
-    """The declaration `requires condition;`, which every input of the program satisfies.
+    """The declaration `requires condition;`: only inputs that satisfy the condition are inputs of the program.
 
-    `written` is the condition as the user wrote it, if that is not the text of a program.
+    `written` is the condition as the user wrote it, if the program was read from a text in another language; else None.
     """
 
     condition: Expr
@@ -649,7 +652,10 @@ def number(value: Fraction | int, span: Span) -> Expr:
 
 
 def weighing(distribution: Distribution) -> tuple[Expr, ...]:
-    """Return the rate or the weights of `distribution`."""
+    """Return the expressions in `distribution` that may contain eps.
+
+    They are the weights of a choice, or the only rate of other distributions; noise without a rate has none.
+    """
     match distribution:
         case Choose(arms):
             return tuple(weight for _, weight in arms)

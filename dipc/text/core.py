@@ -204,9 +204,9 @@ Term = tuple[DomExpr, Read | ReadElement]
 class AffineExpr:
     """The form Σ coefficient · slot + constant over real slots (`kind` REAL) or over int slots (`kind` INT).
 
-    Coefficients and constant are expressions over finite values. `terms` can contain a slot twice, as array elements
-    are resolved only in a state. A form that is stored or drawn around can be a mere constant, without terms and with
-    `kind` NUMBER.
+    `terms` are the pairs (coefficient, read slot). Coefficients and constant are expressions over finite values. A slot
+    can occur twice, because it may depend on the state which array element is read. A number that is stored in a real
+    or int variable, or is the mean of a noise, is a form without terms and with `kind` NUMBER.
     """
 
     terms: tuple[Term, ...]
@@ -220,9 +220,9 @@ class AffineExpr:
 
 @frozen
 class LinearComparison:
-    """The comparison `difference` ~ 0 of two real or int expressions, which a step of the chain assumes or denies.
+    """The comparison `difference` `op` 0, made from a comparison of two real or int expressions.
 
-    `left` and `right` are the two sides as text, with constants substituted.
+    The chain branches on its outcome. `left` and `right` are the two sides as text, with constants substituted.
     """
 
     difference: AffineExpr
@@ -238,9 +238,10 @@ class LinearComparison:
 
 @frozen
 class Target:
-    """The target of an assignment: the one slot of `slots`, or with an `index` an array element chosen in a state.
+    """The variable that an assignment writes: `slots` has its slot, or all slots of an array.
 
-    `low` is the least index of the array.
+    For an array element, `index` is the expression of its index, which may differ from state to state, and `low` is the
+    least index of the array. For other variables `index` is None. `name` is the text of the target.
     """
 
     slots: tuple[int, ...]
@@ -252,9 +253,10 @@ class Target:
 
 @frozen
 class Store:
-    """The instruction that gives a variable the value of an expression; a run checks the domain of a finite variable.
+    """The instruction that gives the variable `target` the value of an expression.
 
-    A real or int variable gets a linear form.
+    The variable gets an affine form if it is real or int. If it is of a finite type, a run checks that the value is in
+    its domain.
     """
 
     target: Target

@@ -454,9 +454,9 @@ _ONE_BLOCK: Mapping[type[Any], tuple[ProgramCode, str, str]] = {
 
 
 def blocks(declarations: Sequence[ast.Declaration], kind: type[_Block], findings: Findings) -> Iterator[_Block]:
-    """Yield the blocks of this `kind` among `declarations`.
+    """Yield the declarations of the class `kind` among `declarations`, a class such as `ClaimDecl`.
 
-    A program has at most one, so that each further block is reported to `findings`.
+    A program has at most one declaration of this class, so each further one is reported to `findings`.
     """
     all_blocks = [declaration for declaration in declarations if isinstance(declaration, kind)]
     code, word, note = _ONE_BLOCK[kind]
@@ -467,9 +467,10 @@ def blocks(declarations: Sequence[ast.Declaration], kind: type[_Block], findings
 
 
 def check_claims(declarations: Sequence[ast.Declaration], elaborator: Elaborator) -> ast.ClaimDecl | None:
-    """Return the claim of the program in `declarations`, or None.
+    """Return the claim block of the program in `declarations`, or None if there is none.
 
-    Before that, `elaborator` checks its fields and the names in them.
+    The fields of the block, and the names in them, are checked first; `elaborator` reports mistakes. If there are
+    several blocks, the first is returned, and the others are reported.
     """
     claims = list(blocks(declarations, ast.ClaimDecl, elaborator.findings))
     for claim in claims:
@@ -605,7 +606,11 @@ class BadValue(Exception):
 
 @frozen
 class NumberReader:
-    """A reader of numbers in the text of `source`; the text can use `constants`, while `others` are only suggested."""
+    """A reader of numbers in the text of `source`, such as the values in an option.
+
+    The text can use `constants`, by name. `others` are further names that an error message may suggest for a mistyped
+    one. `example` is the last note of each error: how to write such a value.
+    """
 
     source: SourceText
     constants: Mapping[str, Fraction]
@@ -620,7 +625,10 @@ class NumberReader:
         return value
 
     def in_range(self, tree: ast.Range) -> Iterator[Fraction]:
-        """Return the numbers of the range `tree`, at least one. Raises BadValue for others."""
+        """Return the numbers of the range `tree`.
+
+        Raises BadValue for a range without numbers or with too many, and for ends or a step that are not allowed.
+        """
         low, high = self.number(tree.low), self.number(tree.high)
         if low > high:
             message = f"the range is empty: {low} is more than {high}"

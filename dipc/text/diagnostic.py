@@ -36,10 +36,11 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class SourceText:
-    """A named text, which resolves spans to excerpts.
+    """The text `text` of the file `name`; it finds the line and column of a span.
 
-    If the text is not in the language itself, `tree` is the program that was read from it, with spans into it, and
-    `program_text` is that program as a text of the language.
+    A text in another language, such as Python, has `tree`, the program that was read from it, with spans into the text,
+    and `program_text`, the same program in the language. For a Python function, `accepted` has all that is needed to
+    run it. In all other cases these fields are None.
     """
 
     name: str
@@ -59,7 +60,7 @@ class SourceText:
 
     @property
     def in_language(self) -> SourceText:
-        """The same program as a text of the language."""
+        """A text in the language with the same program: this text, or one made of `program_text`."""
         return self if self.program_text is None else SourceText(self.name, self.program_text)
 
     def excerpt(self, span: Span) -> Excerpt:
@@ -78,7 +79,7 @@ class SourceText:
 
 @frozen
 class Label:
-    """A secondary place and its relation ("declared here")."""
+    """A second place that a diagnostic points to, with the `text` printed there, such as "declared here"."""
 
     excerpt: Excerpt
     text: str
@@ -161,7 +162,10 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, candidates: Iterable[str], written: str = "{}") -> list[str]:
-    """Return at most one note, with the one of `candidates` that is most like `name`, in the form `written`."""
+    """Return the note "did you mean …?" with the one of `candidates` most like `name`; empty if none is similar.
+
+    `written` is how the candidate is shown, with `{}` for the candidate, such as "--{}".
+    """
     close = nearest(name, candidates)
     return [f"did you mean `{written.format(close)}`?"] if close else []
 
@@ -316,9 +320,10 @@ def _marked(excerpt: Excerpt) -> tuple[str, int, int]:
 
 
 def _window(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the part [first, last) of the line `text` to show.
+    """Return [first, last): the characters of the line `text` that are shown.
 
-    This is all of a short line, else WINDOW characters around [`start`, `end`).
+    All of a short line is shown, and of a long line about as much around the marked characters from `start` to `end` as
+    fits in WINDOW characters.
     """
     text_end = len(text.rstrip())
     if text_end <= WINDOW:

@@ -102,7 +102,7 @@ _CHOSEN = "numbers, constants, bool and DOM variables, and the variables of encl
 
 
 def never_meet(source: SourceText) -> str:
-    """Return how an int and a real of the program `source` can come to have one type."""
+    """Return the note that ints and reals cannot be mixed, worded for the language of `source`."""
     return _NEVER_MEET if source.tree is None else _NEVER_MEET_IN_PYTHON
 
 
@@ -216,9 +216,10 @@ class Elaborator(References):
         return parts[0]
 
     def _compared_extreme(self, expr: ast.Compare) -> Typed:
-        """Return `expr`, a comparison of the least or greatest of a range, as comparisons of all values if possible.
+        """Return the meaning of `expr`, a comparison in which one side is `min` or `max` over a range.
 
-        `min(i in 1..m : q[i]) >= 0` says that every q[i] is at least 0.
+        If possible, each value is compared: `min(i in 1..m : q[i]) >= 0` becomes q[i] >= 0 for every i, joined by
+        `and`. A comparison that one value can make true, such as `min(…) <= 0`, is joined by `or`.
         """
         extreme, other, op = expr.left, expr.right, expr.op
         if not isinstance(extreme, ast.Ranged):
@@ -291,8 +292,9 @@ class Elaborator(References):
     ) -> Fraction | None:
         """Return the constant rational value of `expr`, or None after reporting that it has none.
 
-        `what` ("a loop bound") names it in the message. With `or_chosen`, the values of bool and DOM variables that it
-        depends on are substituted one by one, and a condition counts as a number. `notes` come before the general one.
+        `what` ("a loop bound") names the value in the message, and `notes` are the first notes below it. With
+        `or_chosen`, bool and DOM variables may occur, each with a fixed value in the current case, and a condition
+        counts as 1 or 0.
         """
         typed = self.number(expr) if or_chosen else self.typed(expr)
         if isinstance(typed, Concrete) and isinstance(typed.value, Fraction):

@@ -12,9 +12,10 @@ from dipc.text.diagnostic import Span
 
 
 class FormError(Exception):
-    """Raised if an expression is neither a constant times a power of eps nor, for a rate, constant + slope*eps.
+    """Raised if an expression does not have the required form, at the place `span`.
 
-    The error has the place, and the `reason`, or None if the mistake has been reported.
+    The form is a constant times a power of eps or, for a rate, constant + slope*eps. `reason` says what is wrong; it is
+    None if the mistake has already been reported.
     """
 
     def __init__(self, span: Span, reason: str | None) -> None:

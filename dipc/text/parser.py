@@ -189,7 +189,10 @@ def _leaf(node: Any, token: Any) -> Subtree:
 
 
 def _group(node: Any, children: Children) -> Subtree:
-    """Return a subtree with `node` at the level of its `children`; without children it has no place in the text."""
+    """Return a subtree with `node`, which adds no level of its own to those of its `children`.
+
+    Its place in the text is that of the children; without children, it is empty and at the start.
+    """
     depth = 0
     for child in children:
         if type(child) is Subtree and child.depth > depth:
@@ -210,10 +213,10 @@ def _leaf_of(node: Any, children: Children) -> Subtree:
 def _made_of(
     kind: type, *places: int, as_: Callable[[Any, Children], Subtree] = _parent
 ) -> Callable[[Builder, Children], Subtree]:
-    """Return the callback of a grammar rule that builds a node of class `kind`.
+    """Return the callback of a grammar rule: a function that builds a node of class `kind` from the children.
 
-    The arguments of the node are the children at `places` and the source span of all children. `as_` makes the subtree
-    from the node and the children.
+    The arguments of the node are the children with the indices `places`, and the source span of all children. `as_`
+    makes the subtree from the node and the children.
     """
 
     def build(_: Builder, children: Children) -> Subtree:
@@ -668,7 +671,10 @@ def _read(source: SourceText, start: str, written: str | None = None) -> Any:
 
 
 def _problems(text: str, first: Problem) -> list[Problem]:
-    """Return `first`, the first problem of the program `text`, and independent ones after it, at most one a line."""
+    """Return `first`, the first problem of the program `text`, and problems found after correcting it.
+
+    There is at most one problem for each line.
+    """
     problems: list[Problem] = []
     tokens: list[Token] | None = None
     start = 0
@@ -806,10 +812,10 @@ def _feed(tokens: list[Token], start: str) -> Any:
 
 
 def _accepted(tokens: list[Token], start: str) -> frozenset[str]:
-    """Return all tokens that can follow `tokens` in a text of the kind `start`.
+    """Return the types of all tokens that can follow `tokens` in a text of the kind `start`.
 
-    The failed session does not know them: the token that did not fit has already made it complete rules that could
-    have been continued.
+    The tokens are parsed again. A parser that has seen a wrong token cannot tell: because of that token, it has
+    completed rules that could have been continued.
     """
     session = load_parser().parse_interactive("", start)
     for token in tokens:

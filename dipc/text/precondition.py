@@ -42,9 +42,10 @@ from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue,
 
 @frozen
 class ClippedText:
-    """The text of a program whose inputs stand for all inputs once they are limited to `ranges`.
+    """A program that limits (clips) its inputs to `ranges` before it uses them.
 
-    `ranges` has the names of inputs, or of arrays of them, each with its least and greatest value; None is no end.
+    It does on each input what it does on some input within the ranges. `source` is its text. `ranges` has (name, least,
+    greatest) for each limited input or array of inputs, where None is no limit.
     """
 
     source: SourceText
@@ -55,10 +56,12 @@ class ClippedText:
 class Precondition:
     """The conjunction of all `requires` of a program.
 
-    The condition reads `slots` of its own; `inputs` has the program's input slot for each. `text` is the condition in
-    canonical form, `shown` the condition as its author wrote it, and `span` the place of the first `requires`. If
-    `clipped` is not None, every input of that program has the law of some input that satisfies the condition, so that
-    reports are about all inputs.
+    - `condition` is over the variables `slots`, which are not those of the program: `inputs` has, for each of them, the
+      slot of the program's input.
+    - `text` is the condition in canonical form, `shown` the condition as its author wrote it, and `span` the place of
+      the first `requires`.
+    - `clipped` is usually None. Otherwise the program was derived from the program `clipped`, and the condition
+      confines its inputs to the ranges to which `clipped` limits them. Then reports are about all inputs of `clipped`.
     """
 
     condition: Condition
@@ -71,7 +74,7 @@ class Precondition:
 
     @property
     def stands_for_all(self) -> bool:
-        """Whether reports are about all inputs, and not only about those that satisfy the condition."""
+        """Whether reports are about all inputs of a program that clips them, as the field `clipped` describes."""
         return self.clipped is not None
 
     def holds(self, values: Mapping[int, Value]) -> bool:
@@ -82,18 +85,18 @@ class Precondition:
         return _holds(self.condition, [values[slot] for slot in self.inputs])
 
     def require(self, values: Mapping[int, Value], source: SourceText, where: str = "") -> None:
-        """Raise DiagnosticError (E0514) unless the input `values` satisfies the condition.
+        """Raise DiagnosticError (E0514) unless the input `values`, by slot of the program, satisfies the condition.
 
-        `where` begins the message, and `source` is the text of the program.
+        The message begins with `where`; `source` is the text of the program.
         """
         violation = self.violation(values, source, where)
         if violation is not None:
             raise DiagnosticError(violation)
 
     def violation(self, values: Mapping[int, Value], source: SourceText, where: str = "") -> Diagnostic | None:
-        """Return the diagnostic that the input `values` violates the condition; None if it satisfies it.
+        """Return the diagnostic that the input `values` violates the condition; None if it satisfies the condition.
 
-        `where` begins the message, and `source` is the text of the program.
+        `values` are by slot of the program. The message begins with `where`; `source` is the text of the program.
         """
         try:
             if self.holds(values):
@@ -237,7 +240,11 @@ class _ConditionElaborator(Elaborator):
         return rewritten(tree, change)
 
     def _range(self, node: ast.Ranged) -> range:
-        """Return the integers of the range of `node`; empty after reporting a mistake, and for an empty sum."""
+        """Return the integers of the range of `node`.
+
+        The result is empty after reporting a mistake. For `sum` and `count` it is also empty if the upper bound is less
+        than the lower one, which is no mistake.
+        """
         low, high = self.integer(node.low, "a bound of the range"), self.integer(node.high, "a bound of the range")
         free = self.check_local(node.variable, node.span, "the variable", may_hide_variables=False)
         if low is None or high is None or not free:

@@ -379,9 +379,10 @@ def _places_of_lines(lines: list[str], text: str) -> list[Span]:
 
 
 def _matches(printed: str, text: str) -> Iterator[tuple[int, Span]]:
-    """Yield (line from 0, place in `text`) for each token that `printed`, the canonical form, shares with `text`.
+    """Yield (line, place) for each token that occurs in both `printed` and `text`.
 
-    The line is one of `printed`.
+    `printed` is the canonical form of the program `text`. The line is a line of `printed`, counted from 0, and the
+    place is that of the token in `text`.
     """
     theirs = tokens_of(text)
     position = 0
@@ -401,9 +402,10 @@ def _kind(token: Token) -> str:
 
 
 def _above(line: str, start: int, comment: _Comment, text: str) -> str:
-    """Return the line of `comment`, which is printed above `line`, whose first token is at `start` in `text`.
+    """Return `comment` as a line of its own above `line`, indented like `line`.
 
-    The comment is indented like the line, or deeper if the line ends a block that contains the comment.
+    `start` is the position in `text` of the first token of `line`. The comment is indented more if `line` ends a block,
+    as `end` does, and the comment was indented more in `text`.
     """
     margin = line[: len(line) - len(line.lstrip())]
     column = start - (text.rfind("\n", 0, start) + 1)
@@ -412,7 +414,7 @@ def _above(line: str, start: int, comment: _Comment, text: str) -> str:
 
 
 def _with_comment(line: str, comment: _Comment | None) -> str:
-    """Return `line` with `comment` in the comment's old column, or else after two blanks."""
+    """Return `line` followed by `comment`: in the column where it was, or after two blanks if the line is longer."""
     return line if comment is None else line.ljust(max(len(line) + 2, comment.column)) + comment.text
 
 

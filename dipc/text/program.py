@@ -44,7 +44,11 @@ MOST_CONDITIONS = 10_000
 
 @frozen
 class FormulaSlot:
-    """The content of a slot in a formula: the program's `slot`, of the one input or answer or of the primed one."""
+    """The meaning of a variable in a formula of the metric: the value of the program's variable in `slot`.
+
+    A formula is about two inputs, or about two answers. If `primed`, the value is that in the second input or answer,
+    written with a prime, such as `q'`; otherwise it is that in the first.
+    """
 
     slot: int
     primed: bool
@@ -52,7 +56,10 @@ class FormulaSlot:
 
 @frozen
 class Formula:
-    """Conditions over two inputs, or over an input and two answers; `places` are the contents of their slots."""
+    """Conditions over two inputs, or over an input and two answers.
+
+    The conditions are over variables `slots` of their own, and `places` has the meaning of each.
+    """
 
     conditions: tuple[Condition, ...]
     slots: tuple[Slot, ...]
@@ -61,7 +68,11 @@ class Formula:
 
 @frozen
 class Gap:
-    """An expression for the distance of two answers at an input, where real inputs are rationals."""
+    """The expression `value` for the distance of two answers at an input, written at `span`.
+
+    The expression is over variables `slots` of its own, and `places` has the meaning of each. Real inputs are rational
+    numbers in it.
+    """
 
     value: DomExpr
     slots: tuple[Slot, ...]
@@ -71,11 +82,15 @@ class Gap:
 
 @frozen
 class CoreMetric:
-    """A metric with its defaults filled in; `span` is the block.
+    """The distances that a program declares, with defaults where it declares none; `span` is the block `metric`.
 
-    Two inputs are infinitely far `apart` if any condition holds; answers are the `same` if all conditions hold. Each is
-    None without such a field. `dd` states which outputs dd(u) depends on: the "finite" ones, if there are any, or
-    "all".
+    - `input` is the name of the distance of inputs, such as "linf". Two inputs are infinitely far apart if one of the
+      conditions `apart` holds.
+    - `output` is the distance of answers: its name, such as "product", or an expression. Two answers are the same if
+      all conditions `same` hold.
+    - `apart` and `same` are None if the block does not define them.
+    - `dd` tells which outputs make two answers different in dd(u): "all", or the "finite" ones alone. If no output is
+      finite, "finite" means all.
     """
 
     span: Span = _NOWHERE
@@ -253,12 +268,15 @@ def kinds(slots: Iterable[Slot]) -> str:
 class CoreProgram:
     """A typed program: slots, and instructions over them.
 
-    `inputs` and `outputs` index `slots`, in declaration order (arrays by increasing index). `loops` are the spans of
-    `while` statements, by the label of their condition (empty: loop-free), and `domains` are the named domains. If
-    `only_at` is not None, the program has this meaning at that eps alone. If there are ranges `only_in`, its weights
-    are known to be distributions only there. `overrides` are the constants that override the text; the others are
-    computed from them. With a precondition in `requires`, only the values of `inputs` that satisfy it are inputs of the
-    program. A question with a `selection` is about those of them that satisfy it; distances reach to the others, too.
+    - `inputs` and `outputs` are indices into `slots`, in the order of declaration; array elements are by increasing
+      index.
+    - `loops` has the span of each `while`, by the label of its condition; without `while` it is empty. `domains` are
+      the named domains.
+    - `constants` are the values of all constants. `overrides` are those of them that were given in place of the text's.
+    - `only_at`, if not None, is the only eps at which the text means this program. `only_in`, if not empty, are the
+      intervals of eps for which the weights of its choices are known to be probabilities.
+    - `requires` is the precondition: only values that satisfy it are inputs of the program.
+    - `selection` limits a question to some inputs of the program. Distances are still taken to all its inputs.
     """
 
     name: str
@@ -326,16 +344,17 @@ class CoreProgram:
 
     @property
     def every_input(self) -> str:
-        """The inputs that a claim about all inputs is about, as a headline names them: "every real input"."""
+        """The words in a headline for the inputs of a claim about all inputs, such as "every real input"."""
         allowed = "" if self.required_text is None else " that `requires` allows"
         selected = "" if self.selection is None else f" with {self.selection.text}"
         return f"every {self.input_kinds} input{allowed}{selected}"
 
     @property
     def has_product_distance(self) -> bool:
-        """Whether an answer is near if and only if each output is: finite ones equal, real and int ones within gamma.
+        """Whether an answer counts as right if and only if each output does, taken alone.
 
-        On one `side`, real and int outputs only have to be within gamma on that side.
+        A finite output must be equal to the right one, and a real or int output within gamma of it. If the metric
+        counts errors on one `side` only, the output need not be within gamma on the other side.
         """
         metric = self.metric or CoreMetric()
         if metric.same is None and metric.output == "linf":
@@ -353,7 +372,7 @@ class CoreProgram:
 
     @property
     def claimed_inputs(self) -> str | None:
-        """The inputs of the claim block, as `--inputs` takes them; None if it has none."""
+        """The inputs of the claim block, as text in the form of the option `--inputs`; None if it has none."""
         for field_ in () if self.claim is None else self.claim.fields:
             if isinstance(field_.value, ClaimedInputs):
                 return self.source.text[field_.value.span.start : field_.value.span.end]
@@ -361,7 +380,10 @@ class CoreProgram:
 
     @property
     def asked_eps(self) -> Fraction | str | None:
-        """The eps for which the program was read, to read it again; None if its meaning does not depend on it."""
+        """The eps for which the program was read, a number or intervals as text; None if its meaning is for every eps.
+
+        Reading the text again for this eps gives the same program.
+        """
         return ", ".join(map(str, self.only_in)) if self.only_in else self.only_at
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:

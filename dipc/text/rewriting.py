@@ -41,9 +41,9 @@ def hoisted(program: ast.ProgramTree) -> ast.ProgramTree:
 def _with_bodies(
     program: ast.ProgramTree, rewriting: Callable[[dict[str, ast.TypeExpr]], _Hoisting | _Clamps]
 ) -> ast.ProgramTree:
-    """Return `program` with its body and that of its ideal rewritten, and with the variables that this adds.
+    """Return `program` with its body and that of its `ideal` rewritten, and with the new variables declared.
 
-    `rewriting` makes the rewriting of one body from the types of the variables in it.
+    `rewriting` receives the types of the variables of a body, and returns an object that rewrites its statements.
     """
     declarations: list[ast.Declaration] = []
     for declaration in program.declarations:
@@ -86,9 +86,11 @@ def _types(declarations: Sequence[ast.Declaration]) -> dict[str, ast.TypeExpr]:
 
 @dataclass
 class _Hoisting:
-    """The replacement of draws inside expressions by `variables`, in one body of statements.
+    """A rewriting that moves draws out of expressions, each into a statement of its own before.
 
-    `types` has the declared type of each variable, `loops` the enclosing `for` loops, by variable.
+    It is for one body of statements. `names` yields new names, each for one of the added `variables`. `types` has the
+    declared type of each variable, and `constants` the names of the constants. `loops` has the `for` statements around
+    the current one, by their variable.
     """
 
     names: Iterator[str]
@@ -130,7 +132,10 @@ class _Hoisting:
         return replace(target, index=self._free(target.index, before)) if isinstance(target, ast.Element) else target
 
     def _around(self, distribution: ast.Distribution, before: list[ast.Sample]) -> ast.Distribution:
-        """Return `distribution` without draws in its mean or values; append their samples to `before`."""
+        """Return `distribution` with new variables for draws inside its mean or its values.
+
+        The statements that draw them are appended to `before`.
+        """
         match distribution:
             case ast.NoiseExpr(mean=mean) if mean is not None:
                 return replace(distribution, mean=self._free(mean, before))
@@ -140,7 +145,10 @@ class _Hoisting:
                 return distribution
 
     def _free(self, expr: ast.Expr, before: list[ast.Sample]) -> ast.Expr:
-        """Return `expr` with variables for its draws; append their samples to `before`, the innermost first."""
+        """Return `expr` with new variables for the draws in it.
+
+        The statements that draw them are appended to `before`; a draw inside another comes first.
+        """
 
         def variable(node: ast.Expr) -> ast.Expr | None:
             if isinstance(node, ast.Ranged) and any(isinstance(each, Drawn) for each in walk(node)):
@@ -152,9 +160,9 @@ class _Hoisting:
         return rewritten(expr, variable)
 
     def _drawn(self, distribution: ast.Distribution, span: Span, before: list[ast.Sample]) -> ast.Expr:
-        """Append the sample of `distribution` into a new variable to `before`.
+        """Append a statement to `before` that draws from `distribution` into a new variable.
 
-        Return the expression at `span` for the drawn value.
+        Returns an expression at `span` that has the drawn value.
         """
         values = _listed(distribution)
         if not any(map(self._varies, values)):
@@ -167,7 +175,7 @@ class _Hoisting:
         return _selected(values, place, span)
 
     def _widened(self, type_: ast.TypeExpr) -> ast.TypeExpr:
-        """Return a type that has the values of `type_` at all values of the variables of loops."""
+        """Return `type_`; a range is widened to contain all ranges that it is in the enclosing loops."""
         if not isinstance(type_, ast.Range):
             return type_
         low, high = type_.low, type_.high
@@ -195,9 +203,9 @@ class _Hoisting:
         )
 
     def _common_type(self, values: Sequence[ast.Expr]) -> ast.TypeExpr | None:
-        """Return the finite type of all `values`, if they are conditions or if a variable's type lists them.
+        """Return a finite type that contains all `values`: bool if they are conditions, or a variable's declared type.
 
-        None for numbers.
+        The result is None if no such type is known, as for numbers.
         """
         if all(map(self._is_condition, values)):
             return ast.BaseTypeExpr(ast.BaseType.BOOL)
@@ -243,7 +251,11 @@ def with_clamps_assigned(program: ast.ProgramTree) -> ast.ProgramTree:
 
 @dataclass
 class _Clamps:
-    """The replacement of calls by `variables` in one body of statements; `types` has the type of each variable."""
+    """A rewriting that moves calls of `min`, `max` and `abs` out of expressions, into statements before.
+
+    It is for one body of statements. `names` yields new names, each for one of the added `variables`, and `types` has
+    the type of each variable.
+    """
 
     names: Iterator[str]
     types: dict[str, ast.TypeExpr]
@@ -274,7 +286,7 @@ class _Clamps:
             yield changed
 
     def _free(self, expr: ast.Expr, before: list[ast.Statement]) -> ast.Expr:
-        """Return `expr` with variables for its calls; append what computes them to `before`."""
+        """Return `expr` with new variables for its calls; append statements that compute them to `before`."""
 
         def variable(node: ast.Expr) -> ast.Expr | None:
             base = self._base(node)
@@ -342,7 +354,10 @@ def _listed(distribution: ast.Distribution) -> tuple[ast.Expr, ...]:
 
 
 def _renumbered(distribution: ast.Distribution, numbers: tuple[ast.Expr, ...]) -> ast.Distribution:
-    """Return `distribution` with the one of `numbers` in place of each listed value."""
+    """Return `distribution` with each value that it lists replaced by a number.
+
+    `numbers` has the new values, in the order in which the old ones are listed.
+    """
     values = _listed(distribution)
     match distribution:
         case ast.Choose(arms):
@@ -424,9 +439,10 @@ def _undetermined(span: Span, source: SourceText) -> Diagnostic:
 
 
 def has_no_mean(node: object) -> bool:
-    """Whether `node` is a `choose`, or noise between ends whose expected value is a function of eps.
+    """Whether `node` has no known expected value: a `choose`, and some noise that is limited to an interval.
 
-    The expected value of uniform noise is the middle of its ends; that of other noise is 0 if its ends are opposite.
+    Laws without a rate, such as uniform noise, have the middle of the interval as expected value. For laws with a rate
+    the expected value is known, and is 0, only if the interval is symmetric: if its ends are a number and its negative.
     """
     if not isinstance(node, ast.NoiseExpr) or node.ends is None or not node.law.takes_rate:
         return isinstance(node, ast.Choose)
@@ -465,7 +481,7 @@ def _off_center(noise: ast.NoiseExpr, source: SourceText) -> Diagnostic:
 
 
 def _expected(noise: ast.NoiseExpr) -> ast.Expr:
-    """Return the expected value of `noise`, or for one-sided noise its least value, 0."""
+    """Return the expected value of `noise`; for one-sided noise, the least value, which is 0."""
     span = noise.span
     mean = ast.Number(Fraction(0), "0", span) if noise.mean is None else noise.mean
     if noise.ends is None or noise.law.takes_rate or any(isinstance(node, ast.Eps) for node in ast.walk(noise.ends)):

@@ -54,10 +54,10 @@ _BITS_OF_ENDS = 60
 def asked_ranges(
     program: ast.ProgramTree, source: SourceText, overrides: Mapping[str, Fraction], given: str | None
 ) -> tuple[Interval, ...]:
-    """Return the intervals of eps `given`, else those of the claim block of `program`.
+    """Return the intervals of eps in the text `given`; if it is None, those of the claim block of `program`.
 
-    `source` is the text of the program, and `overrides` has values of its constants. The result is empty if neither
-    has any, or if an interval has a mistake. Raises DiagnosticError for a text that is not an interval.
+    `source` is the text of the program, and `overrides` has values of its constants. The result is empty if no
+    intervals are written, or if an interval has a mistake. Raises DiagnosticError for a text that is not an interval.
     """
     findings = Findings(source)
     scope = Scope()
@@ -129,10 +129,10 @@ def rate(expr: ast.Expr, elaborator: Elaborator, noise: ast.NoiseExpr | None = N
 
 
 def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fraction] | None:
-    """Return (law, rate) such that the standard deviation of the law is `expr`, s/eps or s for a constant s > 0.
+    """Return (law, rate) of a noise whose standard deviation is `expr`, which is s/eps or s with constant s > 0.
 
-    `law` is the law as the word for the noise names it. None after `elaborator` has reported that `expr` is not such
-    a deviation.
+    `law` is the noise's law before its deviation is known. The result is None after `elaborator` has reported that
+    `expr` is not such a deviation.
     """
     try:
         factor, power = monomial(expr, lambda part: _constant(part, elaborator, "a factor of a standard deviation"))
@@ -210,7 +210,10 @@ def _fixed_rate(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
 
 
 def _over_fixed(expr: ast.Expr, elaborator: Elaborator) -> Fraction | None:
-    """Return `expr`/eps at the single eps of the program, or None after `elaborator` has reported a mistake."""
+    """Return the value of `expr` divided by eps, at the single eps for which the program is read.
+
+    The result is None after `elaborator` has reported a mistake.
+    """
     whole = ast.Binary(BinaryOp.DIVIDE, expr, ast.Eps(expr.span), expr.span)
     return elaborator.constant(whole, "a rate or an exponent")
 
@@ -450,9 +453,10 @@ class Sampling:
         return SampleNoise(place.target, law, slope, center, statement.span)
 
     def _suits(self, place: Place | None, wanted: BaseType | None, statement: ast.Sample, name: str) -> bool:
-        """Return True if `place` has the type `wanted`, or for None a finite type.
+        """Whether the variable `place` can hold what a statement draws; if not, report it.
 
-        Otherwise report at `statement` that `name` draws other values.
+        `wanted` is the type of drawn values, INT or REAL, or None for values of a finite type. The report points at
+        `statement` and says what `name`, the name of the distribution, draws.
         """
         if place is None or place.type is None:
             return False

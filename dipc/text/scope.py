@@ -264,10 +264,12 @@ def locate(findings: Findings, name: str, within: Span, *, last: bool = False) -
 class References:
     """The lookup of names in a scope, loop variables first, which reports names that cannot be resolved.
 
-    `locals` are loop variables and the variable of an `Exp`. `fixed` are the slots with a value in the current case.
-    `receivers` has, for each expression that is assigned to a variable or compared with one, that variable.
-    While `dead` > 0, the current code can never run: its names and types are still checked, its values are not.
-    `declaring` is for expressions in declarations.
+    - `locals` has the meanings of loop variables, and of the variable of an exponential mechanism.
+    - `fixed` has the values of slots that the current case fixes, where a statement is translated once for each value.
+    - `receivers` has, by the span of an expression, the variable that it is assigned to or compared with. A message
+      about an unknown name in the expression then lists the values of the variable.
+    - `dead` is positive while code is checked that can never run. Its names and types are checked, but not its values.
+    - `declaring` is True for expressions in declarations.
     """
 
     def __init__(self, scope: Scope, findings: Findings, *, declaring: bool = False) -> None:
@@ -332,7 +334,7 @@ class References:
                 self.receivers[value.span] = variable
 
     def name(self, expr: ast.Name) -> Typed:
-        """Return the meaning of the bare name `expr` as an expression."""
+        """Return the meaning of `expr`, a name that is used as an expression."""
         local = self.locals.get(expr.name)
         if local is not None:
             return local
@@ -444,9 +446,10 @@ class References:
     def place(
         self, array: DeclaredVariable, expr: ast.Element, index: Typed
     ) -> tuple[tuple[int, ...], DomExpr | None] | None:
-        """Return (the slot, None) for a constant `index` of `array`, or (all slots of the array, the index) for others.
+        """Return the possible slots of the element `expr` of `array`, and the expression of the index.
 
-        None after reporting a wrong index of the element `expr`.
+        If `index` is a constant, this is (the slot of the element, None); otherwise it is (all slots of the array,
+        `index` as an expression). The result is None after reporting a wrong index.
         """
         assert array.low is not None
         if not isinstance(index, Concrete) or index.kind is not ValueKind.NUMBER:

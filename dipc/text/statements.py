@@ -211,7 +211,7 @@ class StatementLowering:
                     assert_never(statement)
 
     def _dead(self, body: Sequence[ast.Statement]) -> None:
-        """Check the names and types in `body`, code that can never run, without its values, once."""
+        """Check the names and types in `body`, which can never run, but not its values; each body is checked once."""
         if body and id(body) not in self._checked:
             self._elaborator.dead += 1
             self._block(body)
@@ -387,10 +387,10 @@ class StatementLowering:
     def _either(
         self, condition: Typed, span: Span, then: Callable[[], bool | None], otherwise: Callable[[], bool | None]
     ) -> bool:
-        """Emit `then`, which is executed if `condition` holds, and `otherwise`; return False for a mistake.
+        """Emit a branch on `condition`, with instructions for both outcomes; return False if there is a mistake.
 
-        `span` is the place of the condition. `otherwise` is not called if `then` returns False, because it has a
-        mistake.
+        `then` and `otherwise` are functions that emit the instructions of an outcome, and return False for a mistake.
+        `otherwise` is not called if `then` returns False. `span` is the place of the condition.
         """
         assembler = self._assembler
         here, there, end = assembler.label(), assembler.label(), assembler.label()
@@ -408,9 +408,10 @@ class StatementLowering:
         self._either(condition, span, lambda: self._emit(yes), lambda: self._emit(no))
 
     def _by_cases(self, value: Typed, span: Span, emit: Callable[[Typed], bool]) -> bool:
-        """Emit `emit` for each expression that `value`, at `span`, may be, under its conditions.
+        """Call `emit` for each expression that the switches in `value` may choose, under its conditions.
 
-        Return True if all succeed.
+        Returns True if `emit`, which emits instructions for an expression, returns True for all. `span` is the place of
+        `value`.
         """
         if not isinstance(value, Switch):
             return emit(value)
@@ -464,10 +465,10 @@ class StatementLowering:
                 assert_never(distribution)
 
     def _for_each_value(self, reads: Sequence[Read], statement: ast.Sample, place: Place | None) -> bool:
-        """Emit `statement`, which draws into `place`, for each combination of values of `reads`.
+        """Emit `statement`, which draws into `place`, once for each combination of values of the variables `reads`.
 
-        Each is emitted under comparisons with these values, so that a rate or weight is constant. Returns True if
-        there is no mistake.
+        Branches on these variables lead to the right copy. In each copy their values are known, so that a rate or
+        weight is constant. Returns True if there is no mistake.
         """
         elaborator, assembler, span = self._elaborator, self._assembler, statement.span
         if not reads or elaborator.dead:
@@ -589,9 +590,10 @@ def _values(slot: Slot) -> tuple[Value, ...]:
 
 
 def report_unassigned(instructions: Sequence[Instruction], slots: Sequence[Slot], findings: Findings) -> None:
-    """Report to `findings` those of `slots` that are read where no path assigns them before, at the first such read.
+    """Report to `findings` each slot that is read although no path to the read assigns it, at the first such read.
 
-    `instructions` are those of the program. A variable that only some paths assign is found when the chain is built.
+    `instructions` and `slots` are those of the program. A variable that only some of the paths to a read assign is
+    found when the chain is built.
     """
     initial = 0
     for slot in slots:
@@ -605,9 +607,10 @@ def report_unassigned(instructions: Sequence[Instruction], slots: Sequence[Slot]
 
 
 def _reached(instructions: Sequence[Instruction], initial: int) -> Iterator[tuple[int, int]]:
-    """Yield the labels of `instructions` that can be reached, with the slots (as bits) that some path to each assigns.
+    """Yield (label, slots) for each of `instructions` that can be reached.
 
-    `initial` are the slots with an initial value, as bits.
+    The slots, a bit set, are those that have a value on at least one path to the label. `initial` is the bit set of the
+    slots with an initial value.
     """
     joined = {0: initial}
     backward = True
@@ -625,10 +628,10 @@ def _reached(instructions: Sequence[Instruction], initial: int) -> Iterator[tupl
 
 
 def _pass(instructions: Sequence[Instruction], joined: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield the labels of `instructions` that are reached in one pass.
+    """Yield (label, slots) for each of `instructions` reached in one pass from the first to the last.
 
-    Each comes with the slots, as bits, that some path to it assigns. `joined` has the slots known so far by label;
-    the caller may add to it meanwhile.
+    The slots, a bit set, are those that some path to the label assigns. `joined` has this bit set for labels that are
+    targets of jumps, as far as it is known. The caller may add to `joined` during the pass.
     """
     falling: int | None = None
     for label, instruction in enumerate(instructions):
@@ -664,7 +667,7 @@ def _written(instruction: Instruction) -> int:
 
 
 def _bits(slots: tuple[int, ...]) -> int:
-    """Return `slots`, those of one scalar or array, which are consecutive, as a bit set."""
+    """Return the bit set of `slots`, the slots of one scalar or array, which are consecutive numbers."""
     return ((1 << len(slots)) - 1) << slots[0]
 
 
@@ -735,9 +738,10 @@ def lower_ideal(
 def _lowered(
     program: ast.ProgramTree, source: SourceText, overrides: Mapping[str, Fraction], eps: Fraction | None
 ) -> tuple[CoreProgram, CoreProgram | None, Scope]:
-    """Return the typed program, its ideal, and its names; many `min`, `max` and `abs` are assigned to variables.
+    """Return the typed program, its ideal (None if it has none), and the scope with its names.
 
-    `program`, `source`, `overrides` and `eps` are as in `lower`.
+    `program`, `source`, `overrides` and `eps` are as in `lower`. If the program is not linear as written, it is tried
+    once more with `min`, `max` and `abs` moved into assignments of their own.
     """
     try:
         return _as_written(program, source, overrides, eps)

@@ -134,9 +134,10 @@ class Opened:
 
 @dataclass(frozen=True)
 class Situation:
-    """The place of a syntax error: the parser accepts one of `accepts`, but the token `tokens[position]` follows.
+    """A syntax error: the token `tokens[position]`, the unexpected token, is none of those that the parser accepts.
 
-    If the text ends there, that token is missing. `start` is the start symbol of the grammar.
+    `accepts` are the types of tokens that could be there. If `position` is the end of the text, a token is missing.
+    `start` is the start symbol of the grammar.
     """
 
     tokens: Sequence[Token]
@@ -175,19 +176,19 @@ class Situation:
         return self.accepts == {"NAME"} or (self.starts_statement() and self.kind(1) == "ARROW")
 
     def starts_statement(self) -> bool:
-        """Return True if a statement can begin here."""
+        """Return True if the grammar allows a statement in place of the unexpected token."""
         return "WHILE" in self.accepts
 
     def continues_expression(self) -> bool:
-        """Return True if a complete expression precedes and an operator can follow."""
+        """Return True if the grammar allows an operator in place of the unexpected token, after a whole expression."""
         return "STAR" in self.accepts
 
     def in_body(self) -> bool:
-        """Return True if a statement has begun before the unexpected token."""
+        """Return True if some statement begins before the unexpected token, so that declarations are over."""
         return any(token.type in STATEMENTS or token.type == "ARROW" for token in self.tokens[: self.position])
 
     def lacks_semicolon(self) -> bool:
-        """Return True if a statement or declaration begins here, and only a `;` is missing before it."""
+        """Return True if the unexpected token begins a statement or declaration, and only lacks a `;` before it."""
         if "SEMICOLON" not in self.accepts or self.position == 0:
             return False
         begins = self.kind() in STATEMENTS | DECLARATIONS
@@ -195,7 +196,7 @@ class Situation:
 
     @cached_property
     def opened(self) -> tuple[Opened, ...]:
-        """The brackets and blocks that are open before this place, outermost first."""
+        """The brackets and blocks that are open before the unexpected token, outermost first."""
         return tuple(_opened(self.tokens[: self.position]))
 
     def innermost_block(self) -> Opened | None:
@@ -258,7 +259,7 @@ FOREIGN = {
 
 
 def hint(situation: Situation) -> str | None:
-    """Return how to correct the mistake in `situation`, if it is a known one."""
+    """Return the advice how to correct the mistake in `situation`; None if it is not one of the common mistakes."""
     return next((note for rule in RULES if (note := rule(situation)) is not None), None)
 
 
@@ -654,9 +655,9 @@ def _alternatives(items: list[str]) -> str:
 
 
 def _unclosed(situation: Situation) -> tuple[tuple[Span, str], ...]:
-    """Return the bracket or block that must first be closed in `situation`.
+    """Return (place, text) of the bracket or block that is still open in `situation` and must be closed first.
 
-    Nothing is returned if there is none, or if it is the previous token.
+    The result is empty if there is none, or if the bracket or block was opened by the previous token.
     """
     if not situation.opened:
         return ()
@@ -792,9 +793,11 @@ _STOPS = frozenset({"SEMICOLON", "END", "ELSE", "RBRACE"})
 
 
 def mended(tokens: Sequence[Token], problem: Problem) -> tuple[list[Token], int] | None:
-    """Return `tokens` without the statement that has `problem`, and the place after which problems are independent.
+    """Return (rest, place): `tokens` without the statement that has `problem`, to look for further problems.
 
-    As many blocks are opened as closed. None if there is no such place.
+    Problems before the place, a position in the text, are consequences of this one. If only a `;` was missing, it is
+    added, and if the head of a block is wrong, it is replaced, so that as many blocks are opened as closed. The result
+    is None if the tokens cannot be mended.
     """
     position = next((index for index, token in enumerate(tokens) if _start(token) >= problem.span.start), len(tokens))
     if position >= len(tokens) or position == 0:
@@ -833,9 +836,10 @@ def _lacks_semicolon(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _statement_begins(tokens: Sequence[Token], position: int) -> tuple[int | None, int]:
-    """Return the position of the first of `tokens` in the statement, declaration or header with the token `position`.
+    """Return (first, braces) for the statement, declaration or head of a block that contains the token at `position`.
 
-    Also return the number of braces that are opened in between and still open.
+    The first is the index in `tokens` at which it begins, or None if it is not found. The second is the number of
+    braces opened from there on and still open at `position`.
     """
     braces = 0
     for index in range(position - 1, -1, -1):
@@ -854,9 +858,10 @@ def _statement_begins(tokens: Sequence[Token], position: int) -> tuple[int | Non
 
 
 def _without_header(tokens: Sequence[Token], first: int, position: int) -> tuple[list[Token], int] | None:
-    """Return `tokens` with the wrong header from `first` on replaced by `while true do` or `if true then`.
+    """Return (tokens, place): `tokens` with the wrong head of a block replaced by `while true do` or `if true then`.
 
-    The mistake is at `position`.
+    The head begins at the index `first`, and the mistake is at the index `position`. Problems before the place, a
+    position in the text, are consequences of this one. The result is None if the end of the head is not found.
     """
     kind = tokens[first].type
     closing = "THEN" if kind == "IF" else "DO"

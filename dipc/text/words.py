@@ -25,7 +25,8 @@ _TERMINAL = re.compile(r'^([A-Z]+)(?:\.\d+)?: ((?:"[^"]+"(?: \| )?)+|/.*/)$', re
 class Words:
     """The words of the language by kind, each kind with the longest words first.
 
-    `name` is a regular expression, as the grammar has it.
+    `signs` are operators and punctuation that are not words, such as `<-`. `name` and `number` are the regular
+    expressions of names and numbers in the grammar.
     """
 
     keywords: tuple[str, ...]
@@ -72,9 +73,9 @@ def words() -> Words:
 
 
 def tokens(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the pieces of the program `text` with their kinds, without gaps; pieces without color have the kind "".
+    """Yield (kind, piece) for all pieces of the program `text`, whose concatenation is the text, to highlight it.
 
-    The other kinds are "comment", "keyword", "type", "noise" and "number".
+    The kinds are "comment", "keyword", "type", "noise", "number", and "" for pieces that are not highlighted.
     """
     kinds = {
         **dict.fromkeys((*words().keywords, *words().operators), "keyword"),
