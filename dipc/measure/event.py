@@ -17,9 +17,9 @@ from dipc.noise.law import Law
 
 @frozen
 class Noise:
-    """An independent random variable: `mean` plus noise of `law`, whose mean is 0, with the parameter `rate`·eps.
+    """An independent random variable: the constant `mean` plus noise that has the `law` and the rate `rate`·eps.
 
-    `rate` is a positive number, and `mean` is on the program's scale. The mean of integer noise is an integer.
+    `rate` is positive. For a law that is fixed, the rate is `rate` itself. The mean of integer noise is an integer.
     """
 
     law: Law
@@ -29,9 +29,10 @@ class Noise:
 
 @frozen
 class Event:
-    """The conjunction of `constraints` over independent `noises`; a constraint refers to a noise by its index.
+    """The event that all `constraints` hold for the independent `noises`.
 
-    For continuous noises the open and the closed half-space have the same probability.
+    A constraint is a half-space, and refers to a noise by its index in `noises`. For continuous noises the open and the
+    closed half-space have the same probability.
     """
 
     noises: tuple[Noise, ...]
@@ -55,7 +56,7 @@ class Event:
 class RunStep:
     """A step of a `RunGraph`, from the node `source` to the node `goal`.
 
-    `conditions` has the indices, in the graph's conditions, of the conditions that hold along this step.
+    `conditions` has the indices, in the conditions of the graph, of those that hold along this step.
     """
 
     source: int
@@ -67,11 +68,11 @@ class RunStep:
 class RunGraph:
     """The runs of a program to one answer, as paths of a graph from its first node to its last.
 
-    Nodes are integers, which increase along every path. A path holds if all `conditions` of its `steps` do, for
+    Nodes are integers, which increase along every path. A path holds if all conditions of its `steps` do, for
     independent `noises`; almost surely at most one path holds. The measure of the graph is the probability that some
-    path holds. A condition refers to a noise by its index, as a constraint of an `Event` does.
+    path holds. A step refers to `conditions` by their indices, and a condition refers to a noise by its index.
 
-    `live` gives for each node the only noise that is mentioned both before and after it, or None if there is none.
+    `live` gives for each node the one noise that is mentioned both before and after the node, or None if there is none.
     """
 
     noises: tuple[Noise, ...]

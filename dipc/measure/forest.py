@@ -45,10 +45,11 @@ Inequalities = dict[tuple[int, int], int]
 
 @frozen
 class DifferenceSystem:
-    """Lower bounds on differences of independent Laplace noises Z_0, Z_1, ....
+    """A conjunction of lower bounds on differences of independent noises Z_0, Z_1, ….
 
-    Z_i has the rate `rates[i]`·eps and the mean `means[i]`·`unit`. `lower` maps (i, j) to the w with Z_i - Z_j >=
-    w·`unit`, where Z_ORIGIN is 0. For integer noises `unit` is None, and all lengths are as they stand.
+    All noises are Laplace, or all are discrete Laplace. Z_i has the rate `rates[i]`·eps and the mean `means[i]`·`unit`.
+    An item (i, j): w of `lower` means Z_i - Z_j >= w·`unit`, where Z_ORIGIN is the constant 0. For integer noises
+    `unit` is None and stands for 1.
     """
 
     rates: tuple[Fraction, ...]
@@ -58,13 +59,13 @@ class DifferenceSystem:
 
     @property
     def is_integer(self) -> bool:
-        """Whether the noises take integer values."""
+        """True if the noises take integer values."""
         return self.unit is None
 
     def leaves_room(self, closed_walk: int) -> bool:
-        """True if a cycle of inequalities can hold with positive probability.
+        """True if inequalities around a cycle, which add up to 0 >= `closed_walk`, can hold with positive probability.
 
-        The inequalities around the cycle add up to 0 >= `closed_walk`. Real noises need `closed_walk` < 0. For
+        For example, Z_0 - Z_1 >= 2 and Z_1 - Z_0 >= -3 add up to 0 >= -1. Real noises need `closed_walk` < 0. For
         integer noises `closed_walk` = 0 suffices, since a fixed difference of two integer noises has positive
         probability.
         """
@@ -78,12 +79,12 @@ class DifferenceSystem:
 
 @frozen
 class EventShape:
-    """An event without its means and constants; `system` makes a difference system of them.
+    """An event without the means of its noises and the constants of its constraints; rows of a table share one shape.
 
-    The noises X_i of the event are rescaled to noises Z_i, which have the `rates`. Z_i has the mean
-    `mean_factors[i]`·m·`unit` where X_i has the mean m. `rows[n]` = (i, j, factor) means that constraint n, with the
-    constant c, is Z_i - Z_j >= factor·c·`unit`; None marks a constraint without noises. `whole` says that the noises
-    are integers.
+    The noise X_i of the event is multiplied by a factor, so that constraints bound differences of the products Z_i. The
+    rate of Z_i is `rates[i]`·eps, and its mean is `mean_factors[i]`·`unit` times the mean of X_i. An item (i, j, f) of
+    `rows` means that the constraint with this index and the constant c is Z_i - Z_j >= f·c·`unit`; None marks a
+    constraint without noises. `whole` says that the noises are integers.
     """
 
     rates: tuple[Fraction, ...]
@@ -93,9 +94,9 @@ class EventShape:
     whole: bool
 
     def system(self, event: Event) -> DifferenceSystem | None:
-        """Return the difference system with the measure of `event`, which must have this shape.
+        """Return the difference system whose probability is that of `event`, which must have this shape.
 
-        None means that the measure is 0: a constraint without noises fails, or two bounds contradict each other.
+        None means that the probability is 0: a constraint without noises fails, or two bounds contradict each other.
         """
         means, rows, unit = self.lengths(event)
         lower: Inequalities = {}
@@ -112,10 +113,10 @@ class EventShape:
         return None if system.is_null() else system
 
     def lengths(self, event: Event) -> tuple[tuple[int, ...], Sequence[tuple[int, int, int] | None], Fraction | None]:
-        """Return (means, rows, unit) for `event`, which must have this shape; all lengths are multiples of the unit.
+        """Return (means, rows, unit): the means and bounds of `event`, which must have this shape, as integers.
 
-        rows[n] = (i, j, w) means that constraint n is Z_i - Z_j >= w; None marks a constraint without noises. The
-        unit is None for integer noises.
+        The mean of Z_i is means[i]·unit. An item (i, j, w) of rows means that the constraint with this index is Z_i -
+        Z_j >= w·unit; None marks a constraint without noises. A unit of None means integer noises, and stands for 1.
         """
         means = [noise.mean.as_integer_ratio() for noise in event.noises]
         constants = [constraint.constant.as_integer_ratio() for constraint in event.constraints]
@@ -140,7 +141,7 @@ class EventShape:
 
 
 def event_shape(event: Event) -> EventShape:
-    """Return the shape of `event`. Events that differ only in means and constants have the same shape.
+    """Return the shape of `event`: what is left of the event without its means and constants.
 
     Raises OutsideFragment in four cases:
 
@@ -185,9 +186,10 @@ def event_shape(event: Event) -> EventShape:
 
 
 def _scales(event: Event) -> list[Fraction]:
-    """Return factors s_i, one for each noise X_i of `event`, such that constraints bound differences of the s_i·X_i.
+    """Return a factor s_i for each noise X_i of `event`, so that constraints bound differences of the s_i·X_i.
 
-    The factors make it so for every constraint of a spanning forest of the noises; the other constraints may fail.
+    For example, the constraint 2·X_0 - 3·X_1 >= c gives the factors 1 and 3/2. If constraints form a cycle, some of
+    them may bound something else than a difference.
     """
     links: list[list[tuple[int, Fraction]]] = [[] for _ in event.noises]
     for constraint in event.constraints:
@@ -211,7 +213,7 @@ def _scales(event: Event) -> list[Fraction]:
 
 
 def neighbors(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Return, for each of the noises 0 to `count` - 1, the noises that share one of `pairs` with it, sorted."""
+    """Return, for each of the noises 0 to `count` - 1, the sorted noises that share a pair of `pairs` with it."""
     result: list[set[int]] = [set() for _ in range(count)]
     for i, j in pairs:
         if ORIGIN not in (i, j):
@@ -223,7 +225,7 @@ def neighbors(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 def components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Return the connected components of the graph with the nodes 0 to `count` - 1 and the edges `pairs`, each sorted.
 
-    A pair with ORIGIN bounds one noise and connects nothing. A noise that is in no pair is left out.
+    A pair that contains ORIGIN bounds a single noise and connects nothing. A noise that is in no pair is left out.
     """
     pairs = list(pairs)
     adjacent = neighbors(count, pairs)
@@ -265,11 +267,11 @@ _Pair = tuple[int, int]
 
 
 class CanonicalTree(NamedTuple):
-    """A rooted tree of Laplace noises with bounds, in a form that is equal for all trees with one measure function.
+    """A rooted tree of Laplace noises with bounds, in a normal form: trees with one measure function are equal.
 
-    `nodes` has the noises in preorder, with integer rates, means and bounds, and with a root of mean 0. The events
-    that the tree represents have at eps the measure that `nodes` have at `stretch`·eps. `whole` says that the noises
-    take integer values.
+    `nodes` has the noises, each before its children, with integer rates, means and bounds; the root has mean 0. Scaling
+    all lengths of a tree rescales eps. That is why the tree has at eps the probability that `nodes` have at
+    `stretch`·eps. `whole` says that the noises take integer values.
     """
 
     nodes: TreeKey
@@ -278,20 +280,21 @@ class CanonicalTree(NamedTuple):
 
 
 def slopes_of(tree: CanonicalTree) -> int:
-    """Return an upper bound of the number of different e^{l·X} in the integrand over the root X of `tree`.
+    """Return an upper bound of the number of different exponentials e^{l·X} in the integrand over the root X of `tree`.
 
-    Each other noise contributes its rate or nothing to l; equal rates add up.
+    The exponent l of a term is a sum of rates of some of the other noises, and equal sums are counted once.
     """
     return prod([1 + count for count in Counter(node[0] for node in tree.nodes[1:]).values()])
 
 
 @frozen
 class _TreeStep:
-    """A `noise` of a rooted tree, with the bounds on it and on its difference from its parent.
+    """A `noise` of a rooted tree, by its index, with the bounds on it and on its difference from its parent.
 
-    `rate` is an integer multiple of the tree's unit of rates. `parent` is the position of the parent's step, -1 for
-    the root. `bound_low` and `bound_high` bound the noise, `tie_low` and `tie_high` the difference. Each is the pair
-    of noises of a constraint, the key of its bound in a `DifferenceSystem`, or None if there is no bound.
+    `rate` is its rate as an integer multiple of `TreeShape.rate_unit`. `parent` is the position of the parent in the
+    list of steps, -1 for the root. The other fields are pairs (i, j) under which a `DifferenceSystem` has a bound of
+    Z_i - Z_j, or None if no such bound exists. `bound_low` and `bound_high` bound the noise, `tie_low` and `tie_high`
+    its difference from its parent.
     """
 
     noise: int
@@ -305,9 +308,9 @@ class _TreeStep:
 
 @frozen
 class _Rooting:
-    """A choice of the root of a tree: its noises as `steps`, each parent before its children.
+    """A tree of noises with one of them chosen as the root: the noises as `steps`, each parent before its children.
 
-    If `sign` is -1, all noises are negated.
+    If `sign` is -1, every noise is replaced by its negative.
     """
 
     sign: int
@@ -316,20 +319,20 @@ class _Rooting:
 
 @frozen
 class TreeShape:
-    """A tree of noises whose differences are bounded, without the means and the bounds.
+    """A tree of noises whose differences are bounded, without the means of the noises and the numbers in the bounds.
 
-    Rates are integer multiples of `rate_unit`. `rootings` are the roots and reflections to try. With means and
-    bounds, the least of the forms that they give is the canonical one.
+    Rates are integer multiples of `rate_unit`. `rootings` are the choices of a root and a sign among which the normal
+    form is found: of the trees that they give, the normal form is the least in the order of tuples.
     """
 
     rate_unit: Fraction
     rootings: tuple[_Rooting, ...]
 
     def canonical(self, means: Sequence[int], lower: Inequalities, unit: Fraction | None) -> CanonicalTree:
-        """Return the canonical form of this tree for `means` and bounds `lower`, both in multiples of `unit`.
+        """Return the normal form of this tree for the given `means` and bounds `lower`, both in multiples of `unit`.
 
         The form does not depend on the order of the noises, on a common translation or on a reflection. A `unit` of
-        None means integer noises.
+        None means integer noises, and stands for 1.
         """
         nodes, length = min([_canonical(rooting, means, lower, unit is None) for rooting in self.rootings])
         if unit is None:
@@ -338,9 +341,10 @@ class TreeShape:
 
 
 def tree_shape(rates: Sequence[Fraction], members: Sequence[int], pairs: Iterable[_Pair]) -> TreeShape | None:
-    """Return the shape of the tree that the noises `members` form under inequalities on `pairs`; None for a cycle.
+    """Return the shape of the tree that the noises `members` form, or None if their inequalities contain a cycle.
 
-    The noises are connected by `pairs`, and `rates` has the rate of each noise by its index.
+    `pairs` has a pair (i, j) for each inequality on Z_i - Z_j, and connects all `members`. `rates` has the rate of each
+    noise by its index.
     """
     related = frozenset(pairs)
     adjacent = neighbors(len(rates), related)
@@ -393,11 +397,11 @@ def _rooting(
 
 
 def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, whole: bool) -> tuple[TreeKey, int]:
-    """Return the nodes of the tree under `rooting`, and the unit of their means and bounds.
+    """Return the nodes of the tree under `rooting`, with lengths divided by an integer, and this integer.
 
-    `means` has the mean and `lower` the bounds of the noises. The unit is 1 if the noises are integers, that is
-    `whole`. Otherwise it is the greatest common divisor of the means and bounds, which are divided by it; it is 0 if
-    all of them are 0.
+    `means` has the mean of each noise, and `lower` the bounds. The integer is 1 if the noises are integers, that is
+    `whole`. Otherwise it is the greatest common divisor of all means and bounds as the nodes count them, from the
+    origin of each node; it is 0 if all of them are 0.
     """
     sign = rooting.sign
     origins: list[int] = []
@@ -457,10 +461,10 @@ def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, who
 
 
 def order_measure(system: DifferenceSystem, most: int) -> Fraction | None:
-    """Return the exact measure of a `system` that only compares identically distributed real noises.
+    """Return the exact probability of a `system` that only compares identically distributed real noises, Z_i >= Z_j.
 
-    Return None if `system` has integer noises, different rates or means, bounds on single noises, or a bound other
-    than 0. Return None also if counting the orders of the noises would take more than `most` sets of noises.
+    Return None if `system` has integer noises, different rates or means, bounds on single noises, or a bound other than
+    0. Return None also if counting the orders of the noises would pass through more than `most` sets of noises.
     """
     if system.is_integer or len(set(system.rates)) > 1 or len(set(system.means)) > 1:
         return None
@@ -500,10 +504,10 @@ _Laplace = Callable[[int, int], _Function]
 
 
 def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
-    """Return the exact probability that all constraints of `tree` hold, as a function of eps, for `stretch` 1.
+    """Return the exact probability, as a function of eps, that all constraints of the `nodes` of `tree` hold.
 
-    The measure of the tree itself at eps is the value of the result at stretch·eps. Raises LimitReached if the closed
-    form would have more terms or take more steps than `limit` allows.
+    The field `stretch` is not used: the probability of the tree itself at eps is the value of the result at
+    stretch·eps. Raises LimitReached if the closed form would have more terms or take more steps than `limit` allows.
     """
     meter = Meter(limit)
     if tree.whole:
@@ -512,7 +516,7 @@ def tree_measure(tree: CanonicalTree, limit: Limits) -> Closed:
 
 
 def tree_series(tree: CanonicalTree, ring: power_series.SeriesRing, limit: Limits) -> flint.arb_series:
-    """Return the Taylor series of `tree_measure` at the center of `ring`, for a `tree` of real noises.
+    """Return the Taylor series of the function `tree_measure` of `tree`, at the center of `ring`; the noises are real.
 
     Each coefficient is an enclosure; length and precision are those that FLINT is set to. Raises LimitReached if one
     integrand has more terms than `limit` allows.
@@ -543,9 +547,10 @@ _FEW_NOISES = 6
 
 
 def terms_of_integers(tree: CanonicalTree) -> int:
-    """Return an estimate of the number of coefficients of all denominators of the measure of a `tree` over integers.
+    """Return an estimate of how many coefficients the denominators of `tree_measure` have, for a `tree` of integers.
 
-    The denominator for one exponent has the sum of all rates as its degree in e^eps.
+    There is one denominator for each exponential in the integrand over the root, and its degree in e^eps is at most the
+    sum of all rates.
     """
     return slopes_of(tree) * sum([node[0] for node in tree.nodes])
 
@@ -553,7 +558,8 @@ def terms_of_integers(tree: CanonicalTree) -> int:
 def _at_root(nodes: TreeKey, laplace: _Laplace[_Function], meter: Meter) -> list[tuple[_Function, int]]:
     """Return (function, power) for each factor of the integrand over the noise at the root of the tree `nodes`.
 
-    `laplace` makes the density of a noise from its rate and mean. `meter` counts the work, and raises LimitReached.
+    `laplace` is a function from the rate and mean of a noise to its density. `meter` counts the work, and raises
+    LimitReached.
     """
     sizes = _subtree_sizes(nodes)
     messages: dict[TreeKey, _Function] = {}
@@ -584,10 +590,11 @@ def _factors(
     messages: dict[TreeKey, _Function],
     laplace: _Laplace[_Function],
 ) -> list[tuple[_Function, int]]:
-    """Return (function, multiplicity) for each factor of the integrand over the noise at `position` in `nodes`.
+    """Return (function, power) for each factor of the integrand over the noise at `position` in the list `nodes`.
 
-    The factors are the noise's density within its bounds, and the `messages` of its children, by the nodes of the
-    child's subtree. `sizes` has the number of nodes of each subtree, and `laplace` makes the densities.
+    The factors are the noise's density within its bounds, and the messages of its children. A message is the
+    probability of a child's subtree as a function of this noise; `messages` has it under the nodes of the subtree.
+    `sizes` has the number of nodes of each subtree, and `laplace` makes a density from a rate and a mean.
     """
     rate, mean, has_low, low, has_high, high = nodes[position][:6]
     own = laplace(rate, mean).restricted(low if has_low else None, high if has_high else None)
@@ -621,9 +628,9 @@ def _product(factors: list[tuple[_Function, int]], meter: Meter) -> _Function:
 
 
 def reduced(system: DifferenceSystem) -> DifferenceSystem | None:
-    """Return `system` without its implied inequalities, or None if its measure is 0.
+    """Return `system` without inequalities that others imply, or None if the probability of `system` is 0.
 
-    The result may be disconnected. The cost is cubic in the number of noises.
+    The remaining inequalities may connect fewer noises. The cost is cubic in the number of noises.
     """
     nodes = range(ORIGIN, len(system.rates))
     longest = dict(system.lower)
@@ -657,10 +664,10 @@ def reduced(system: DifferenceSystem) -> DifferenceSystem | None:
 
 
 def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
-    """Return pairs (sign, system) for which Σ sign·measure of the system is the measure of `system`.
+    """Return pairs (sign, system') such that the probability of `system` is the sum of sign·(probability of system').
 
-    `system` must be reduced and connected, and have a cycle. Each result has one noise fewer on its cycles, so
-    repeated splitting ends. An empty list means measure 0.
+    `system` must be reduced and connected, and have a cycle. In each system', one noise of a cycle is compared with a
+    single other noise, so repeated splitting ends. An empty list means probability 0.
     """
     noise, above, below = _cheapest(system)
     lower = system.lower
@@ -697,9 +704,9 @@ def split(system: DifferenceSystem) -> list[tuple[int, DifferenceSystem]]:
 
 
 def _tie_between(case: Inequalities, lower: Inequalities, noise: int, u: int | None, l: int | None) -> None:
-    """Copy to `case` the bounds that `lower` has for `noise`: from above by noise `u`, and from below by noise `l`.
+    """Copy from `lower` to `case` the bounds of `noise` from above by noise `u`, and from below by noise `l`.
 
-    A noise of None means that no such bound exists.
+    A noise `u` or `l` of None means that there is no such bound.
     """
     if u is not None:
         case[u, noise] = lower[u, noise]
@@ -713,9 +720,10 @@ def _add(case: Inequalities, i: int, j: int, w: int) -> None:
 
 
 def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
-    """Return the noise on a cycle that splits `system` into the fewest systems, with the noises that bound it there.
+    """Return (noise, above, below): the noise that `split` removes from a cycle of `system`, and the noises around it.
 
-    The two lists have the noises of that cycle that bound the noise from above, and those that bound it from below.
+    above and below are the noises on the cycle that bound it from above and from below. The noise is chosen so that the
+    number of systems into which `split` splits is least.
     """
     adjacent = neighbors(len(system.rates), system.lower)
     best: tuple[int, int, list[int], list[int]] | None = None
@@ -731,9 +739,10 @@ def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
 
 
 def _reunited(noise: int, adjacent: list[list[int]]) -> list[list[int]]:
-    """Return the groups of two or more neighbors of `noise` that stay connected when `noise` is taken out.
+    """Return lists of two or more neighbors of `noise` each, which stay connected when `noise` is taken out.
 
-    `adjacent` has the neighbors of each noise. `noise` lies on cycles with exactly the neighbors returned.
+    `adjacent` has the neighbors of each noise. The neighbors in one list are those through which some cycles through
+    `noise` pass.
     """
     without = [(i, j) for i, row in enumerate(adjacent) for j in row if noise not in (i, j)]
     groups = []

@@ -62,9 +62,9 @@ _Sum = dict[tuple[int, int], Terms]
 
 @frozen
 class LatticePiecewise:
-    """The function `numerator`(x) / Π Φ_d(e^eps)^m over the items d: m of `poles`, at integers x.
+    """A piecewise function of an integer x: `numerator`(x) divided by Π Φ_d(e^eps)^m over the items d: m of `poles`.
 
-    Φ_d is the cyclotomic polynomial; comments of this room write y for e^eps. Piece i of the numerator holds at
+    Φ_d is the cyclotomic polynomial; comments of this room write y for e^eps. Piece number i of the numerator holds at
     breaks[i-1] <= x < breaks[i]. No factor Φ_d of the denominator divides all pieces.
     """
 
@@ -73,9 +73,10 @@ class LatticePiecewise:
 
     @classmethod
     def laplace(cls, rate: int, mean: int) -> LatticePiecewise:
-        """Return the masses of discrete Laplace noise around `mean` with the rate `rate`·eps.
+        """Return the probability that discrete Laplace noise with this `mean` is x, as a function of the integer x.
 
-        The mass at x is (y^a - 1)/(y^a + 1)·y^{-a|x - mean|}, where a is `rate` and y = e^eps.
+        The rate of the noise is `rate`·eps. The probability of x is (y^a - 1)/(y^a + 1)·y^{-a|x - mean|}, where a is
+        `rate` and y = e^eps.
         """
         left = Terms({(0, rate - rate * mean, 0, rate): flint.fmpq(1), (0, -rate * mean, 0, rate): flint.fmpq(-1)})
         right = {(0, q + 2 * rate * mean, n, -l): c for (_, q, n, l), c in left.items()}
@@ -202,7 +203,7 @@ class LatticePiecewise:
         return _reduced(numerator, _added(self.poles, more), meter)
 
     def integral(self, meter: Meter) -> Quotient:
-        """Return the sum over all integers of this function, which must decay at both ends.
+        """Return the sum of this function over all integers. The function must decay at both ends.
 
         `meter` raises LimitReached. Raises OutsideFragment if the degree of the common denominator exceeds
         `MOST_DEGREE`.
@@ -234,10 +235,11 @@ class LatticePiecewise:
         return total
 
     def _indefinite_sums(self) -> tuple[list[_Sum], list[_Sum]]:
-        """Return an indefinite sum of each piece, and constants that turn these sums into the sum from -∞.
+        """Return a list of indefinite sums, one for each piece, and a list of constants with one item more.
 
-        On piece i the sum of the whole function from -∞ to x is the indefinite sum at x plus constant i. One more
-        constant at the end is the sum over all integers, if the function decays.
+        An indefinite sum is a function S with S(x) - S(x - 1) equal to the piece. At an x of piece number i, the sum of
+        this function from -∞ to x is the indefinite sum at x plus constant number i. The last constant is the sum over
+        all integers, if the function decays.
         """
         grown = [_indefinite_sum(piece) for piece in self.numerator.pieces]
         constants: list[_Sum] = [{}]
@@ -338,7 +340,7 @@ def _add_value(total: _Sum, grown: _Sum, x: int, sign: int) -> None:
 
 
 def _numerator_over(poles: Powers, numerator: _Sum, meter: Meter) -> Piece:
-    """Return the numerator of the sum `numerator` over the denominator Π Φ_d(e^eps)^m for the items d: m of `poles`.
+    """Return the numerator of the sum `numerator` over the denominator Π Φ_d(e^eps)^m, over (d, m) in `poles`.
 
     This denominator must be a multiple of all denominators in the sum. `meter` raises LimitReached.
     """
@@ -364,7 +366,7 @@ def _shifted(function: Piecewise, offset: int) -> Piecewise:
 
 
 def _reduced(numerator: Piecewise, poles: Powers, meter: Meter) -> LatticePiecewise:
-    """Return `numerator` over the product of the `poles`, without common factors.
+    """Return the function `numerator` / Π Φ_d(e^eps)^m, the product over (d, m) in `poles`, without common factors.
 
     `meter` raises LimitReached.
     """
@@ -389,7 +391,7 @@ def _reduced(numerator: Piecewise, poles: Powers, meter: Meter) -> LatticePiecew
 
 
 def _merge_points(function: Piecewise) -> Piecewise:
-    """Return `function` without pieces at a single integer where a neighbouring piece has the same value."""
+    """Return `function` without pieces that hold at a single integer and agree with a neighboring piece there."""
     breaks, pieces = list(function.breaks), list(function.pieces)
     position = 1
     while position < len(breaks):
@@ -450,9 +452,9 @@ _ZERO = Fraction(0)
 
 @frozen
 class IntegerInequality:
-    """The inequality Σ c·x_v + `constant` >= 0 over integers, for the pairs (v, c) of `coefficients`.
+    """The inequality Σ c·x_v + `constant` >= 0 over integer variables x_v.
 
-    The c are coprime and not 0, and the v increase.
+    `coefficients` has the pairs (v, c). The c are coprime and not 0, and the pairs are sorted by v.
     """
 
     coefficients: tuple[tuple[int, int], ...]
@@ -462,14 +464,14 @@ class IntegerInequality:
         return next((c for v, c in self.coefficients if v == variable), 0)
 
     def relaxed(self) -> Halfspace:
-        """Return a half-space with the same integer points, all of them in its interior."""
+        """Return a half-space with the same integer points as this inequality, and none of them on its boundary."""
         return Halfspace(tuple((v, Fraction(c)) for v, c in self.coefficients), Fraction(2 * self.constant + 1, 2))
 
 
 def inequality(coefficients: dict[int, int], constant: int) -> IntegerInequality:
-    """Return the strongest inequality with the integer solutions of Σ c·x_v + `constant` >= 0.
+    """Return the strongest inequality that has the same integer solutions as Σ c·x_v + `constant` >= 0.
 
-    `coefficients` maps v to c; the coefficients of the result are coprime.
+    `coefficients` maps each v to its c. For example, 2·x_0 - 1 >= 0 becomes x_0 - 1 >= 0.
     """
     kept = sorted((v, c) for v, c in coefficients.items() if c)
     common = gcd(*(c for _, c in kept)) or 1
@@ -487,10 +489,10 @@ def lattice_measure(event: Event, limits: Limits | None = None) -> Quotient:
 
 @frozen
 class LatticeTrend:
-    """The measure, for all large enough integers k, of an event whose constants grow with k.
+    """The probability of an event with a parameter k in its constants, as a formula for all large enough integers k.
 
-    The measure is the sum of `summands`, in which k is the variable with the index `place`, times the product of (1 -
-    e^{-d·eps})/(1 + e^{-d·eps}) over d in `rates`.
+    The probability is the sum of `summands`, in which k is the variable with the index `place`, times the product of (1
+    - e^{-d·eps})/(1 + e^{-d·eps}) over d in `rates`.
     """
 
     summands: Summands
@@ -499,9 +501,9 @@ class LatticeTrend:
 
 
 class Unsettled(Undecided):
-    """Raised if the measure has no one formula for every k from the start that was given.
+    """Raised by `lattice_trend` if no single formula holds for every integer k from the given start on.
 
-    From k = `enough` on, the change of formula that raised this error is over.
+    The first case that was found to change with k does not change any more from k = `enough` on. Others may.
     """
 
     def __init__(self, enough: int) -> None:
@@ -510,10 +512,10 @@ class Unsettled(Undecided):
 
 
 def lattice_trend(event: Event, slopes: Sequence[Fraction], start: int, limits: Limits | None = None) -> LatticeTrend:
-    """Return the measure of `event` with k·slope added to each constraint's constant, for all integers k >= `start`.
+    """Return the probability of `event` with k·slope added to each constraint's constant, for integers k >= `start`.
 
     `slopes` has the slope of each constraint. All noises must be discrete Laplace, and `start` >= 0. Raises Unsettled
-    if `start` is too small, and LimitReached if the work exceeds `limits`. Raises OutsideFragment if the measure
+    if `start` is too small, and LimitReached if the work exceeds `limits`. Raises OutsideFragment if the probability
     depends on the residue class of k, or for other laws.
     """
     return _Summation(event, limits or Limits()).trend(slopes, start)
@@ -551,9 +553,9 @@ class _Summation:
         return LatticeTrend(summands, parameter, tuple([self._event.noises[v].rate for v in sorted(used)]))
 
     def _system(self, slopes: Sequence[Fraction]) -> list[IntegerInequality]:
-        """Return the constraints of the event over integers.
+        """Return the constraints of the event as inequalities over integers, with slope·k added to each left side.
 
-        The last variable, after the noises, has `slopes` as its coefficients.
+        The parameter k is the last variable, after the noises, and `slopes` has the slope of each constraint.
         """
         system = []
         for c, slope in zip(self._event.constraints, slopes, strict=True):
@@ -566,9 +568,10 @@ class _Summation:
     def _sum(
         self, summands: Summands, system: Sequence[IntegerInequality], left: frozenset[int], whole: frozenset[int]
     ) -> Summands:
-        """Return the sum of `summands` over the integer values of the variables `left` for which `system` holds.
+        """Return the sum of `summands` over all integer values of the variables in `left` that satisfy `system`.
 
-        `summands` lack the masses of the noises in `whole`, which are multiplied in before the noise is summed.
+        `whole` has the noises whose probabilities are not yet factors of `summands`. Each is multiplied in before the
+        sum over the noise.
         """
         if len(summands) > self._limits.integrand:
             raise LimitReached("integrand", f"a sum has more than {self._limits.integrand} terms")
@@ -602,9 +605,9 @@ class _Summation:
         return total
 
     def _require_settled(self, system: Sequence[IntegerInequality]) -> None:
-        """Raise Unsettled unless `system` holds for every value of the parameter k from the start on.
+        """Raise Unsettled unless every inequality of `system` holds for all integers k from the start on.
 
-        The inequalities of `system` have no variable but k.
+        k is the only variable in `system`.
         """
         for h in system:
             ((_, sign),) = h.coefficients
@@ -619,9 +622,10 @@ class _Summation:
         return max((abs(c) for c in coefficients), default=0), sum(1 for c in coefficients if c), v
 
     def _halves(self, v: int, summands: Summands) -> Iterator[tuple[Summands, IntegerInequality]]:
-        """Yield, for each side of the mean of noise `v`, `summands` times its mass, and the inequality of the side.
+        """Yield (summands', inequality) for the values of noise `v` from its mean on, and for those below its mean.
 
-        The constant factor of the mass is left out.
+        The inequality says on which side of the mean the noise is. summands' is `summands` times the probability of the
+        noise's value on this side, without the constant factor.
         """
         noise = self._event.noises[v]
         rate, mean = noise.rate, int(noise.mean)
@@ -632,7 +636,11 @@ class _Summation:
     def _residues(
         self, partners: Sequence[int], modulus: int, summands: Summands, system: Sequence[IntegerInequality]
     ) -> Iterator[tuple[Summands, list[IntegerInequality]]]:
-        """Yield `summands` and `system` with x_w = `modulus`·x_w' + r_w for w in `partners`, for all residues r_w."""
+        """Yield (summands', system') for each combination of residues modulo `modulus` of the variables in `partners`.
+
+        In both, each such variable x_w is replaced by `modulus`·x_w' + r_w, where r_w is its residue. They are made
+        from `summands` and `system`.
+        """
         if modulus ** len(partners) > self._limits.classes:
             raise LimitReached("classes", f"a constraint needs more than {self._limits.classes} residue classes")
         for residues in product(range(modulus), repeat=len(partners)):
@@ -677,7 +685,10 @@ class _Summation:
 def _substituted(
     h: IntegerInequality, v: int, slopes: dict[int, int], constant: int, less: int = 0
 ) -> IntegerInequality:
-    """Return the inequality `h` minus `less`, with x_`v` replaced by Σ `slopes`[w]·x_w + `constant`."""
+    """Return the inequality f - `less` >= 0, where `h` is f >= 0, with another form in place of x_`v`.
+
+    That form is Σ `slopes`[w]·x_w + `constant`.
+    """
     here = h.coefficient(v)
     if not here:
         assert not less

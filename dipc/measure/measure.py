@@ -103,11 +103,11 @@ MOST_OF_INTEGERS = 20_000
 
 @dataclass
 class Measurer:
-    """A measurer of events, which remembers the measure of each tree of noises that it has integrated.
+    """Computes probabilities of events in closed form, and remembers them for each tree of noises and each event.
 
-    `integrals` counts the trees integrated so far, that is, the cache misses. When the results remembered have more
-    than `remembered` terms together, all are forgotten. `limits` bound the work for one event. If `tree_steps` is
-    given, a tree over the reals that is expected to need more terms is refused before it is expanded.
+    `integrals` counts the trees that had to be integrated so far. When the remembered results have more than
+    `remembered` terms together, all are forgotten. `limits` bound the work for one event. If `tree_steps` is given, a
+    tree of real noises that is expected to need more terms is refused before it is expanded.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -125,9 +125,9 @@ class Measurer:
 
     @cached_property
     def brief(self) -> Measurer:
-        """A new measurer with limits of approximately a second's work, which refuses longer computations.
+        """A new measurer that refuses computations of more than approximately a second.
 
-        It does not use what this measurer remembers, so its refusals do not depend on earlier questions.
+        It does not use what this measurer remembers, so whether it refuses does not depend on earlier questions.
         """
         limits = self.limits
         few = replace(limits, terms=min(limits.terms, BRIEF_TERMS), steps=min(limits.steps, BRIEF_STEPS))
@@ -136,8 +136,8 @@ class Measurer:
     def measure(self, event: Happening) -> Closed:
         """Return the exact probability, for every eps > 0, that all constraints of `event` hold.
 
-        For a graph of runs it is the probability that some path holds. The result is an exponential polynomial if no
-        integer noise matters to it, else perhaps a quotient. Raises LimitReached past a limit.
+        For a graph of runs it is the probability that some path holds. If no integer noise is compared, the result is
+        an exponential polynomial, otherwise it may be a quotient. Raises LimitReached past a limit.
         """
         if isinstance(event, RunGraph):
             return runs.run_measure(event, self.limits)
@@ -149,11 +149,11 @@ class Measurer:
             return self._general(event)
 
     def factors(self, event: Happening) -> list[Factor] | None:
-        """Return independent factors whose measures multiply to the measure of `event`, or None if the measure is 0.
+        """Return independent factors whose probabilities multiply to that of `event`, or None if the probability is 0.
 
-        Trees over the reals and parts with normal noise are returned unmeasured; a tree's factor is its measure at
-        its own `stretch`·eps. All other parts are measured. Raises LimitReached if the measure of one part is too
-        long.
+        Trees of real noises, and parts with normal noise, are returned as they are; all other parts are returned as
+        their probabilities in closed form. The probability of a tree is taken at `stretch`·eps. Raises LimitReached if
+        the closed form of one part is too long.
         """
         if isinstance(event, RunGraph):
             return [self.measure(event)]
@@ -185,7 +185,10 @@ class Measurer:
         ]
 
     def _factors_of_parts(self, event: Event) -> list[Factor] | None:
-        """Return the factors of an `event` that is not a difference system; its independent parts may be."""
+        """Return what `factors` returns, for an `event` that is not a system of differences of Laplace noises.
+
+        The event is first cut into independent parts, of which some may be such systems.
+        """
         components = _independent(event)
         result: list[Factor] = []
         for component in components:
@@ -205,9 +208,10 @@ class Measurer:
         return result
 
     def _part_or_sum(self, event: Event) -> Factor:
-        """Return the measure of the connected `event`, or a series over integers if its closed form is too long.
+        """Return the probability of `event` in closed form, or as a series over integers if that form is too long.
 
-        Raises LimitReached if it is too long and the noises are not integers.
+        The event does not fall into independent parts. Raises LimitReached if the closed form is too long and the event
+        does not bound one sum of integer noises.
         """
         try:
             return self._component(event)
@@ -252,9 +256,9 @@ class Measurer:
         return self._system(system, _Budget(self.limits.trees, self.limits.trees), 0)
 
     def _system(self, system: DifferenceSystem, budget: _Budget, depth: int) -> Closed:
-        """Return the measure of `system`; `budget` counts the systems into which cycles are split.
+        """Return the probability of `system`; `budget` counts, and limits, the systems into which cycles are split.
 
-        A `depth` > 0 is the number of splits before, and says that implied inequalities of `system` are already
+        `depth` is the number of splits that have led to `system`. If it is not 0, implied inequalities are already
         removed.
         """
         components = self._parts_of(system)
@@ -304,10 +308,9 @@ class Measurer:
         return known
 
     def product(self, measures: Sequence[Closed]) -> Closed:
-        """Return the product of `measures`, those of independent events, which is 1 for no event.
+        """Return the product of `measures`, the probabilities of independent events; it is 1 for an empty list.
 
-        Raises LimitReached if the product is too long to be expanded, or if its common divisors have too high a
-        degree.
+        Raises LimitReached if the product is too long to be expanded, or if its common divisors have too high a degree.
         """
         check_product(measures)
         result: Closed = ExpPoly.ONE
@@ -368,9 +371,9 @@ class Measurer:
 
 
 def _summed(event: Event) -> list[Factor] | None:
-    """Return the independent parts of an `event` over integers, to be enclosed as series.
+    """Return the independent parts of an `event` over integers, each enclosed as a series; None for probability 0.
 
-    None means that one part has probability 0. Raises OutsideFragment for other events.
+    Raises OutsideFragment for other events.
     """
     summed = [sums_of_noises.summed_measure(factor) for factor in _independent(event)]
     factors: list[Factor] = [factor for factor in summed if factor is not None]
@@ -422,14 +425,17 @@ def measure(event: Event, limits: Limits | None = None) -> Closed:
 
 @frozen
 class Share:
-    """The product of `weight` and the probabilities of independent `events`; a weight of None is 1."""
+    """The product of a `weight`, a function of eps, and the probabilities of independent `events`.
+
+    A weight of None is 1.
+    """
 
     weight: Closed | None
     events: tuple[Happening, ...]
 
     @property
     def conjunctions(self) -> tuple[Event, ...]:
-        """The events of the share, if each is one conjunction of constraints.
+        """The `events`, each of which must be one conjunction of constraints.
 
         Raises OutsideFragment if one of them is a graph of runs.
         """
@@ -441,9 +447,9 @@ class Share:
 
 @frozen
 class Bound:
-    """The function of eps `constant` + Σ `shares`: the probability of an answer, or a proved lower bound of it.
+    """A function of eps, `constant` + Σ `shares`: the probability of an answer, or a proved lower bound of one.
 
-    A bound is plain data. It is measured only where it is decided, so that equal bounds are measured once.
+    A bound is plain data: making it measures no event. Equal bounds are measured once, where they are decided.
     """
 
     shares: tuple[Share, ...]
@@ -460,22 +466,22 @@ class Bound:
 
     @property
     def is_without_form(self) -> bool:
-        """Whether some noise has a law without closed forms."""
+        """True if some noise has a law without closed forms."""
         return not all(noise.law.has_form for share in self.shares for event in share.events for noise in event.noises)
 
     @property
     def is_of_conjunctions(self) -> bool:
-        """Whether every event is one conjunction of constraints, and none a graph of runs."""
+        """True if every event is one conjunction of constraints, and none a graph of runs."""
         return all(isinstance(event, Event) for share in self.shares for event in share.events)
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether no share has a weight, so that the bound is a sum of probabilities."""
+        """True if no share has a weight, so that the bound is a sum of probabilities and a constant."""
         return all(share.weight is None for share in self.shares)
 
     @property
     def opposite(self) -> Bound:
-        """The bound 1 - b, for this bound b."""
+        """The bound 1 - b, where b is this bound."""
         return Bound.combined([(-1, self)], Fraction(1))
 
     @staticmethod
@@ -499,9 +505,9 @@ _REMEMBERED = 200_000
 
 
 class BoundMeasurer:
-    """A measurer of bounds in closed form; equal functions are the same ClosedForm object.
+    """Computes bounds and probabilities of events in closed form, each once; equal functions are one ClosedForm object.
 
-    `measured` counts the events measured, and `seconds` is the time that took; equal events are measured once.
+    `measured` counts the events measured, and `seconds` is the time that took.
     """
 
     def __init__(self, measurer: Measurer | None = None) -> None:
@@ -548,7 +554,10 @@ class BoundMeasurer:
         return result
 
     def intern(self, value: Closed, made: ClosedForm | None = None) -> ClosedForm:
-        """Return the one object for the function `value`: an earlier one if it exists, else `made` or a new one."""
+        """Return the object of this measurer for the function `value`, so that equal functions are one object.
+
+        If there is none yet, it is `made`, or a new object if `made` is None.
+        """
         form = self._interned.get(value)
         if form is None:
             form = self._interned[value] = ClosedForm(value) if made is None else made
@@ -604,10 +613,11 @@ MOST_BITS = 50_000
 
 @frozen
 class _Product:
-    """The product of `weight` and the measures `factors` of independent events; 0 if `factors` is None.
+    """The product of `weight` and the probabilities `factors` of independent events; 0 if `factors` is None.
 
-    `noises` is the number of noises of the events. `variation` bounds the square of the product of the total
-    variations of their laws, all but the normal ones, for every complex eps on the disk around the real one.
+    `noises` is the number of noises of the events. `variation` is an upper bound of the square of the product of the
+    total variations of their laws, where normal laws are left out. It holds for every complex eps with |eps - e| <=
+    DISK·e, for any e > 0.
     """
 
     weight: ExpPoly
@@ -618,7 +628,10 @@ class _Product:
 
 @dataclass(frozen=True)
 class UnexpandedBound:
-    """A bound `constant` + Σ `products` that is not multiplied out; the weights are exponential polynomials."""
+    """A bound `constant` + Σ `products` that is not multiplied out; the weights are exponential polynomials.
+
+    `limits` bound the work for its values.
+    """
 
     constant: Fraction
     products: tuple[_Product, ...]
@@ -626,7 +639,7 @@ class UnexpandedBound:
 
     @staticmethod
     def from_bound(bound: Bound, measurer: Measurer, limits: Limits) -> UnexpandedBound:
-        """Return `bound` as a sum of products, with the factors that `measurer` gives.
+        """Return `bound` as a sum of products, with the factors into which `measurer` divides each event.
 
         `limits` bound the later work on the result. Raises OutsideFragment if a weight is not an exponential
         polynomial, and LimitReached if a single factor is too long.
@@ -656,10 +669,10 @@ class UnexpandedBound:
         return UnexpandedBound(bound.constant, tuple(products), limits)
 
     def functions(self) -> normals.NormalSum | None:
-        """Return the bound as a sum of normal distribution functions, or None if it is not known to be such a sum.
+        """Return the bound as a sum of exponential polynomials times normal distribution functions, or None.
 
-        It is known to be one if each product has a single factor, which is a sum of these functions over one normal
-        value.
+        The result is None unless each product has a single factor, and the factor is the probability of bounds on one
+        normal value.
         """
         total = normals.NormalSum.collect(ExpPoly.constant(self.constant), ())
         for product in self.products:
@@ -674,9 +687,9 @@ class UnexpandedBound:
         return total
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series of the bound at `center`; each coefficient is an enclosure.
+        """Return the Taylor series of the bound in eps at `center`; each coefficient is an enclosure.
 
-        Length and precision are the current ones of FLINT. Raises LimitReached.
+        The number of coefficients and their precision are those that FLINT is set to. Raises LimitReached.
         """
         total = flint.arb_series([flint.arb(to_fmpq(self.constant))])
         for each in self.products:
@@ -704,7 +717,7 @@ class UnexpandedBound:
         return series_of(above, center) / divisor
 
     def majorant(self, center: Fraction) -> flint.arb:
-        """Return an upper bound of |bound| on the disk of complex eps around `center` of radius DISK·`center`."""
+        """Return an upper bound of |this bound| for all complex eps with |eps - `center`| <= DISK·`center`."""
         total = abs(flint.arb(to_fmpq(self.constant)))
         for each in self.products:
             most = majorant_of(each.weight, center) * flint.arb(to_fmpq(each.variation)).sqrt()
@@ -715,7 +728,7 @@ class UnexpandedBound:
         return total.upper()
 
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-        """Return rationals lo <= value <= hi with hi - lo <= 2^-`bits`, where value is this bound at `eps` > 0.
+        """Return rationals (lo, hi) that enclose the value of this bound at `eps` > 0, with hi - lo <= 2^-`bits`.
 
         Raises LimitReached, and OutsideFragment if the value needs more than `MOST_BITS` bits.
         """
@@ -735,19 +748,20 @@ class UnexpandedBound:
 
 
 def series_of(function: ExpPoly, center: Fraction) -> flint.arb_series:
-    """Return the Taylor series of `function` at `center`; each coefficient is an enclosure."""
+    """Return the Taylor series of `function` in eps at `center`; each coefficient is an enclosure."""
     return normals.series_at(function, flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)]))
 
 
 def majorant_of(function: ExpPoly, center: Fraction) -> flint.arb:
-    """Return an upper bound of |`function`| on the disk of complex eps around `center` of radius DISK·`center`."""
+    """Return an upper bound of |`function`(eps)| for all complex eps with |eps - `center`| <= DISK·`center`."""
     return normals.majorant_around(function, center, center * power_series.DISK).upper()
 
 
 def left_out(majorant: flint.arb, share: Fraction, length: int) -> flint.arb:
-    """Return an upper bound of the remainder of a Taylor polynomial with `length` coefficients.
+    """Return an upper bound of the difference between an analytic function and a Taylor polynomial of `length` terms.
 
-    It is valid within `share` < 1 of the radius of the disk on which `majorant` bounds the absolute value.
+    The absolute value of the function is at most `majorant` on a disk around the center of the polynomial. The result
+    holds at all points whose distance from the center is at most `share` times the radius of the disk, for `share` < 1.
     """
     return (majorant * flint.arb(to_fmpq(share)) ** length / flint.arb(to_fmpq(1 - share))).upper()
 
@@ -758,10 +772,10 @@ _MOST_TIMES = 16
 
 @dataclass(frozen=True)
 class EnclosedForm:
-    """A function of eps without a closed form: its value at an eps is enclosed as narrowly as required (`enclosure`).
+    """A function of eps without a closed form: `enclosure` encloses its value at an eps as narrowly as required.
 
-    `bound` gives the enclosures, and `reason` says why the function has no closed form. If `only_at` is not None,
-    only the value at that eps is known.
+    `bound` gives the enclosures, and `reason` says why the function has no closed form. If `only_at` is not None, only
+    the value at that eps is known.
     """
 
     bound: UnexpandedBound
@@ -787,7 +801,7 @@ class EnclosedForm:
     at = former_method("at", "enclosure")
 
     def restricted_to(self, only_at: Fraction | None) -> EnclosedForm:
-        """Return the function with only its value at the eps `only_at` known; the function itself for None."""
+        """Return this function with a value at eps = `only_at` only, or the function itself if `only_at` is None."""
         return self if only_at is None else EnclosedForm(self.bound, self.reason, only_at)
 
     def __str__(self) -> str:
