@@ -91,9 +91,9 @@ class BothOpenCase(ClassCase):
     def posed_at_inputs(
         self, product: Fraction | None, most: int, nearest: Fraction | None = None
     ) -> Iterator[ProofStep]:
-        """Yield the claim at some inputs of the class and some values of gamma, as proof steps.
+        """Yield the claim at some inputs of the class, for each of some values of gamma, as proof steps.
 
-        `product`, `most` and `nearest` have the meanings they have in `ClassCase.posed_at_inputs`.
+        `product`, `most` and `nearest` choose the inputs, as for `ClassCase.posed_at_inputs`.
         """
         for gamma in self._gammas():
             yield from self._with_gamma(gamma).posed_at_inputs(product, most, nearest)
@@ -151,10 +151,10 @@ class BothOpenCase(ClassCase):
             yield from _right_and_near(source, convex, halves_of_beta, FREE)
 
     def _halves_of_lesser(self, of_alpha: str | None, of_gamma: str | None) -> Iterator[conditions.Halves]:
-        """Yield f(alpha)/2 and f(gamma)/2 if beta is f(min(alpha, gamma)) for a nonincreasing f.
+        """Yield the pair f(alpha)/2 and f(gamma)/2 if beta is f(min(alpha, gamma)) for a function f that never grows.
 
-        Their sum is at most beta. `of_alpha` and `of_gamma` are the texts of f(alpha) and f(gamma), None if beta is
-        another function.
+        The sum of the two is at most beta. `of_alpha` and `of_gamma` are the texts of f(alpha) and f(gamma), or None if
+        beta is another function.
         """
         claim = self.source.claim
         if of_alpha is None or of_gamma is None:
@@ -189,9 +189,10 @@ class BothOpenCase(ClassCase):
 
 
 class OneGammaCase(ClassCase):
-    """The claim about one convex class with `alpha: dd` and one gamma, where beta does not depend on alpha·eps alone.
+    """The claim about one convex class with `alpha: dd` and one gamma, where beta is not a function of alpha·eps alone.
 
-    The claim is proved by the rules of `ClassCase`, or else as the sum of two claims.
+    The claim is proved by the rules of `ClassCase`. If these fail, it is proved in two steps, each with one summand of
+    beta: the finite outputs are right, and the other outputs are within gamma.
     """
 
     BEYOND_CHECKER: ClassVar[str] = _APART
@@ -219,7 +220,8 @@ def with_clipped_inputs(program: Program, options: ClaimOptions) -> Program:
 def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool = False) -> EveryInput:
     """Return the question whether the claim of `options` holds at every real and int input of `program`.
 
-    With `scaled` the question is also about multiples of beta. Raises DiagnosticError.
+    If `scaled` is true, multiples of beta can be asked about, too. Raises DiagnosticError for a claim that cannot be
+    read.
     """
     claim = ClassClaim(program, options, together=True)
     decided_by: type[ClassCase] = ClassCase
@@ -233,10 +235,10 @@ def question_about_all(program: Program, options: ClaimOptions, *, scaled: bool 
 def _right_and_near(
     source: EveryInput, convex: ConvexClass, halves_of_beta: conditions.Halves, gamma: str | None
 ) -> Iterator[list[ClassCase]]:
-    """Yield lists of cases about the class `convex`; the claim of `source` follows if all cases of one list are proved.
+    """Yield lists of cases about the class `convex`; if all cases of one list are proved, the claim of `source` holds.
 
-    The first case states that the finite outputs are right, with the first summand of beta in `halves_of_beta`. The
-    others state that the other outputs are within `gamma`, with the second summand.
+    The first case of a list states that the finite outputs are right, with the first summand of beta in
+    `halves_of_beta`. Its other cases state that the other outputs are within `gamma`, with the second summand.
     """
 
     def case(options: ClaimOptions, exits: Sequence[CenteredExit]) -> ClassCase:
@@ -265,9 +267,9 @@ def _at_gamma(refuted: RowResult, gamma: Fraction) -> RowResult:
 
 
 def _exit_sets(exits: Sequence[CenteredExit]) -> Iterator[Sequence[CenteredExit]]:
-    """Yield subsets of `exits` whose finite outputs and nearness of the other outputs depend on different noises.
+    """Yield subsets of `exits`: all exits that satisfy a condition, if there are several, and then each exit alone.
 
-    The subsets are all exits whose noises are not shared, if there are several, and each exit alone.
+    The condition is that no noise of the exit determines the finite outputs and is also compared with another output.
     """
     alone = [centered_exit for centered_exit in exits if not _shares(centered_exit)]
     if len(alone) > 1:

@@ -31,10 +31,11 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def class_rows(source: Source, engine: Engine, point: Fraction, *, claimed: bool) -> Iterator[ErrorRow]:
-    """Yield an upper bound of the expected error in each class of inputs of `source` with one answer.
+    """Yield a row for each class of inputs of `source`, with an upper bound of the expected error in the class.
 
-    Each row has the value of the bound at the eps `point`. If `claimed`, `engine` decides the claim. A class without
-    a known bound has a reason. Raises DiagnosticError for claims that make no sense.
+    All inputs of a class have the same right answer, as a function of the input. Each row has the value of the bound at
+    the eps `point`. If `claimed`, `engine` decides the claim. A row without a known bound has a reason instead. Raises
+    DiagnosticError for claims that make no sense.
     """
     assert isinstance(source, EveryInput)
     for case in source.cases():
@@ -84,9 +85,10 @@ def _row(
 
 
 def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *, equal: bool) -> RowResult:
-    """Return the decision of the claim about the class of `case`, by `engine`, with the texts of the row `entry`.
+    """Decide with `engine` the claim about the class of `case`; return the result with the texts of `entry`.
 
-    `bound` is 1 minus an upper bound of the expected error. It can refute the claim only if it is attained (`equal`).
+    `bound` is 1 minus an upper bound of the expected error. If `equal` is true, the expected error is equal to this
+    bound; only then can the claim be refuted.
     """
     required = case.goal.required
     if required.beta is None or required.distances.is_open:
@@ -110,10 +112,10 @@ def _decided(case: ClassCase, engine: Engine, bound: Bound, entry: RowResult, *,
 
 
 def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Sequence[Constraint]) -> tuple[Affine, bool]:
-    """Return (D, whether output - `answer` is D at every exit), for a combination D of noises that bounds the error.
+    """Return (D, exact): a linear combination D of noises with |output - `answer`| <= |D| at each exit.
 
-    `states` are the exits, and `slot` is the output's. At each exit |output - `answer`| <= |D| for all inputs that
-    satisfy `guards`. Raises OutsideFragment if no D is found.
+    This holds for all inputs that satisfy `guards`. The second entry is True if output - `answer` is D itself at every
+    exit. `states` are the exits, and `slot` is the output's. Raises OutsideFragment if no D is found.
     """
     means = {noise.id: noise.mean for state in states for noise in state.noises}
     if any(means[noise.id] != noise.mean for state in states for noise in state.noises):
@@ -136,7 +138,7 @@ def _noise(states: Sequence[ExitState], slot: int, answer: Affine, guards: Seque
 
 
 def _is_less(gap: Affine, noise: Affine, state: ExitState, guards: Sequence[Constraint]) -> bool:
-    """Return True if |`gap`| <= |`noise`| for all noises that reach the exit `state`, at inputs behind `guards`."""
+    """Return True if |`gap`| <= |`noise`| whenever the program ends in `state`, at all inputs that satisfy `guards`."""
     known = [
         halfspace(item.form, _ONE, strict=item.strict)
         for item in (*state.constraints.items, *state.guards.items, *guards)

@@ -146,7 +146,7 @@ class ClassSource(Source):
 class EveryInput(ClassSource):
     """The claim about every real and int input of one program.
 
-    Its cases are convex classes of inputs that together cover all inputs that satisfy `requires`.
+    Its cases are convex classes of inputs that together cover all inputs that satisfy the precondition `requires`.
     """
 
     respects_requires: ClassVar[bool] = True
@@ -162,9 +162,9 @@ class EveryInput(ClassSource):
     ) -> None:
         """Prepare the question whether `claim` holds at every input of `program`.
 
-        `like` is a question about the same program with another claim, which shares its work. With `scaled`, the
-        question is also about multiples of beta. Its cases are of the class `decided_by`, by default `ClassCase`.
-        Raises DiagnosticError for a program without classes.
+        `like` is a question about the same program with another claim; its regions and exits are used again. If
+        `scaled` is true, multiples of beta can be asked about, too. The cases are objects of the type `decided_by`, by
+        default `ClassCase`. Raises DiagnosticError for a program whose inputs cannot be divided into classes.
         """
         super().__init__(program, claim)
         self._decided_by = decided_by or ClassCase
@@ -235,13 +235,18 @@ class EveryInput(ClassSource):
         return reported(self._cases(_FEW, renaming=True), engine)
 
     def cases(self) -> Iterator[Case]:
-        """Yield the classes in order; if a limit is reached before they are known, one case for all inputs."""
+        """Yield a case for each class, in order.
+
+        If a limit is reached before all classes are known, the last case is about all other inputs.
+        """
         return self._cases(_FEW)
 
     def _cases(self, few: int, *, renaming: bool = False) -> Iterator[Case]:
-        """Yield the classes in order; if there are more than `few`, only one of those that are alike.
+        """Yield a case for each class, in order. If a limit is reached first, the last case is about all other inputs.
 
-        With `renaming`, a class that differs only in names from one that is proved already needs no decision.
+        If there are more than `few` classes, classes that an exchange of inputs maps to each other have one case
+        together. With `renaming`, a class that differs only in names from one that was proved gets a case that needs no
+        decision.
         """
         number = 0
         sorted_out = self._distinct_classes(few)
@@ -272,9 +277,10 @@ class EveryInput(ClassSource):
                 yield case
 
     def _pattern(self, inputs: InputClass) -> Pattern | None:
-        """Return the class `inputs` without names, or None if it may not be compared with others.
+        """Return a description of the class `inputs` that is equal for classes that differ only in names.
 
-        Classes are compared if they are many, and if each is all inputs with its answer.
+        The result is None if the class is not compared with others: it has few rivals, or it is only a part of the
+        inputs with its answer.
         """
         ideal = self.ideal
         if not self._may_exchange or inputs.sections or inputs.others or not ideal.metric.is_plain:
@@ -287,17 +293,17 @@ class EveryInput(ClassSource):
         return None if states is None else self._patterns.pattern(inputs.region, states)
 
     def remember(self, pattern: Pattern, result: ClassResult) -> None:
-        """Remember the `result` of a class, if it is proved, for the classes that differ from it in names only.
+        """Keep the `result` of a class that is proved, so that it can be used for classes that differ only in names.
 
-        `pattern` is the class without names.
+        `pattern` is the description of the class without names.
         """
         if result.verdict is Verdict.ACCURATE and not result.rows:
             self._proved[pattern.key] = pattern, replace(result, evidence=None)
 
     def _distinct_classes(self, few: int) -> Iterator[InputClass]:
-        """Yield the classes; if there are more than `few`, only one of those that are alike.
+        """Yield the classes of inputs.
 
-        Classes are alike if an exchange of inputs maps them to each other.
+        If there are more than `few`, only one is yielded of those that an exchange of inputs maps to each other.
         """
         alike = classes_up_to_exchange(self.ideal, self.exits, few) if self._may_exchange else None
         apart = self.near is not None or not self._is_about_every_input
@@ -305,11 +311,17 @@ class EveryInput(ClassSource):
 
     @property
     def _may_exchange(self) -> bool:
-        """True if inputs that the program treats alike may be exchanged, which `requires` could forbid."""
+        """True if two classes may be compared after an exchange of inputs, such as q[1] and q[2].
+
+        A precondition `requires`, selected inputs, or a metric that counts several answers as right rule this out.
+        """
         return self.near is None and self.program.allowed is None and self.program.selected is None
 
     def convex_classes(self, inputs: InputClass) -> Iterator[ConvexClass]:
-        """Yield convex classes that cover `inputs`; if a limit is reached, one class with the reason."""
+        """Yield convex classes that cover the class `inputs`.
+
+        If a limit is reached, the result is a single class that carries the reason and cannot be decided.
+        """
         selected = self.program.selected
         parts = ((),) if selected is None else selected.sets(inputs.finite)
         try:
@@ -353,9 +365,10 @@ class EveryInput(ClassSource):
         return own, choices(inside, inputs.rivals, self.metric, slanted=self.near is not None)
 
     def _is_static_at_edges(self, inputs: InputClass, own: Sequence[Moving]) -> bool:
-        """Return True if each facet that does not move with alpha is an edge of `requires`, with no input behind it.
+        """Return True if every facet that does not move with alpha is a bound set by `requires`.
 
-        `own` has the facets at the guards of the class `inputs`, in order.
+        No input lies beyond such a bound. `own` has one facet for each guard of the class `inputs`, in the order of the
+        guards.
         """
         allowed = self.program.allowed
         if allowed is None:
@@ -390,7 +403,7 @@ class EveryInput(ClassSource):
 
 @frozen
 class Unsorted:
-    """A case for inputs whose classes could not be computed, with the reason."""
+    """A case for inputs whose classes could not be computed, because of the `reason`."""
 
     source: EveryInput
     number: int
@@ -411,9 +424,10 @@ class Unsorted:
 
 @frozen
 class RenamedClass:
-    """The claim about a class that differs only in names from one with the result `proved`.
+    """The claim about a class that differs only in names from a class that was proved, with the result `proved`.
 
-    `pattern` is this class without names, and `other` the proved one; see `dipc/rules/renaming.py`.
+    `inputs` is the class. `pattern` describes this class without names, and `other` the class that was proved, as
+    explained in `dipc/rules/renaming.py`.
     """
 
     source: EveryInput
@@ -448,8 +462,8 @@ class RenamedClass:
 class ClassCase:
     """The claim about one convex class of inputs.
 
-    It is decided by the rules that cost little, by inputs that may refute it, by the other rules, and by more inputs,
-    in this order.
+    The case is decided in this order: by the rules that cost little, by a few inputs that may refute the claim, by the
+    other rules, and by more inputs.
     """
 
     #: The reason why the checker does not follow a proof by the cases in `divided`.
@@ -472,14 +486,18 @@ class ClassCase:
 
     @cached_property
     def goal(self) -> Goal:
-        """The goal that the claim states for the class. Raises Undecided and DiagnosticError."""
+        """The goal that the claim states for the class.
+
+        Raises Undecided if the class is not known completely, and DiagnosticError for a claim that makes no sense.
+        """
         return stated_goal(self.source.setting, self.convex)
 
     def steps(self) -> Sequence[ProofStep]:
-        """Return the obligations of the first rule that applies, or the one about the least probability if it is known.
+        """Return the obligations by which the first rule that applies would prove the case.
 
-        The result is empty if nothing is claimed. Raises Undecided, also if integer distances are open, and
-        DiagnosticError.
+        If the least probability of the class is known, the only obligation is about this probability. The result is
+        empty if nothing is claimed. Raises Undecided if no rule applies, or if distances are open and integers, and
+        DiagnosticError for a claim that makes no sense.
         """
         if self._greatest_dd() is not None or self.goal.empty is not None:
             return ()
@@ -495,9 +513,10 @@ class ClassCase:
         return self._posed_by_implying(self.goal.required.reason or "beta does not depend on distance*eps alone")
 
     def implying(self) -> Iterator[Sequence[ClassCase]]:
-        """Yield lists of cases about the class that together imply this case, each with at most one open distance.
+        """Yield lists of cases about this class; if all cases of one list are proved, this case is proved.
 
-        They are needed if beta is not a function of the open distance times eps. Raises DiagnosticError.
+        Each case has at most one open distance. Lists are needed if beta is not a function of the open distance times
+        eps. Raises DiagnosticError for a claim that makes no sense.
         """
         # For integer distances beta need not be replaced by lesser functions.
         if not self.source.ideal.whole_inputs:
@@ -506,17 +525,20 @@ class ClassCase:
         yield from self.divided()
 
     def divided(self) -> Iterator[Sequence[ClassCase]]:
-        """Yield lists of cases that together imply this case, in each of which beta is divided among the cases."""
+        """Yield lists of cases, each with a part of beta; if all cases of one list are proved, this case is proved.
+
+        There are none in this class; subclasses divide beta.
+        """
         yield from ()
 
     def claiming(self, options: ClaimOptions, convex: ConvexClass) -> ClassCase:
-        """Return the case that asks the claim of `options` about `convex`, which is this class or a part of it."""
+        """Return the case about the claim of `options` on `convex`, which is this class or a subset."""
         return ClassCase(self.source.asking(options), convex)
 
     def _posed_by_implying(self, reason: str) -> Sequence[ProofStep]:
-        """Return the obligations of claims that imply this case's claim.
+        """Return the obligations of the first list of `implying` whose cases all have obligations.
 
-        Raise Undecided with `reason` if there are none.
+        Raises Undecided if there is no such list, by default with the reason `reason`.
         """
         for cases in self.implying():
             # A summand of beta alone can lack a limit.
@@ -534,15 +556,15 @@ class ClassCase:
 
     @cached_property
     def summand(self) -> BetaSummand:
-        """The justification of a proof through another beta, whose claim implies this one."""
+        """The evidence for a proof that uses a lesser beta, or a summand of beta, in place of beta."""
         with suppress(DiagnosticError):
             return BetaSummand(self._least_beta())
         return BetaSummand(None)
 
     def _least_beta(self) -> BetaForm | None:
-        """Return the limit of beta far from other answers if it is a lower bound of beta, else None.
+        """Return the limit of beta as alpha grows, or None if beta may grow with alpha.
 
-        The limit is a function of eps alone. Raises DiagnosticError if beta has no limit.
+        The limit is a function of eps that is at most beta. Raises DiagnosticError if beta has no limit.
         """
         claim = self.claim
         if not conditions.trend(claim.beta, "alpha", claim.names(), claim.intervals).falls:
@@ -550,10 +572,11 @@ class ClassCase:
         return claim.at_number(None).beta
 
     def least_needing(self, needed: Needed, enough: Fraction) -> CoveringProofs:
-        """Return the proofs of the claim, or of claims that imply it, that need the least value of an open constant.
+        """Return proofs of this case in which an open constant, such as a factor of beta, has the least value found.
 
-        `needed` computes the value that one proof needs; the search ends at a value <= `enough`. Raises Undecided and
-        DiagnosticError.
+        `needed` computes the value that one proof needs; the search ends at a value <= `enough`. Proofs of cases that
+        imply this one are tried, too. Raises Undecided if no proof is found, and DiagnosticError for a claim that makes
+        no sense.
         """
         return self._least_of_implying(least_needing(self.goal, needed, enough), needed, enough)
 
@@ -574,10 +597,10 @@ class ClassCase:
         return best
 
     def _at_most_one(self) -> tuple[Obligation, ...]:
-        """Return the obligation that a multiple of beta is at least 1, if a proof in parts needs it, else nothing.
+        """Return the obligation that the factor of beta in question is at least 1; nothing if it is not needed.
 
-        A proof in parts needs the obligation if the question is about multiples of beta, and beta is the least of 1
-        and the sum that is proved in parts. A multiple < 1 of beta can be less than that of the sum.
+        It is needed if the question is about multiples of beta, and if beta is min(1, b) while a proof in parts is
+        about the sum b. For a factor c < 1, c·min(1, b) can be less than c·b.
         """
         claim = self.claim
         if not self.source.scaled or conditions.below_one(claim.beta) == claim.beta:
@@ -585,9 +608,9 @@ class ClassCase:
         return (Obligation(Bound(()), PiecewiseForm(ExpPoly.ONE), claim.intervals),)
 
     def is_comparable(self, posed: ProofStep) -> bool:
-        """Return True if the amount by which the obligation of `posed` fails shows how good its bound is.
+        """Return True if the amount by which the obligation of `posed` fails can be compared with that of other proofs.
 
-        Obligations with different variables are not comparable. Raises Undecided and DiagnosticError.
+        Obligations with different variables cannot be compared. Raises Undecided and DiagnosticError as `goal` does.
         """
         return posed.variable is self.goal.required.variable or not self.goal.lower.bound.shares
 
@@ -595,16 +618,17 @@ class ClassCase:
     def has_integer_distances(self) -> bool:
         """True if the claim is about every distance alpha = dd(u), and dd is an integer.
 
-        Raises Undecided and DiagnosticError.
+        Raises Undecided and DiagnosticError as `goal` does.
         """
         goal = self.goal
         return goal.is_about_integers and self.convex.inputs.integral and bool(goal.required.distances.alpha_rate)
 
     def least_at_distance(self, distance: int, needed: Needed) -> tuple[Sequence[ProofStep], CoveringProofs]:
-        """Return ([the obligation about the least probability at `distance`], no proofs) if that probability is known.
+        """Return (obligations, proofs) for the claim at the given integer `distance`; one of the two is empty.
 
-        Else return ([], proofs that need the least value of an open constant), as `least_needing` does; `needed`
-        computes the value that one proof needs. Raises Undecided.
+        If the least probability at this distance is known, there is one obligation, about this probability. Otherwise
+        the proofs are those that need the least value of an open constant; `needed` computes the value that one proof
+        needs. Raises Undecided if no proof is found.
         """
         goal = integer_distances.at_distance(self.goal, Fraction(distance))
         first = [self._exactly(proof) for proof in simple_proofs(goal)][:1]
@@ -619,20 +643,20 @@ class ClassCase:
         return self._distance(corner.at_alpha(distance)) == distance
 
     def is_exact_at(self, distance: int) -> bool:
-        """Return True if the least probability at the integer `distance` is known. Raises Undecided."""
+        """Return True if the least probability at the integer `distance` is known. Raises Undecided as `goal` does."""
         return bool(self.least_at_distance(distance, lambda _: None)[0])
 
     def proved_from(self, start: int, factor: Fraction, eps: str | None = None) -> Asking[bool]:
         """Return True if the claim, with beta times `factor`, is proved at all integer distances from `start` on.
 
-        `eps` is a text of intervals that replace the claim's.
+        `eps` is a text of intervals that replace those of the claim; None keeps those of the claim.
         """
         goal = self._scaled_case(factor, eps).goal
         established, _ = yield from established_by_integers(goal, start)
         return established is not None
 
     def is_proved(self, factor: Fraction) -> Asking[bool]:
-        """Return True if the claim, with beta times `factor`, is proved by the rules of a check."""
+        """Return True if the claim, with beta times `factor`, is proved or vacuous on this class."""
         case = self._scaled_case(factor)
         try:
             proved = yield from case.proved()
@@ -646,10 +670,10 @@ class ClassCase:
         return self.claiming(replace(options, beta=beta, eps=options.eps if eps is None else eps), self.convex)
 
     def steps_far_away(self) -> Iterator[ProofStep]:
-        """Yield limits of the claim at inputs with growing integer distances alpha, as eps falls and alpha·eps stays.
+        """Yield limits of the claim as the integer distance alpha grows and eps falls, with the same alpha·eps.
 
-        The limits are functions of alpha·eps, see `dipc.rules.far_away`. Nothing is yielded where no limit is known.
-        Raises Undecided and DiagnosticError.
+        Each limit is an obligation about alpha·eps, as explained in `dipc.rules.far_away`. Nothing is yielded if no
+        limit is known. Raises Undecided and DiagnosticError as `goal` does.
         """
         claim, distances = self.claim, self.goal.required.distances
         ray = self._ray() if self._beta_falls else None
@@ -664,8 +688,8 @@ class ClassCase:
     def posed_however_far(self) -> ProofStep | None:
         """Return the limit of the claim at inputs of the class whose distance tends to infinity, at each eps.
 
-        If the limit fails, the claim fails with every number for alpha. The result is None if no limit is known, or if
-        beta may grow with alpha. Raises Undecided and DiagnosticError.
+        If this obligation fails, the claim fails for every number as alpha. The result is None if no limit is known, or
+        if beta may grow with alpha. Raises Undecided and DiagnosticError as `goal` does.
         """
         claim = self.claim
         if claim.both_open:
@@ -680,9 +704,10 @@ class ClassCase:
         return ProofStep(Obligation(bound, beta, claim.intervals), Variable.EPS, None, Sharpness.FAR_LIMIT)
 
     def _ray(self) -> tuple[Mapping[int, Fraction], Mapping[int, Fraction]] | None:
-        """Return an input of the class and a direction in which dd grows as fast as the distance moved, or None.
+        """Return (an input of the class, a direction in which dd grows without limit), or None if none is found.
 
-        All inputs on the ray are in the class; infinitely many of them have integers for the int inputs.
+        Both are mappings by slot. From the input on, all inputs in the direction are in the class, and dd grows as fast
+        as the distance from the first input. Infinitely many of them have integers for the int inputs.
         """
         ideal, norm, whole = self.source.ideal, self.source.metric.norm, self.convex.inputs.whole
         own = ideal.metric.decisive(self.convex.inputs.region.answer)
@@ -709,11 +734,13 @@ class ClassCase:
     def posed_at_inputs(
         self, product: Fraction | None, most: int, nearest: Fraction | None = None
     ) -> Iterator[ProofStep]:
-        """Yield the claim at some inputs of the class, as rows of a table; the class holds only if all of them do.
+        """Yield the claim at some inputs of the class, each as in a row of a table.
 
-        The inputs have least slacks, or nearly: `nearest` is the least share of the way to an inner input. At most
-        `most` inputs of each part are used. If a distance is open, its product with some eps is `product`. Raises
-        Undecided and DiagnosticError.
+        If one of these obligations fails, the claim fails for the class. The inputs are extreme ones, at which slacks
+        are least, and inputs between these and an inner input: `nearest` is the least fraction of the way from an
+        extreme input to the inner one. At most `most` inputs are used of the class and of each of its subclasses. If a
+        distance is open, `product` is its product with an eps at which the claim may fail. Raises Undecided and
+        DiagnosticError as `goal` does.
         """
         if self.goal.empty is None:
             alphas, gamma = self._witness_distances(product, None)
@@ -722,10 +749,10 @@ class ClassCase:
                     yield from self.source.witnesses.steps(inputs, gamma)
 
     def posed_at_one(self, most: int) -> Iterator[ProofStep]:
-        """Yield the claim at inputs with the open distance 1, where distance·eps is eps, as proof steps.
+        """Yield the claim at inputs with the open distance 1, for which distance·eps is eps itself, as proof steps.
 
-        At most `most` inputs of each part of the class are used. Nothing is yielded if the claim is not about every
-        eps. Raises Undecided and DiagnosticError.
+        At most `most` inputs are used of the class and of each of its subclasses. Nothing is yielded if the claim is
+        not about every eps > 0. Raises Undecided and DiagnosticError as `goal` does.
         """
         required = self.goal.required
         if not required.distances.is_open:
@@ -741,9 +768,10 @@ class ClassCase:
     def _inputs(
         self, alphas: Sequence[Fraction], most: int, nearest: Fraction | None = None
     ) -> Iterator[Mapping[int, Value]]:
-        """Yield inputs with least slacks for each of `alphas`, at most `most` of the class and of each of its parts.
+        """Yield inputs at which slacks are least, for each of `alphas`.
 
-        `nearest` is the least share of the way from an extreme input to an inner one.
+        At most `most` inputs are yielded for the class and for each subclass. Inputs between these and an inner input
+        of the class are yielded, too: `nearest` is the least fraction of the way to the inner input.
         """
         setting = self.source.setting
         subclasses = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]
@@ -774,7 +802,7 @@ class ClassCase:
         return replace(result, count=count, rows=tuple([replace(row, count=count) for row in result.rows]))
 
     def _decide(self) -> Asking[ClassResult]:
-        """Decide the case by the cheap rules, by inputs that may refute it, by the other rules, and by more inputs."""
+        """Decide the case by cheap rules, by a few inputs that may refute it, by other rules, and by more inputs."""
         goal = self.goal
         if goal.empty is not None:
             return self._established(Established(goal, goal.empty))
@@ -805,7 +833,7 @@ class ClassCase:
         return self._unproved(first, failing)
 
     def _proved_by_parts_of_beta(self) -> Asking[ClassResult | None]:
-        """Return the class as proved if all cases of one list of `divided` are, else None."""
+        """Return the result that the class is proved, if all cases of one list of `divided` are proved, else None."""
         for cases in self.divided():
             rows = yield from _all_proved(cases)
             if rows is not None:
@@ -813,10 +841,10 @@ class ClassCase:
         return None
 
     def refuted(self) -> Asking[ClassResult]:
-        """Return the class with an input that refutes the claim, or undecided if none is found.
+        """Return the result with an input that refutes the claim, or an undecided result if none is found.
 
-        No input is tried, and the class is undecided, if the least slacks prove the claim. Raises Undecided and
-        DiagnosticError.
+        If the bound from the least slacks already proves the claim, no input is tried, and the result is undecided.
+        Raises Undecided and DiagnosticError as `goal` does.
         """
         if self.goal.empty is not None:
             return self._undecided(None)
@@ -829,9 +857,9 @@ class ClassCase:
         return self._unproved(first, None) if witness is None else self._witnessed(witness, first)
 
     def proved(self) -> Asking[ClassResult | None]:
-        """Return the result for the class if any of the rules proves it, as a whole or in parts.
+        """Return the result for the class if a rule proves the claim, for the class or for each of its subclasses.
 
-        The result is None if they prove nothing. Raises Undecided and DiagnosticError.
+        The result is None if no rule does. Raises Undecided and DiagnosticError as `goal` does.
         """
         established = yield from established_as_a_whole(self.goal)
         if established is not None:
@@ -840,9 +868,9 @@ class ClassCase:
         return None if every is None else self._with_sayings(self._proved_by_sections(every), self.convex)
 
     def _first_decision(self) -> Asking[Decision]:
-        """Return the decision about the bound by least slacks.
+        """Return the decision about the lower bound of the class's probabilities from the least slacks.
 
-        The bound is only measured if beta is not a function of the variable.
+        If beta is not a function of the variable, only the bound is computed, and the verdict says nothing.
         """
         goal = self.goal
         if goal.required.beta is None:
@@ -855,10 +883,10 @@ class ClassCase:
     def _witness_distances(
         self, product: Fraction | None, failing: Fraction | None
     ) -> tuple[Sequence[Fraction], Fraction | None]:
-        """Return the values of alpha at which inputs are tried, and a gamma if gamma is open, else None.
+        """Return (values of alpha, gamma) for inputs that may refute the claim.
 
-        Unless `product` is None, the claim fails if distance·eps is `product`. Unless `failing` is None, the claim
-        about ints fails at this distance.
+        Gamma is None unless the claim leaves it open. `product` is a value of distance·eps at which the bound of the
+        class fails, or None. `failing` is an integer distance at which the bound fails, or None.
         """
         goal, distances = self.goal, self.goal.required.distances
         alpha = distances.alpha or _ZERO
@@ -882,20 +910,20 @@ class ClassCase:
         return bool(self.goal.required.distances.alpha_rate and self.goal.required.distances.gamma_rate)
 
     def _first_refuting(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
-        """Return an input with least slacks that refutes the claim, or None.
+        """Return an input at which slacks are least and which refutes the claim, or None if there is none.
 
-        `first` is the decision about the bound by least slacks, and `failing` an integer distance at which the claim
-        fails.
+        `first` is the decision about the bound from the least slacks. `failing` is an integer distance at which the
+        bound fails, or None.
         """
         alphas, gamma = self._witness_distances(_failing_at(first), failing)
         proposed = chain.from_iterable(self._candidates(alphas))
         return (yield from self.source.witnesses.first_refuting(proposed, gamma, finite=self._moves))
 
     def _candidates(self, alphas: Sequence[Fraction]) -> Iterator[Iterable[Mapping[int, Value]]]:
-        """Yield sequences of inputs near which the probability may be least.
+        """Yield sequences of inputs at which the probability may be least.
 
-        If the claim is not about inputs at distance alpha itself, the corner depends on alpha, and a few inputs are
-        tried for each of the `alphas`.
+        There is one sequence for all `alphas` if the claim is about inputs at the distance alpha itself. Otherwise
+        there is one for each of the `alphas`, with a few inputs.
         """
         goal, slots = self.goal, self.source.ideal.symbolic_inputs
         base = goal.required.distances.alpha_base
@@ -907,10 +935,10 @@ class ClassCase:
             yield islice(witnesses.candidates(self.convex, goal.requiring(beyond).lower, slots, (alpha,)), _A_FEW)
 
     def _searched(self, first: Decision, failing: Fraction | None) -> Asking[Refuted | None]:
-        """Return an input that refutes the claim, or None if no input tried does.
+        """Return an input that refutes the claim, or None if none is found.
 
         Only inputs are tried at which floating-point estimates suggest that the claim fails. `first` is the decision
-        about the bound by least slacks, and `failing` an integer distance at which the claim fails.
+        about the bound from the least slacks. `failing` is an integer distance at which the bound fails, or None.
         """
         source, goal, slots = self.source, self.goal, self.source.ideal.symbolic_inputs
         alphas, gamma = self._witness_distances(_failing_at(first), failing)
@@ -939,9 +967,9 @@ class ClassCase:
         return None
 
     def _claimed(self, gamma: Fraction | None, point: Mapping[int, Fraction]) -> witnesses.PointClaim | None:
-        """Return the claim at the input `point` of the class, or None if nothing is claimed.
+        """Return the claim at the input `point` of the class, or None if nothing is claimed about this input.
 
-        `gamma` replaces an open gamma.
+        `gamma` is the gamma to use if the claim leaves gamma open, else None.
         """
         claim, dd, required = self.source.claim, self._distance(point), self.goal.required
         if gamma is not None:
@@ -974,7 +1002,7 @@ class ClassCase:
     # --- the probability itself -------------------------------------------------------------------------
 
     def _exactly(self, proof: Proof) -> ProofStep:
-        """Return the first step of `proof`, marked as a probability if its bound is the class's least probability."""
+        """Return the first step of `proof`, marked as exact if its bound is the least probability of the class."""
         goal, posed = proof.goal, proof.first_step
         lower = goal.lower
         if posed.evidence is lower.evidence and lower.attained and lower.corner is not None:
@@ -986,9 +1014,10 @@ class ClassCase:
     # --- where the claim is vacuous ---------------------------------------------------------------------
 
     def _with_sayings(self, result: ClassResult, convex: ConvexClass) -> ClassResult:
-        """Return `result` with the values at which its claim is not vacuous; if there are none, as accurate.
+        """Return `result` with the values of eps, or of another variable, at which the claim is not vacuous.
 
-        `result` is about the class `convex`, a part of this one.
+        If there are no such values, the result is accurate and marked as vacuous. `result` is about `convex`, which is
+        this class or a subset.
         """
         assert result.note is not None
         nearness = self._greatest_dd()
@@ -1018,13 +1047,16 @@ class ClassCase:
         return _vacuous(result, Method.NOTHING)
 
     def _greatest_dd(self) -> Fraction | None:
-        """Return an upper bound of dd on the class if nothing is claimed about inputs with this dd; otherwise None."""
+        """Return an upper bound of dd on the class if this bound shows that nothing is claimed, else None.
+
+        Nothing is claimed about inputs whose dd is at most alpha.
+        """
         claim = self.source.claim
         greatest = None if claim.at_distance else self.greatest_anywhere()
         return greatest if greatest is not None and claim.is_near(greatest) else None
 
     def greatest_anywhere(self) -> Fraction | None:
-        """Return an upper bound of dd on the class that does not depend on its facets, or None."""
+        """Return an upper bound of dd on the class that is known without its facets, or None."""
         metric, inputs = self.source.metric, self.convex.inputs
         if inputs.alone or metric.apart is not None:
             return None
@@ -1047,9 +1079,10 @@ class ClassCase:
         return self._row(Method.NONE, Verdict.UNDECIDED, goal, first.bound, reason=reason)
 
     def _deciding_grid(self, failing: Fraction | None) -> str:
-        """Return the end of a sentence that names the option which decides int inputs around one of the class.
+        """Return advice to add to a reason: an option such as `--inputs "q = -3..3"` that decides nearby inputs.
 
-        The input is at the distance `failing`, or 1. The text is empty if the class has no known input.
+        The inputs are those around an input of the class at the distance `failing`, or 1 if it is None. The text is
+        empty if no input of the class is known.
         """
         point = next(iter(self._inputs((failing or _ONE,), 1)), None)
         if point is None:
@@ -1066,7 +1099,10 @@ class ClassCase:
         return f'; `--inputs "{", ".join(texts)}"` decides these inputs, each as a row'
 
     def _certified(self, evidence: ProvedClass | Ceiling) -> ProvedClass | Ceiling | Unverified:
-        """Return `evidence`, marked as unverified if the `metric` block counts different answers as the same."""
+        """Return `evidence`, or a mark that the checker cannot verify it.
+
+        The checker cannot verify proofs for a `metric` block that treats different answers as the same.
+        """
         source = self.source
         if source.near is None or source.near.ideal.metric.core.same is None:
             return evidence
@@ -1076,7 +1112,7 @@ class ClassCase:
         return Unverified(beyond)
 
     def _established(self, established: Established) -> ClassResult:
-        """Return the result that the claim is proved, by `established`, for this class or for a part of it."""
+        """Return the result for the class of `established`, a proof about this class or a subset of it."""
         goal = established.goal
         facets, evidence = goal.convex.facets, self._certified(established.evidence)
         if isinstance(established.evidence, Ceiling):
@@ -1091,9 +1127,10 @@ class ClassCase:
         return replace(row, facets=facets, evidence=evidence)
 
     def _proved_by_cases(self, rows: Sequence[ClassResult]) -> ClassResult:
-        """Return the class as proved, since the cases with the results `rows`, which imply this one, are proved.
+        """Return the result that this class is proved by the proofs of other cases, with the results `rows`.
 
-        The values at which its claim is vacuous are known for a single row, or from the limit of beta at infinity.
+        The values at which its claim is vacuous are taken from the row, if there is only one, or else from the limit of
+        beta as alpha grows.
         """
         result = self._row(Method.BOUND, Verdict.ACCURATE)
         result = replace(result, facets=self.convex.facets, evidence=Unverified(self.BEYOND_CHECKER))
@@ -1145,10 +1182,11 @@ class ClassCase:
         at_corner: bool = True,
         of: ConvexClass | None = None,
     ) -> ClassResult:
-        """Return the report's row for this class, or for the convex class `of`, with this `method` and `verdict`.
+        """Return the row of the report for the convex class `of`, by default this class.
 
-        The row is about one value of the open distance of `goal`, whose `bound` was decided, and with `at_corner` at
-        its corner if it has one. `reason` is given if the class is undecided.
+        The row shows the given `method` and `verdict`. If `goal` is given, it also shows the goal's sample value of the
+        open distance, and `bound` is the lower bound that was decided. With `at_corner` the row shows the input of the
+        goal's corner. `reason` is given for an undecided class.
         """
         convex = of or self.convex
         note = self._note(method, convex, goal, bound, at_corner=at_corner)
@@ -1225,8 +1263,9 @@ def _all_proved(cases: Sequence[ClassCase]) -> Asking[list[ClassResult] | None]:
 def _is_approached(goal: Goal) -> bool:
     """Return True if probabilities at inputs of the class come arbitrarily close to the bound of `goal`.
 
-    A corner behind all facets is a limit of inputs of the class, as the class is convex and not empty. Alpha is 0, so
-    that the claim is about all of them. With continuous noises the probability is continuous in the inputs.
+    Three conditions are checked: alpha is 0, no input is an int, and all noises are continuous. The corner is then a
+    limit of inputs of the class, which is convex and not empty. The claim is about all these inputs, and the
+    probability is continuous in the inputs.
     """
     distances = goal.required.distances
     joint = (component for centered in goal.convex.piece.exits for component in centered.parts)
@@ -1238,9 +1277,9 @@ def _failing_at(first: Decision) -> Fraction | None:
 
 
 def _system(convex: ConvexClass, alpha: Fraction) -> list[Halfspace]:
-    """Return the half-spaces for the inputs of `convex` at distance at least `alpha` from other answers.
+    """Return half-spaces whose intersection is the set of inputs of `convex` with dd at least `alpha`.
 
-    Edges that belong to other classes are excluded.
+    Boundaries that belong to other classes are excluded.
     """
     return [*(guard.guard for guard in convex.guards), *(facet.at_alpha(alpha) for facet in convex.facets)]
 
@@ -1267,9 +1306,9 @@ def _inside(interval: Interval) -> Fraction:
 
 
 def _unproved_integers(name: str, failing: Fraction | None) -> str:
-    """Return the reason why a class of ints is not proved for each value of the open distance `name`.
+    """Return the reason why a class with integer distances is not proved for every value of the distance `name`.
 
-    `failing` is the distance at which the proof fails, or None if it fails for large ones.
+    `failing` is the distance at which the proof fails, or None if it fails for large distances.
     """
     if failing is None:
         what = f"for all large values of the {name} at once"

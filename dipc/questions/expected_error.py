@@ -53,13 +53,14 @@ class ErrorRows(TableRows):
 
 @frozen
 class ErrorRow(Record):
-    """The expected `error` at one input in closed form, and an enclosure of its `value` at the eps of the report.
+    """The expected error at one input, or a bound of it for a class of inputs.
 
-    Both are None past a limit, with the `reason`. For a numeric output `bias` is E[output - det(u)], and `variance`
-    the variance of the output. `result` is the decided row, if there is a claim.
+    `error` is the expected error in closed form, and `value` an enclosure of its value at the eps of the report. Both
+    are None past a limit, with the `reason`. For a numeric output `bias` is E[output - det(u)], and `variance` the
+    variance of the output. `result` is the decided row, if there is a claim.
 
-    For a class of inputs, `where` has its inequalities, and `error` is an upper bound at each of its inputs, attained
-    if `exact`.
+    For a class of inputs, `where` has its inequalities. The field `error` is then an upper bound at each of its inputs;
+    if `exact`, it is the expected error at each of them.
     """
 
     FIELDS = (
@@ -220,7 +221,8 @@ def errors_of(
 ) -> tuple[ClosedForm, tuple[Fraction, Fraction], ClosedForm | None, ClosedForm | None]:
     """Return (expected error, its value at the eps `point`, bias, variance); the last two are None unless `signed`.
 
-    `bound` returns 1 minus each moment of the error of `program`, which `engine` measures. Raises Undecided.
+    `bound` maps a moment of the error of `program` to 1 minus this moment, as a sum of weighted probabilities that
+    `engine` computes. The value is a pair of rational bounds. Raises Undecided past a limit.
     """
 
     def form(moment: Moment) -> ClosedForm:

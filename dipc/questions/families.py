@@ -62,9 +62,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class IntegerColumns:
-    """Columns of a table as integers over the `denominator`: `columns` has them by their positions.
+    """Columns of numbers of a table, as integers over one common `denominator`.
 
-    Raises NotApplicable if a cell of a `wanted` column is not a number, or if the denominator is too long.
+    `columns` maps the position of each column in `wanted` to its integers, one for each row. Raises NotApplicable if
+    one of these cells is not a number, or if the denominator is too long.
     """
 
     def __init__(self, rows: PackedRows, wanted: Iterable[int]) -> None:
@@ -89,9 +90,9 @@ class IntegerColumns:
 
 @frozen
 class IntegerForm:
-    """The affine function (Σ coefficient · number + constant) / `scale` of the numbers of a row, over integers.
+    """An affine function of the numbers in a row, with integers: (Σ coefficient·number + `constant`) / `scale`.
 
-    `terms` has the position of a column with its coefficient.
+    `terms` has pairs (position of a column, coefficient).
     """
 
     terms: tuple[tuple[int, int], ...]
@@ -108,7 +109,10 @@ class IntegerForm:
         )
 
     def values(self, numbers: IntegerColumns, rows: Sequence[int]) -> list[int]:
-        """Return the values at `rows`, indices into the columns `numbers`, as integers over `scale` · denominator."""
+        """Return the value at each of `rows`, as an integer: the value times `scale` and the denominator of `numbers`.
+
+        `rows` are indices into the columns of `numbers`.
+        """
         result = [self.constant * numbers.denominator] * len(rows)
         for position, coefficient in self.terms:
             column = numbers.columns[position]
@@ -119,13 +123,16 @@ class IntegerForm:
         return result
 
     def least(self, numbers: IntegerColumns, rows: Sequence[int]) -> Fraction:
-        """Return the least value at `rows`, at least one index into the columns `numbers`."""
+        """Return the least value at `rows`, which are indices into the columns of `numbers` and not empty."""
         return Fraction(min(self.values(numbers, rows)), self.scale * numbers.denominator)
 
 
 @frozen
 class AlphaColumn:
-    """The alphas of rows as integers over the denominator `below`: `of` has that of each row, None for infinity."""
+    """The alphas of rows as integers over the common denominator `below`.
+
+    `of` maps the index of each row to its integer, or to None for an infinite alpha.
+    """
 
     of: Mapping[int, int | None]
     below: int
@@ -144,12 +151,15 @@ class AlphaColumn:
 class FamilyClaim:
     """The claim of all rows of a table as a function of alpha, which is dd(u) or one number.
 
-    `falls` is True if it is proved that beta never grows with alpha. Raises NotApplicable for other claims. The values
-    of beta and its scopes are kept for later tables with the same claim.
+    `falls` is True if beta is proved never to grow with alpha. The values of beta, and the eps where beta < 1, are kept
+    for later tables with the same claim. Raises NotApplicable for claims that depend on a row in another way.
     """
 
     def __init__(self, claim: Claim, row: Row, limits: Limits) -> None:
-        """Read `claim`, that of a table, at its row `row`; `limits` bound the work. Raises NotApplicable."""
+        """Read the `claim` of a table, whose finite cells are those of `row`; `limits` bound the work.
+
+        Raises NotApplicable if rows of the table differ in more than alpha.
+        """
         if claim.beta is None or claim.table.columns - {"dd"} or mentions(claim.beta.tree, "dd"):
             raise NotApplicable
         if claim.gamma is not None and any(mentions(claim.gamma.tree, name) for name in DISTANCES):
@@ -184,7 +194,7 @@ class FamilyClaim:
         self._least_informative: Fraction | None = None
 
     def beta(self, alpha: Fraction) -> BetaForm:
-        """Return beta at `alpha`. Raises DiagnosticError."""
+        """Return beta at `alpha`. Raises DiagnosticError if beta has no value there."""
         known = self._betas.get(alpha)
         if known is None:
             if len(self._betas) > _MOST_REMEMBERED:
@@ -205,9 +215,9 @@ class FamilyClaim:
         return known
 
     def is_vacuous(self, alpha: Fraction) -> bool:
-        """Return True if beta >= 1 everywhere at `alpha`. Raises NotApplicable if that is not decided.
+        """Return True if beta >= 1 at all eps for `alpha`. Raises NotApplicable if that is not decided.
 
-        If beta falls, the answers at earlier alphas are used.
+        If beta never grows with alpha, the results for other alphas may decide it without work.
         """
         if self.falls:
             if self._most_vacuous is not None and alpha <= self._most_vacuous:
@@ -222,9 +232,10 @@ class FamilyClaim:
         return vacuous
 
     def vacuous_among(self, alphas: Sequence[Fraction]) -> int:
-        """Return how many of the increasing `alphas` have beta >= 1 everywhere: the first ones, as beta must fall.
+        """Return the number of `alphas` with beta >= 1 at all eps; these are the first ones.
 
-        Raises NotApplicable if that is not decided.
+        The `alphas` are increasing, and beta must never grow with alpha. Raises NotApplicable if the number is not
+        decided.
         """
         assert self.falls
         low, high = 0, len(alphas)
@@ -238,7 +249,10 @@ class FamilyClaim:
 
 
 def rounded_up(alpha: Fraction, digits: int) -> Fraction:
-    """Return the least number with `digits` leading binary digits that is at least `alpha` >= 0."""
+    """Return a number that is at least `alpha` and has about `digits` binary digits before its trailing zeros.
+
+    `alpha` is at least 0. For example, 9 and 2 digits give 10.
+    """
     if not alpha:
         return _ZERO
     above, below = alpha.numerator, alpha.denominator
@@ -257,10 +271,11 @@ Side = Halfspace | Terms
 
 @dataclass(slots=True)
 class Family:
-    """The exits of rows with one answer, with open constants.
+    """The exits of rows with one answer, whose half-spaces have constants that differ from row to row.
 
-    `shares` has each exit with the half-spaces of its events, and `forms` has the open constants in the same order.
-    `known` has the obligations decided so far: whether the claim holds, by the greatest alpha and the constants.
+    `shares` pairs each exit with the half-spaces of its events. `forms` computes the constants that differ from the
+    numbers in a row, in the order of the half-spaces. `known` says for obligations decided so far whether the claim
+    holds; a key has the greatest alpha and the constants.
     """
 
     shares: tuple[tuple[Exit, tuple[tuple[Side, ...], ...]], ...]
@@ -270,7 +285,10 @@ class Family:
     cap: int | None = 1
 
     def bound(self, constants: Sequence[Fraction]) -> Bound:
-        """Return the sum over the exits with these `constants` in the half-spaces that have open ones, in order."""
+        """Return the probability, summed over the exits, for rows with these `constants` in their half-spaces.
+
+        `constants` has the constants that differ from row to row, in the order of the half-spaces.
+        """
         left = iter(constants)
         shares = []
         for exit_, events in self.shares:
@@ -286,9 +304,10 @@ class Family:
 
 
 class RowFamilies:
-    """The families of one program and one claim; they are kept from table to table.
+    """The families of rows for one program and one claim, kept from one table to the next.
 
-    `distances` has dd of the program's ideal, if it has one.
+    A family is a set of rows with the same answer and the same exits. `distances` computes dd by the program's ideal;
+    it is None for a program without an ideal.
     """
 
     def __init__(self, probabilities: Probabilities, distances: Distances | None) -> None:
@@ -304,10 +323,10 @@ class RowFamilies:
     # --- det and dd by the facets of a region -------------------------------------------------------
 
     def distances_of(self, row: Row, numbers: IntegerColumns, rows: Sequence[int]) -> tuple[list[int], int] | None:
-        """Return dd of `rows` as integers over the second number; `rows` are indices into the columns `numbers`.
+        """Return dd of `rows` as (integers, common denominator); `rows` are indices into the columns of `numbers`.
 
-        All of them have the finite cells of `row`. The result is None if the inputs with this answer are not known to
-        be one convex set of real inputs. Raises NotApplicable if some row's answer differs from det.
+        All these rows have the finite cells of `row`. The result is None if the inputs with this answer are not known
+        to be one convex set of real inputs. Raises NotApplicable if the answer in some row differs from det.
         """
         if self._has_numeric_outputs:
             return None
@@ -352,10 +371,10 @@ class RowFamilies:
     def split(
         self, row: Row, gamma: Cell, numbers: IntegerColumns, rows: Sequence[int]
     ) -> Iterator[tuple[Family, Sequence[int]]]:
-        """Yield the families of `rows`, which are indices into the columns `numbers`, each with its rows.
+        """Divide `rows` into families of rows with the same exits; yield each family with its rows.
 
-        All of them have the finite cells of `row`, and the claim's `gamma`. Raises NotApplicable for programs whose
-        runs are not listed, and Undecided past a limit.
+        `rows` are indices into the columns of `numbers`. All of them have the finite cells of `row`, and gamma is the
+        number in `gamma`. Raises NotApplicable for programs whose exits are not listed, and Undecided past a limit.
         """
         exits = self._probabilities.plan_exits(row.inputs, row.outputs)
         if exits is None:
@@ -379,9 +398,9 @@ class RowFamilies:
             yield family, members
 
     def _holding(self, each: Exit, radius: Fraction, numbers: IntegerColumns, rows: Sequence[int]) -> bool | list[bool]:
-        """Return at which of `rows` the guards of the exit `each` hold; a single truth value is that of all rows.
+        """Return for each of `rows` whether the guards of the exit `each` hold.
 
-        `radius` is gamma, and `rows` are indices into the columns `numbers`.
+        A single truth value is about all rows. `radius` is gamma, and `rows` are indices into the columns of `numbers`.
         """
         event = each.event
         if not event.possible or (event.random_balls and radius <= 0):
@@ -425,7 +444,10 @@ class RowFamilies:
 
 @frozen(eq=False)
 class FamilyProver:
-    """A prover of the claim `about` rows with these `numbers` and `alphas`, by obligations that `engine` decides."""
+    """A prover of claims about many rows at once, by obligations that `engine` decides.
+
+    `numbers` has the numbers of the rows, `alphas` their alphas, and `about` is their claim.
+    """
 
     numbers: IntegerColumns
     alphas: AlphaColumn
@@ -433,7 +455,7 @@ class FamilyProver:
     engine: Engine
 
     def undecided(self, family: Family, rows: Sequence[int]) -> list[int]:
-        """Return those of `rows` of `family` at which no obligation about a set of rows proves the claim."""
+        """Prove the claim for sets of the `rows` of `family`, and return the rows for which this fails."""
         alphas = self.alphas
         if not self.about.falls:
             exact = {alpha: alphas.fraction(alpha) for alpha in alphas.among(rows)}
@@ -445,10 +467,10 @@ class FamilyProver:
         return [*left]
 
     def _by_sets(self, family: Family, rows: Sequence[int], grid: Mapping[int, Fraction], digits: int) -> list[int]:
-        """Decide the `rows` of `family` in sets with equal values of `grid`, and return the rows that are not proved.
+        """Prove the claim for the `rows` of `family` in sets, and return the rows for which this fails.
 
-        `grid` has an upper bound of each alpha. `digits` is the number of leading binary digits that alphas of one set
-        share.
+        `grid` maps each alpha to an upper bound; rows with the same upper bound are one set. The alphas of a set agree
+        in about `digits` leading binary digits.
         """
         order = {most: index for index, most in enumerate(dict.fromkeys(grid.values()))}
         number = {alpha: order[most] for alpha, most in grid.items()}
@@ -465,10 +487,11 @@ class FamilyProver:
         return left
 
     def _holds(self, family: Family, least: Sequence[Fraction], most: Fraction, digits: int) -> bool:
-        """Return True if the claim is proved at the rows with alpha <= `most` and constants >= `least`.
+        """Return True if one obligation proves the claim for all rows with alpha <= `most` and constants >= `least`.
 
-        The rows are those of `family` whose alphas have the leading binary `digits` of `most`. Constants are first
-        bounded by small multiples of alpha, so that many sets of rows share an obligation.
+        The rows belong to `family`, and their alphas agree with `most` in about `digits` leading binary digits. Small
+        multiples of alpha are tried first as lower bounds of the constants, because many sets of rows then have the
+        same obligation.
         """
         low = most - most / (1 << (digits - 1))
         unit = (low or _ONE) / 16

@@ -25,10 +25,10 @@ LEAST_INPUTS, LEAST_SAVED = 5_000, 4
 
 
 def choice_classes(program: Program, inputs: FiniteInputs) -> tuple[AlikeInputs, ...] | None:
-    """Return the classes of `inputs` with one dd(u), one probability of det(u) and one answer, by their first members.
+    """Return classes of `inputs` with equal answers, equal dd(u) and equal probabilities, for one random choice.
 
-    The result is None if `program` does not make exactly one random choice, if det is undefined at some input, and if
-    classes would save too little.
+    Each class is given by one of its inputs. The result is None if `program` does not make exactly one random choice,
+    if det is undefined at some input, or if there are too few inputs or too many classes to save time.
     """
     core = program.core
     if inputs.count < LEAST_INPUTS or any(slot.is_symbolic for slot in (*core.input_slots, *core.output_slots)):
@@ -83,7 +83,10 @@ def choice_classes(program: Program, inputs: FiniteInputs) -> tuple[AlikeInputs,
 
 
 def _column(size: int, sets: Iterable[tuple[int, int]]) -> list[int]:
-    """Return, for each of `size` inputs, the number i of the (i, s) in `sets` whose set s of bits has this input."""
+    """Return a list that has, for each of `size` inputs, a number: the one whose set of inputs contains this input.
+
+    `sets` are the pairs (number, set of inputs). A set is an integer whose bits are the inputs.
+    """
     column = [0] * size
     for value, there in sets:
         for number in members(there):
@@ -92,11 +95,11 @@ def _column(size: int, sets: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def _key(row: tuple[int, ...], *, is_exponential: bool) -> tuple[int, ...]:
-    """Return the part of `row` on which the answer, dd(u) and the probability of the answer depend.
+    """Return a key that is equal for two inputs only if their answers, dd(u) and probabilities are equal.
 
-    `row` is (number of the answer, rank of dd(u), ranks of the options). A rank of an option is twice its score, plus
-    1 if it leads to the right answer. If `is_exponential`, only differences of scores matter, and the order of
-    options does not.
+    `row` is (number of the answer, rank of dd(u), one number for each option): twice the option's score, plus 1 if the
+    option leads to the right answer. If `is_exponential`, the key does not depend on the order of the options, nor on a
+    number added to all scores.
     """
     answer, level, *options = row
     if not is_exponential:

@@ -44,12 +44,13 @@ else:
 
 
 def question_of(program: Program, table: TableGiven | None, asked: Options) -> Source:
-    """Return the source of the claim about `program` at every row of `table`, with the options `asked`.
+    """Return the question whether the claim about `program` holds at every row of `table`, with the options `asked`.
 
-    Without a table the claim is about the inputs of `asked`, with det as their answer. With `classes`, inputs with the
-    same obligation are one case, with their number; None does this for thousands of inputs. With `as_given`, the
-    declared types of inputs are not changed. `progress` is called while the answers at the inputs are computed. Raises
-    DiagnosticError for a table, inputs or a claim that cannot be read or make no sense.
+    If `table` is None, the claim is about the inputs that `asked` names, with det as their answer. Four options matter
+    here. If `classes` is true, inputs with the same obligation are one case that counts them; if it is None, this is
+    done for thousands of inputs. If `as_given` is true, the declared types of inputs are not changed. `progress` is
+    called while the answers at the inputs are computed. Raises DiagnosticError for a table, inputs or a claim that
+    cannot be read or make no sense.
     """
     if table is None:
         program, selected = with_selection(program, asked.inputs)
@@ -139,11 +140,11 @@ def _enclosed_source(
     source: Callable[[ClaimOptions], Source],
     number: str | None = None,
 ) -> Source:
-    """Return the source of a question about `program` with the claim of `options`, without logarithms.
+    """Return the question about `program` with the claim of `options`, which may contain logarithms.
 
-    A claim with logarithms is decided by a claim without them, or by two claims without them that enclose it.
-    `source` builds the question for one claim. `table` is the table of the question, None for a claim about all
-    inputs. `number` is the constant m of a question about every m.
+    A claim with logarithms is decided by a claim without them, or by two claims without them that enclose it. `source`
+    builds the question for one claim. `table` is the table of the question, None for a claim about all inputs. `number`
+    is the constant m of a question about every m.
     """
     core = program.core
     enclosed = enclosed_claim(core, options, () if table is None else table.columns, left_open(core, number))
@@ -212,8 +213,8 @@ def table(program: ProgramGiven, inputs: InputSpec | None = None, *, limits: Lim
 def inputs_meant(program: Program, table: TableGiven | None, asked: Options) -> InputSpec | None:
     """Return the inputs of a question about `program` with the options `asked`.
 
-    The options' own inputs come first. Without these and without a `table`, the inputs are those of the claim block.
-    The result is None for all inputs of a program with finite inputs, which are enumerated by default.
+    Inputs in the options come first. Without them, and without a `table`, the inputs are those of the claim block. The
+    result is None for a program with finite inputs if all of them are meant.
     """
     given = asked.inputs
     inputs = program.core.claimed_inputs if given is None and table is None else given
@@ -405,8 +406,8 @@ class ErrorAsked:
 def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_rows.ErrorReport:
     """Return the expected errors that `asked` is about, for every row or every class of inputs, decided by `engine`.
 
-    `options` name the eps of values and the function for progress. Raises DiagnosticError for claims that make no
-    sense.
+    `options` has the eps at which errors are evaluated and the function that is told about progress. Raises
+    DiagnosticError for claims that make no sense.
     """
     source, point, claimed = asked.source, options.at_eps, asked.claimed is not None
     if isinstance(source, errors_of_rows.ErrorRows):
@@ -421,7 +422,8 @@ def errors(asked: ErrorAsked, engine: Engine, options: Options) -> errors_of_row
 def error_asked(program: Program, table: TableGiven | None, options: Options) -> ErrorAsked:
     """Return the question about expected errors of `program` that `options` define.
 
-    `table` has its rows; None asks about the inputs of `options`. Raises DiagnosticError.
+    `table` has its rows; None asks about the inputs of `options`. Raises DiagnosticError if the question cannot be
+    read, or if expected errors are not known for these inputs.
     """
     erring, asked = about_errors(as_program(program, options.limits), options)
     stated = resolve_claim(erring.core, _NO_ROWS, asked.claim).beta
@@ -446,7 +448,11 @@ def _is_about_all(source: Source) -> bool:
 
 
 def about_errors(program: Program, options: Options) -> tuple[expected_errors.Erring, Options]:
-    """Return `program` as one whose error probability is its expected error, and `options` with the claim about it."""
+    """Return a program and options that ask about the expected error of `program` instead of its error probability.
+
+    The first has the expected error in place of the error probability. The second are `options` with the bound on the
+    expected error as beta.
+    """
     program, inputs = with_selection(program, options.inputs)
     options = replace(options, inputs=inputs)
     erring = (

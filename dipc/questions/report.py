@@ -52,16 +52,17 @@ else:
 
 @frozen
 class RowResult(Record):
-    """A decided row of the table, or of classes of inputs.
+    """The result for one row of a table, or for a class of inputs.
 
-    `row` counts data rows from 1. `input` and `output` map names to canonical cell texts (`1/4` for `0.25`);
-    unconstrained outputs are absent. `closed_form` is Pr[output within gamma] for every eps > 0, None if a limit was
-    reached before it was known. `failing` is the exact set of eps in the intervals where the claim fails: empty unless
-    the verdict is INACCURATE. `reason` is given exactly for UNDECIDED.
+    `row` is the number of the row, from 1. `input` and `output` map names to texts in one spelling (`1/4` for `0.25`);
+    an output whose value the row leaves open is absent. `alpha` and `gamma` are texts, and `beta_form` is beta as a
+    function of eps. `closed_form` is Pr[output within gamma] for every eps > 0, or None if a limit was reached before
+    it was known. `failing` lists the intervals of eps in which the claim fails; it is empty unless the verdict is
+    INACCURATE. `reason` is given exactly for UNDECIDED.
 
     `says` has the values of eps, or of the variable of a class, where beta < 1. The row is `vacuous` for one of three
-    reasons: dd is too small, so that the claim is not about the input (then `says` is None); beta is at least 1
-    everywhere; or no output is stated (`unconstrained`).
+    reasons. The claim may not be about the input because its dd is too small; then `says` is None. Beta may be at least
+    1 everywhere. Or the row leaves all outputs open (`unconstrained`).
 
     For a class of inputs, `count` is the number of its inputs. For a free gamma, `obligations` has one result for each
     range of gamma, and the other fields are those of the result that decides.
@@ -142,9 +143,11 @@ class Counts:
 
 @frozen(eq=False)
 class RowOutcome:
-    """The result for a row: the claim there, the probability (None if a limit was reached), and the decision.
+    """The result for all rows of a table with one claim and one probability.
 
-    `says` has the values of eps where beta < 1. Equal parts are one object, so that they are compared by identity.
+    `terms` is the claim: alpha, beta and gamma at these rows. `probability` is that of an answer within gamma, or None
+    if a limit was reached. `settled` is the decision, and `says` has the values of eps where beta < 1. Equal terms and
+    probabilities are the same object, so that identities can be compared.
     """
 
     terms: Terms
@@ -212,7 +215,7 @@ class CountedRows(Sequence[RowResult]):
     @property
     @abstractmethod
     def scopes(self) -> Iterable[ClaimScope]:
-        """The sets of eps where rows are informative; their union is that of all rows."""
+        """The sets of eps where beta < 1 at some row; together they cover every eps where beta < 1 at any row."""
 
     @abstractmethod
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
@@ -298,9 +301,10 @@ class DecidedRows(CountedRows):
 
 @frozen
 class Exchange:
-    """The exchanges of inputs at one row that lead to other inputs with the same obligation.
+    """The exchanges of inputs at one row of a report that lead to other inputs with the same obligation.
 
-    Values can be exchanged among the indices of each block; the values at the indices `free` make no difference.
+    `row` is the number of the row. Inputs are given by their indices. The values of all inputs in one tuple of `blocks`
+    may be permuted, and the inputs in `free` may have any values.
     """
 
     row: int
@@ -310,9 +314,10 @@ class Exchange:
 
 @frozen
 class Product:
-    """All combinations of one of the `values` for each input, which the rows of a report represent.
+    """All combinations of values of the inputs, if a report has fewer rows than there are combinations.
 
-    The inputs whose indices are in one tuple of `alike` are interchangeable everywhere.
+    `values` has the possible values of each input. `exchanges` says which combinations each row represents. Inputs are
+    given by their indices; the inputs in one tuple of `alike` may be permuted at every row.
     """
 
     values: tuple[tuple[str, ...], ...]
@@ -322,11 +327,11 @@ class Product:
 
 @frozen(eq=False)
 class Evidence:
-    """The evidence for the verdicts of a report: its `question`, a `Source`, with the `results` of all cases.
+    """The evidence for the verdicts of a report, from which its certificate is written.
 
-    Each result has its own evidence; those of a table are `DecidedRows`. If the rows represent more inputs than there
-    are rows, `product` has these inputs. For classes, and for ranges of gamma, `engine` has made the decisions on their
-    obligations.
+    `question` is a `Source`, and `results` are those of all its cases, each with its own evidence. If the rows
+    represent more inputs than there are rows, `product` has these inputs. `engine` has kept its decisions on the
+    obligations of classes and of ranges of gamma; it is None for the rows of a table.
     """
 
     question: object
@@ -342,14 +347,14 @@ SCHEMA = "dipc.check/1"
 class Report(Record):
     """The result of a check of one program against one table.
 
-    `verdict` is INACCURATE if some row is, else UNDECIDED if some row is or if the check was `interrupted` before the
-    last row, else ACCURATE. A report has at least one row unless it was interrupted. `eps` is the interval of the
-    claim, as text. `evidence` is the data for a certificate, if it was requested. `decided_by` is the theorem by which
-    the rows decide more than their own obligations, or the claim that determines it. For classes, `inputs` is their
-    total number of inputs. `constants` are the program's. `stated` has the texts of alpha, beta and gamma of the claim,
-    None for one that differs from row to row. `every_input` names the inputs of a claim about all inputs, such as
-    "every real input", and `numbers` the values of a constant that is left open, such as "m >= 3". `warnings` say why
-    the claim may not mean what the user expects.
+    `verdict` is INACCURATE if some row is. Otherwise it is UNDECIDED if some row is, or if the check was `interrupted`
+    before the last row. Otherwise it is ACCURATE. A report has at least one row unless it was interrupted. `eps` is the
+    interval of the claim, as text. `evidence` is the data for a certificate, if it was requested. `decided_by` is a
+    theorem by which the verdict holds for more claims or inputs than the rows state, or the claim from which the
+    theorem follows. For classes, `inputs` is their total number of inputs. `constants` are the program's. `stated` has
+    the texts of alpha, beta and gamma of the claim, None for one that differs from row to row. `every_input` names the
+    inputs of a claim about all inputs, such as "every real input", and `numbers` the values of a constant that is left
+    open, such as "m >= 3". `warnings` say why the claim may not mean what the user expects.
 
     A report has no truth value: `require` raises AssertionError unless it is accurate.
     """
@@ -396,7 +401,7 @@ class Report(Record):
 
     @property
     def theorem(self) -> conditions.Theorem | None:
-        """The theorem by which the rows decide more than their own obligations, computed on demand."""
+        """The theorem by which the verdict holds for more claims or inputs than the rows state, or None."""
         return conditions.theorem_of(self.decided_by) if isinstance(self.decided_by, Claim) else self.decided_by
 
     def __bool__(self) -> bool:
@@ -492,7 +497,7 @@ class Report(Record):
 
     @property
     def versions(self) -> dict[str, str]:
-        """The version of dipc."""
+        """A mapping from `dipc` to the version that decided the claim."""
         return {"dipc": VERSION}
 
     def head(self) -> dict[str, Any]:
@@ -604,12 +609,12 @@ class DescribedClass:
 class ClassNote(Record):
     """The additional fields of a report's row for a whole class of inputs; texts are computed when they are read.
 
-    `inputs` is the class. It is None for a row about one m, or about all m from some m on, which is described in
-    `numbered`, with det in `output` if it is about one input. `hardest` is the input that decides, None if the proof
-    needs none. `variable` is the variable of the obligation (`alpha*eps`, `gamma*eps` or `eps`), written `eps` in its
-    functions; `intervals` has its values. `closed_form` is the least probability of the class if `exact`, else a lower
-    bound of all its probabilities. The claim for the class is that `closed_form` is at least 1 - `beta_form` for all
-    values.
+    `inputs` is the class. It is None for a row about one m, or about all m from some m on. `numbered` then names these
+    m, and `output` is det if the row is about one input. `method` is how the class was decided. `hardest` is the input
+    at which the claim is hardest to satisfy, None if the proof needs none. `variable` is the variable of the obligation
+    (`alpha*eps`, `gamma*eps` or `eps`), and `intervals` has its values. In the functions `closed_form` and `beta_form`
+    this variable is written `eps`. If `exact`, `closed_form` is the least probability of the class, else a lower bound
+    of all its probabilities. The claim for the class is that `closed_form` is at least 1 - `beta_form` for all values.
     """
 
     FIELDS = "answer where=conditions method exact corner obligation(variable range probability beta)"
@@ -643,7 +648,7 @@ class ClassNote(Record):
 
     @property
     def corner(self) -> Mapping[str, str] | None:
-        """The input that decides, as texts that depend on the open distance; None if there is none."""
+        """The input at which the claim is hardest to satisfy, as texts that depend on the open distance, or None."""
         return None if self.inputs is None or self.hardest is None else self.inputs.corner_texts(self.hardest) or None
 
     @property
@@ -658,17 +663,18 @@ class ClassNote(Record):
 
     @property
     def beta(self) -> str | None:
-        """The text of beta as a function of the variable, None if it is not one."""
+        """The text of beta as a function of the variable, None if beta depends on anything else."""
         return None if self.beta_form is None else str(self.beta_form)
 
 
 @frozen
 class ClassResult(RowResult):
-    """A decided class; `input` is one of its inputs, for an inaccurate class the counterexample.
+    """The result for a class of inputs; `input` is one of its inputs, for an inaccurate class the counterexample.
 
-    If the result takes more than one row of a report, these are `rows`. With a `count` it represents this many classes
-    that differ only by an exchange of inputs. Every input of the class that the claim is about lies behind the
-    `facets`. `evidence` is the proof, or the row that refutes the claim; None if the class is undecided.
+    `note` describes the class. A result that takes more than one row of a report has these in `rows`. With a `count` it
+    represents this many classes that differ only by an exchange of inputs. Every input of the class that the claim is
+    about satisfies the `facets`. `evidence` is the proof, or the row that refutes the claim; None if the class is
+    undecided.
     """
 
     CLAIMED = f"{RowResult.CLAIMED} class=note?"

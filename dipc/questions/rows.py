@@ -38,7 +38,7 @@ _HOLDS = Decision(Verdict.ACCURATE)
 
 
 class TableRows(Source):
-    """A table under one claim, as a source of one case for each row.
+    """The question whether a claim holds at every row of a table; each row is a case.
 
     Rows with the same claim and the same bound are one obligation and share its outcome, so that a table can have
     millions of rows.
@@ -56,7 +56,7 @@ class TableRows(Source):
     ) -> None:
         """Ask whether `claim` holds at the rows of `table`.
 
-        `probabilities` are those of `program`, if another source has some already.
+        `probabilities` computes those of `program`; it may be given to share what was computed for another question.
         """
         super().__init__(program, claim.intervals, claim.texts, table)
         self.claim = claim
@@ -81,9 +81,10 @@ class TableRows(Source):
         return (RowCase(self, row) for row in self.table.rows)
 
     def ranges(self, row: Row) -> Sequence[tuple[Terms, str | None]]:
-        """Return the claims about `row`, each with the range of gamma that it is about, as text. Raises Undecided.
+        """Return pairs (claim at `row`, range of gamma as text): one pair for each range of gamma.
 
-        The range is None for the one gamma of a claim that does not leave gamma open.
+        A claim that does not leave gamma open has one pair, with None in place of the range. Raises Undecided if the
+        ranges are not known.
         """
         return [(self.claim.terms(row), None)]
 
@@ -92,14 +93,14 @@ class TableRows(Source):
         return False
 
     def bound(self, row: Row, terms: Terms) -> Bound:
-        """Return the probability of an answer within the gamma of `terms` of that of `row`.
+        """Return the probability that the output is within gamma of the answer in `row`, with the gamma of `terms`.
 
-        Raises Undecided and DiagnosticError as `Probabilities` does.
+        Raises Undecided past a limit, and DiagnosticError if the program fails at the row's input.
         """
         return self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
 
     def measured(self, row: Row, terms: Terms) -> Bound | Undecided:
-        """Return the bound of `row` and `terms`, or the reason why it is not known."""
+        """Return the probability for `row`, with the gamma of `terms`, or the reason why it is not known."""
         try:
             return self.probabilities.bound(row.inputs, row.outputs, terms.gamma)
         except Undecided as undecided:
@@ -197,10 +198,10 @@ _MOST_KINDS = 20_000
 
 @dataclass(slots=True)
 class _Kind:
-    """Bounds of one kind: their beta is equal, and they differ only in the constants of their half-spaces.
+    """A group of bounds with the same beta that differ only in the constants of their half-spaces.
 
-    `one` is an example and `number` counts them. `sides` has the sorted coefficients of each half-space, and `least`
-    the least constant of half-spaces with these coefficients.
+    `one` is one of them, and `number` counts them. `sides` has the sorted coefficients of each half-space of a bound.
+    `least` maps such coefficients to the least constant of all half-spaces with these coefficients.
     """
 
     beta: BetaForm
@@ -221,12 +222,13 @@ class _Kind:
 
 
 class LeastBounds:
-    """A collection of lower bounds, each common to many bounds with one beta: if it suffices, so do all of them.
+    """A collection of lower bounds, each of which is below many bounds with the same beta: deciding one decides many.
 
-    An event whose half-spaces are those of another one, moved inwards over the same noises, is a subset of it. Bounds
-    that differ only in the constants of their half-spaces are therefore at least the one with the least constants. The
-    weights of shares are probabilities, and not negative. Rows are compared in batches. The least constant over
-    half-spaces with equal coefficients is tried first, since it soon stays the same for all later rows.
+    Take an event over some noises and move its half-spaces inwards: the new event is a subset of it. Of all bounds that
+    differ only in the constants of their half-spaces, the one with the least constants is therefore the least. The
+    weights of its summands are probabilities, and so not negative. Rows are compared in batches. The first lower bound
+    that is tried has one constant for all half-spaces with equal coefficients: it soon stays the same for all later
+    rows.
     """
 
     def __init__(self) -> None:
@@ -242,9 +244,9 @@ class LeastBounds:
         self._alive: list[Bound] = []
 
     def find(self, claimed: Iterable[tuple[BetaForm, Bound]]) -> None:
-        """Find lower bounds common to many of the `claimed` pairs of beta and bound.
+        """Compare the pairs of beta and bound in `claimed`, and find lower bounds that are common to many of them.
 
-        The common bounds of an earlier call are forgotten, except for the least constants of each kind.
+        The common bounds of an earlier call are forgotten. The least constants seen so far are kept.
         """
         if max(len(self._kinds), len(self._shapes)) > _MOST_KINDS:
             for kept in (self._kinds, self._shapes, self.failed):
@@ -421,7 +423,7 @@ class FreeGamma(TableRows):
         return gamma_ranges
 
     def _distances(self, row: Row) -> Sequence[Fraction]:
-        """Return the finite distances d'_u of answers from the output of `row`, with 0, in increasing order."""
+        """Return 0 and the finite distances between the answer in `row` and other answers, in increasing order."""
         if self.program.core.has_product_distance:
             return (Fraction(0),)
         return sorted({Fraction(0), *self._nearness.distances(row.inputs, row.outputs)})
@@ -429,7 +431,7 @@ class FreeGamma(TableRows):
     def _ends(self, row: Row, low: Fraction, high: Fraction | None) -> tuple[Fraction | None, Fraction | None] | None:
         """Return the suprema of alpha and gamma at `row` for `low` <= gamma < `high`, or None if nothing is claimed.
 
-        A supremum of None is infinity, and so is a `high` of None.
+        None in place of a supremum, or as `high`, means infinity.
         """
         dd = row.dd.value if row.dd is not None else None
         limit = dd if isinstance(dd, Fraction) else None

@@ -55,7 +55,7 @@ class Case(Protocol):
         """
 
     def undecided_row(self) -> RowResult:
-        """Return the row of the case before it is decided."""
+        """Return a row of the report for the case with the verdict UNDECIDED, as it is before the case is decided."""
 
     def settle(self) -> Settling:
         """Decide the case: yield obligations, receive their decisions, and return the result.
@@ -65,13 +65,14 @@ class Case(Protocol):
 
 
 class Source(ABC):
-    """A question about one `program` for all eps of the `intervals`.
+    """A question about one `program` for all eps of the `intervals`, as a list of cases.
 
-    `stated` has the texts of alpha, beta and gamma of the claim, None for one that differs from row to row. `table` is
-    the table of the question if there is one: a given table, or one of classes of inputs. Invariant: the claim holds if
-    it holds for every case. A program with `requires` is refused unless the source declares that it
-    `respects_requires`: its cases are then about inputs that satisfy the condition, and dd is the distance to such
-    inputs alone.
+    Invariant: the claim holds if it holds for every case. `stated` has the texts of alpha, beta and gamma of the claim,
+    None for one that differs from row to row. `table` is the table of the question, or None for other questions.
+
+    The precondition `requires` of a program limits its inputs. A program with a precondition is refused unless the
+    class of the source sets `respects_requires`. The cases of such a source are only about inputs that satisfy the
+    precondition, and dd is the distance to such inputs alone.
     """
 
     #: Each class declares this for itself; it is not inherited.
@@ -171,7 +172,7 @@ def reported(cases: Iterable[Case], engine: Engine) -> tuple[Sequence[RowResult]
 def results(cases: Iterable[Case], engine: Engine) -> Iterator[RowResult]:
     """Yield the results of the `cases` in order, decided by `engine`.
 
-    An error is raised where it would be if the cases were decided one after another.
+    An error in a case is raised after the results of all earlier cases, also if cases are decided in parallel.
     """
     return results_in_order((Underway(case.settle()) for case in cases), engine)
 
@@ -184,7 +185,10 @@ LOGARITHMS = f"whether the claim fails depends on the direction in which its log
 
 
 class WeakerClaim(Enum):
-    """The relation of the weaker claim of an `Enclosed` question to the claim itself."""
+    """The way in which the claim of an `Enclosed` question is related to the weaker claim that encloses it.
+
+    IMPLIED: only a counterexample to the weaker claim counts. The other values are explained beside them.
+    """
 
     IMPLIED = "implied"
     #: A proof of the weaker claim counts.
@@ -195,13 +199,15 @@ class WeakerClaim(Enum):
 
 
 class Enclosed(Source):
-    """A question whose claim is enclosed: the claim of `source` implies it, and it implies that of `weaker`.
+    """A question decided by two others: one with a stronger claim, and one with a weaker claim.
 
-    `said` has the texts of the claim's alpha, beta and gamma, as the user wrote them. `between` is the reason why a
-    case is undecided if the stronger claim fails and the weaker one does not. `others` are further stronger claims
-    about the same cases. `relation` is that of the weaker claim to the claim. `irrational` is given if
-    the claim's intervals of eps lie between those of the two other claims: their text, and their irrational ends by the
-    rationals that replace them in the two claims.
+    A proof of the stronger claim, the question `source`, proves the claim. A counterexample to the weaker claim, the
+    question `weaker`, refutes it. `others` are further stronger claims about the same cases. `relation` says how the
+    weaker claim is related to the claim. `said` has the texts of the claim's alpha, beta and gamma, as the user wrote
+    them. `between` is the reason why a case is undecided if the stronger claim fails and the weaker one does not.
+
+    `irrational` is given if ends of the claim's intervals of eps are irrational: (the text of the intervals, a mapping
+    from the rational numbers in place of these ends to the ends).
     """
 
     respects_requires: ClassVar[bool] = True
@@ -315,7 +321,7 @@ class _EnclosedCase:
         return row if row.verdict is Verdict.UNDECIDED else _open(row, between)
 
     def _decides(self, found: RowResult) -> bool:
-        """Return True if the result `found` about the weaker claim decides the claim."""
+        """Return True if `found`, the result for the weaker claim, settles the claim itself."""
         refutes = found.verdict is Verdict.INACCURATE
         match self.question.relation:
             case WeakerClaim.IMPLIED:
@@ -328,10 +334,11 @@ class _EnclosedCase:
 
 
 def _with_ends(found: RowResult, row: RowResult, question: Enclosed) -> RowResult:
-    """Return the refuted row `found`, about intervals inside those of the claim, with the typed ends of `question`.
+    """Return `found`, which refutes the claim, with the ends of its failing intervals as the user typed them.
 
-    `row` is the result about larger intervals. Where the claim fails there up to the end of a larger interval, it
-    fails up to the claim's own, irrational end. Elsewhere, the end of a failing interval is only enclosed.
+    The claim's intervals of eps have irrational ends; `question` knows them. `found` is about slightly smaller
+    intervals with rational ends, and `row` about slightly larger ones. A failing interval ends at an irrational end
+    only if `row` fails there as well. Otherwise its end is only enclosed.
     """
     ends = question.ends
     if not ends or not found.failing:
