@@ -83,10 +83,12 @@ _DD = frozenset({"dd"})
 
 @frozen
 class ChunkAnswer:
-    """The result of a chunk: `counts` of its proved rows, `scopes` of their claims, and the rows that are `left`.
+    """The result for a chunk, which is a sequence of lines of a long table.
 
-    `counts.rows` is the number of all rows of the chunk. A row that is left comes with its position in the chunk, from
-    0 on, and the texts of its inputs, outputs and dd. `work` has the explorations and their seconds.
+    `counts` counts the rows that are proved, except that `counts.rows` is the number of all rows of the chunk. `scopes`
+    has the eps where beta < 1 at proved rows. `left` has the rows that are not proved, each with its position in the
+    chunk, from 0, and the texts of its inputs, outputs and dd. `work` is the number of explorations and the time they
+    took.
     """
 
     counts: Counts
@@ -107,7 +109,7 @@ class ChunkAnswer:
 
     @staticmethod
     def parse(text: str) -> ChunkAnswer:
-        """Return the answer that `text` wrote. Raises Unreadable."""
+        """Return the answer that was written as `text`. Raises Unreadable if it is not valid."""
         try:
             numbers, scopes, left, (explorations, seconds) = json.loads(text)
             counts = Counts(*[int(number) for number in numbers])
@@ -127,7 +129,10 @@ class ChunkAnswer:
 
 @frozen
 class ChunkSetup:
-    """The settings of a worker that decides chunks: the program, the claim, and the header of the table `name`."""
+    """The settings of a worker that decides chunks of a table.
+
+    They are the program `core` with its `limits`, the `claim`, and the `name` and `header` of the table.
+    """
 
     core: CoreProgram
     limits: Limits
@@ -158,7 +163,10 @@ class ChunkSetup:
 
 
 class ChunkWorker:
-    """A performer of tasks that are chunks of one table. It keeps plans, families and distances, and no rows."""
+    """A worker that decides chunks of one table; a chunk is a sequence of its lines.
+
+    Between chunks it keeps everything that does not depend on a chunk, such as the exits of the program, but no rows.
+    """
 
     def __init__(self, setup: ChunkSetup) -> None:
         self._setup = setup
@@ -192,7 +200,10 @@ class ChunkWorker:
         return Done("", spent=engine.spent, text="" if answer is None else answer.text())
 
     def answer(self, lines: bytes, engine: Engine) -> ChunkAnswer | None:
-        """Return the answer about the rows in `lines`, decided by `engine`; None if the table must be read at once."""
+        """Return the result for the rows in `lines`, decided by `engine`.
+
+        The result is None if the table cannot be decided in chunks, such as for a row that cannot be read.
+        """
         before = self._probabilities.work
         try:
             if lines.startswith(_BYTE_ORDER_MARK):
@@ -212,9 +223,10 @@ class ChunkWorker:
         return replace(answer, work=self._probabilities.work - before)
 
     def _measure_distances(self, rows: _ChunkRows) -> None:
-        """Give all `rows` their dd: that of the column, else that of the ideal, if there is one.
+        """Set dd of all `rows`: to the number in the column dd, or else to dd of the program's ideal, if it has one.
 
-        Raises NotApplicable if an answer is not the ideal's, and if only some rows have dd and there is no ideal.
+        Raises NotApplicable if the answer in a row differs from the ideal's, and if the column has only some of the
+        numbers.
         """
         given = [row.dd is not None for row in first_of_each_claim(rows.rows)]
         if all(given):
@@ -252,9 +264,10 @@ class ChunkWorker:
     # --- rows in families ---------------------------------------------------------------------------
 
     def _decide_families(self, rows: _ChunkRows, engine: Engine) -> None:
-        """Mark those of `rows` that `engine` proves by obligations about families.
+        """Prove many of `rows` at once with `engine`, and mark these as proved.
 
-        Raises NotApplicable if no row is in a family.
+        A family of rows has the same finite cells and the same exits; a few obligations prove most of a family. Raises
+        NotApplicable if this method does not apply to the table.
         """
         families = self._families
         if families is None:
@@ -271,7 +284,10 @@ class ChunkWorker:
                 continue
 
     def _claim_of(self, rows: _ChunkRows, index: int) -> FamilyClaim:
-        """Return the claim of all rows of the table, read at the row `index` of `rows`. Raises NotApplicable."""
+        """Return the claim of all rows of the table as a function of alpha.
+
+        It is read at the row `index` of `rows`. Raises NotApplicable if rows differ in more than alpha.
+        """
         if self._about is None:
             table = rows.part([index], self._pool)
             claim = resolve_claim(self._setup.core, table, self._setup.claim)
@@ -288,10 +304,11 @@ class ChunkWorker:
         families: RowFamilies,
         engine: Engine,
     ) -> None:
-        """Mark the proved rows of `members`, indices of `rows` whose finite cells are those of `first`.
+        """Mark the proved rows among `members`, indices of `rows` whose finite cells are those of the row `first`.
 
-        `numbers` has the other cells, `about` the claim, and `families` the obligations, which `engine` decides.
-        Raises NotApplicable, Undecided.
+        `numbers` has the numbers of the rows, and `about` is their claim. `families` divides the rows by their exits,
+        and `engine` decides the obligations. Raises NotApplicable if the method does not apply, and Undecided past a
+        limit.
         """
         near: list[int] = []
         if about.alpha is None:
@@ -358,7 +375,7 @@ class ChunkWorker:
 
 
 def _common(values: Sequence[Fraction | None]) -> tuple[list[int | None], int]:
-    """Return the `values` as integers over their common denominator, which comes second."""
+    """Return (the `values` as integers over a common denominator, this denominator); None stays None."""
     below = lcm(*{value.denominator for value in values if value is not None})
     return [None if value is None else value.numerator * (below // value.denominator) for value in values], below
 
@@ -439,9 +456,9 @@ class _ChunkRows:
 
 
 class LongRows(CountedRows):
-    """The rows of a long table as counts, with the rows that are not proved; other rows are decided when they are read.
+    """The rows of a long table as a report shows them: counts, and the rows that are not proved.
 
-    `whole` is the question about the table read at once.
+    Any other row is decided only when it is read. `whole` makes the question about the table when it is read at once.
     """
 
     def __init__(self, whole: Callable[[], Source]) -> None:
@@ -453,7 +470,7 @@ class LongRows(CountedRows):
         self.every: Sequence[RowResult] | None = None
 
     def add(self, answer: ChunkAnswer) -> None:
-        """Add the rows that `answer` counts, except those that are left."""
+        """Add the counts and the values of eps of a chunk, the result `answer`."""
         self._counts += answer.counts
         for scope in answer.scopes:
             self._scopes.setdefault(scope)
@@ -472,7 +489,7 @@ class LongRows(CountedRows):
 
     @property
     def scopes(self) -> Iterable[ClaimScope]:
-        """The sets of eps where rows are informative; their union is that of all rows."""
+        """The sets of eps where beta < 1 at some row; together they cover every eps where beta < 1 at any row."""
         if isinstance(self.every, DecidedRows):
             return self.every.scopes
         return [*self._scopes, *(() if self.left is None else self.left.scopes)]
@@ -507,7 +524,7 @@ class LongRows(CountedRows):
 
 
 class _Numbered(Sequence[Row]):
-    """The `rows` of a table with other numbers."""
+    """The given `rows` of a table, where `numbers` replaces the numbers of the rows."""
 
     def __init__(self, rows: Sequence[Row], numbers: Sequence[int]) -> None:
         self._rows = rows
@@ -527,10 +544,10 @@ class _Numbered(Sequence[Row]):
 
 
 class LongTable(Source):
-    """A claim about the rows of a long table in a file, as a source that is decided chunk by chunk.
+    """The question whether a claim holds at the rows of a long table in a file, decided chunk by chunk.
 
-    `sample` is the question about the first row alone, from which the report has its claim, and `whole` that about the
-    table read at once.
+    A chunk is a sequence of lines of the file. `sample` is the question about the first row alone; the report shows its
+    claim. `whole` makes the question about the table when it is read at once.
     """
 
     respects_requires = True
@@ -580,9 +597,10 @@ class LongTable(Source):
         return self._read
 
     def _steps(self, rows: LongRows, engine: Engine) -> Iterator[object]:
-        """Decide the chunks, then the rows that they left, with `engine`, and add them to `rows`.
+        """Decide all rows with `engine` and add the results to `rows`: first by chunks, then those not proved.
 
-        The whole table is decided at once if a chunk is refused or too many rows are left.
+        If a chunk cannot be decided, or if too many rows are not proved, the whole table is read and decided at once.
+        An item is yielded after each step.
         """
         left: list[tuple[int, tuple[str, ...]]] = []
         try:
@@ -621,9 +639,9 @@ class LongTable(Source):
     # --- chunks -------------------------------------------------------------------------------------
 
     def _answers(self, engine: Engine) -> Iterator[ChunkAnswer]:
-        """Yield the answers about the chunks in order, from the cache or the executor of `engine`.
+        """Yield the results for the chunks in order, from the cache of `engine` or from its executor.
 
-        Raises NotApplicable if one is refused.
+        Raises NotApplicable if a chunk cannot be decided.
         """
         digest = self._setup.digest
         cache = None if digest is None else engine.chunk_cache
@@ -695,11 +713,11 @@ def _header(file: IO[bytes]) -> list[str] | None:
 
 
 def long_table(program: Program, table: TableGiven, asked: Options, whole: Callable[[], Source]) -> LongTable | None:
-    """Return the question about `table` that is decided chunk by chunk; None for a table that is read at once.
+    """Return the question about `table` that is decided chunk by chunk, or None if the table must be read at once.
 
     `asked` are the options of the question about `program`, and `whole` makes the question about the table read at
-    once. A table is decided in chunks if it is a large file, its rows are not shown (`Options.forms`), and all rows
-    have one claim, which may depend on dd.
+    once. Three conditions must hold: the table is a large file, its rows are not shown (`Options.forms`), and all rows
+    have the same claim, which may depend on dd.
     """
     if not isinstance(table, str | os.PathLike) or asked.forms or asked.keep_proofs or asked.digits is not None:
         return None

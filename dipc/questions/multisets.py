@@ -47,7 +47,10 @@ MultisetInput = tuple[Bag, ...]
 
 @frozen
 class Group:
-    """The indices `places` of interchangeable inputs, with the `values` that each of them can have, in order."""
+    """A group of interchangeable inputs.
+
+    `places` are the indices of the inputs, and `values` the values that each of them can have, in order.
+    """
 
     places: tuple[int, ...]
     values: tuple[Value, ...]
@@ -63,14 +66,14 @@ class Group:
         return comb(len(self.places) + len(self.values) - 1, len(self.places))
 
     def ordered(self, values: Iterable[Value]) -> Bag:
-        """Return `values` of this group in the order of its domain."""
+        """Return `values`, one for each input of the group, in the order of the group's possible values."""
         if self.is_numeric:
             return tuple(sorted(values))
         rank = {(type(value), value): number for number, value in enumerate(self.values)}
         return tuple(sorted(values, key=lambda value: rank[type(value), value]))
 
     def orders(self, bag: Bag) -> int:
-        """Return the number of distinct orders of the values in `bag`."""
+        """Return the number of distinct sequences that can be made from the values in `bag`."""
         repeats = Counter((type(value), value) for value in bag)
         return factorial(len(bag)) // prod(map(factorial, repeats.values()))
 
@@ -78,7 +81,8 @@ class Group:
 class Groups:
     """The groups of interchangeable inputs, in the order of their first indices.
 
-    A multiset input has one multiset of values for each group, and represents all inputs with these values.
+    A *multiset input* has for each group a multiset of values, one value for each input of the group. It represents all
+    inputs that have these values in any order.
     """
 
     def __init__(self, groups: Sequence[Group]) -> None:
@@ -96,7 +100,7 @@ class Groups:
 
     @property
     def alike(self) -> tuple[tuple[int, ...], ...]:
-        """The indices of each group of more than one input."""
+        """The indices of the inputs in each group that has more than one."""
         return tuple([group.places for group in self.groups if len(group.places) > 1])
 
     @property
@@ -161,10 +165,11 @@ class Groups:
 def groups_of(
     program: Program, ideal: Ideal | None, choices: Sequence[Sequence[Value]], *, by_transitions: bool = True
 ) -> Groups | None:
-    """Return the groups of interchangeable inputs of `program`, or None if each group is a single input.
+    """Return the groups of interchangeable inputs of `program`, or None if no two inputs are interchangeable.
 
-    `choices` has the values of each input. With an `ideal`, exchanges must also preserve right answers and their
-    distances. Without `by_transitions` only expressions are examined to show that inputs are interchangeable.
+    `choices` has the values of each input. With an `ideal`, an exchange of two inputs must also keep right answers and
+    distances between inputs. If `by_transitions` is False, inputs are shown to be interchangeable by the program's
+    expressions alone, not by its steps.
     """
     core = program.core
     place = {slot: number for number, slot in enumerate(core.inputs)}
@@ -197,7 +202,10 @@ def _ordered(values: Sequence[Value]) -> tuple[Value, ...]:
 
 
 def bag_distance(group: Group, norm: Norm, one: Bag, other: Bag) -> Fraction:
-    """Return the least distance in `norm` of two inputs of `group`, with the values `one` and `other` in any order."""
+    """Return the least distance in `norm` between two lists of values in any order.
+
+    The lists are `one` and `other`, with a value for each input of `group`.
+    """
     if one == other:
         return _ZERO
     if norm is Norm.DISCRETE:
@@ -209,7 +217,7 @@ def bag_distance(group: Group, norm: Norm, one: Bag, other: Bag) -> Fraction:
 
 
 class MultisetDistances:
-    """A computation of dd for multiset inputs, from det of every multiset input of the program."""
+    """A computation of dd for multiset inputs, by comparing the right answers at all multiset inputs of the program."""
 
     def __init__(self, ideal: Ideal, groups: Groups) -> None:
         """Compute det of the `ideal` at every multiset input of `groups`.
@@ -269,8 +277,8 @@ class MultisetDistances:
     def _outwards(self, start: int, height: Fraction) -> Iterator[int]:
         """Yield the indices of all multiset inputs, those whose height is nearest to `height` first.
 
-        The height of a multiset input is the sum of its numbers. The inputs are in the order of their heights, and
-        `start` is the first index with at least `height`.
+        The height of a multiset input is the sum of its numbers. The multiset inputs are sorted by height, and `start`
+        is the first index whose height is at least `height`.
         """
         low, high = start - 1, start
         heights = self._heights
@@ -293,11 +301,13 @@ LEAST_INPUTS, LEAST_SAVED = 64, 4
 def multiset_classes(
     program: Program, inputs: FiniteInputs, *, by_transitions: bool = True
 ) -> tuple[tuple[AlikeInputs, ...], Groups] | None:
-    """Return (the classes of all `inputs` by multisets, the groups), or None if grouping them does not help.
+    """Return (a class of inputs for each multiset input, the groups of interchangeable inputs).
 
-    The inputs must all be finite, `program` must have an `ideal`, and enough inputs must be interchangeable. Without
-    `by_transitions` only expressions are examined to show this. Raises DiagnosticError if det is undefined at an
-    input, LimitReached past a limit.
+    Inputs are in one class if they differ only by exchanging values within groups. The result is None if `program` has
+    other than finite inputs, if there are few `inputs`, or if there are not many fewer classes than inputs. The program
+    must have an `ideal`. If `by_transitions` is False, inputs are shown to be interchangeable by the program's
+    expressions alone, not by its steps. Raises DiagnosticError if det is undefined at an input, LimitReached past a
+    limit.
     """
     core = program.core
     if inputs.count <= LEAST_INPUTS or any(slot.is_symbolic for slot in core.input_slots):

@@ -56,14 +56,15 @@ TOO_MANY = "E1251"
 def input_classes(
     program: Program, values: Mapping[int, Sequence[Value]], most: int | None = None
 ) -> tuple[Program, tuple[AlikeInputs, ...]]:
-    """Return (the program to execute, the classes of all combinations of `values`, distinct ones for every input slot).
+    """Return (a program, classes of all combinations of `values` with the same obligation).
 
-    The first is `program`, with numeric finite inputs declared real or int if possible.
+    `values` has the distinct values of every input slot. The returned program is `program` with numeric finite inputs
+    declared as `real` or `int` where possible; it has the same answers at these values.
 
-    Every combination is a member of one class, and the counts sum to the number of combinations. dd(u), the
-    probability of det(u) within any gamma, and so every obligation, is the same at all members. Raises
-    DiagnosticError for a program without an ideal or with a partial one, and, with the code TOO_MANY, if there are
-    more classes than the program's limit `orbits`, or than `most`.
+    Every combination is in exactly one class. The members of a class have the same dd(u), the same probability of
+    det(u) within any gamma, and therefore the same obligation. Raises DiagnosticError for a program without an ideal or
+    with a partial one. Also raises it, with the code TOO_MANY, if there are more classes than the program's limit
+    `orbits`, or than `most`.
     """
     executed = promoted(program)
     try:
@@ -133,7 +134,10 @@ class _ClassSearch:
         return tuple([replace(each, dd=self._dd(each, region)) for region, each in members])
 
     def _dd(self, each: AlikeInputs, region: ideals.Region) -> Fraction | None:
-        """Return dd at the inputs `each`, which are in `region`; None is infinity. Raises Undecided."""
+        """Return dd at the inputs of the class `each`, which are in `region`; None is infinity.
+
+        Raises Undecided past a limit.
+        """
         family, positions = self._families.family(region), self._by_slot
         if self._is_plain and family is not None and family.alone and self._norm is not Norm.L1:
             sorts = [{positions[slot].any_integer for slot, _ in item.form.inputs} for item in region.guards]
@@ -171,10 +175,9 @@ class _ClassSearch:
         return symmetry.blocks_of(symmetry.Orbit(guards, family.guards, forms, endings, self._apart), self._positions)
 
     def _endings(self, finite: Mapping[int, Value], region: ideals.Region) -> tuple[symmetry.Ending, ...] | None:
-        """Return the exits with the answer of `region`; None past a limit, or if other answers count as near enough.
+        """Return the exits with the answer of `region`, in a form that can be compared; None past a limit.
 
-        `finite` has the values of the finite inputs. With near answers it is not known what the probability depends
-        on.
+        `finite` has the values of the finite inputs, by slot.
         """
         zero = self._pool.cell(Fraction(0))
         inputs = [self._pool.cell(finite[slot]) if slot in finite else zero for slot in self._core.inputs]
@@ -213,13 +216,14 @@ def _too_many(what: str) -> Diagnostic:
 def escape(
     guards: Sequence[Constraint], inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """Return the distance from the input `inputs` to the nearest input w that violates a guard; None is infinity.
+    """Return the distance from `inputs` to the nearest input that violates one of `guards`; None is infinity.
 
-    The distance of two inputs is the greatest difference of their values. w is in the declared domains of
-    `positions`. `inputs` satisfies all `guards`. If the guards are those of the only region where det gives some
-    constant answer, the result is dd(u). The outside of a conjunction is the union of the outsides of its guards, so
-    that the result is the least of their distances; redundant guards change nothing. Raises ValueError if one guard
-    mixes int inputs with others.
+    The distance of two inputs is the greatest difference of their values. `inputs` satisfies all `guards`. The nearest
+    input has values in the domains that `positions` declares. The result is dd(u) if the guards are those of the only
+    region with its answer, and if this answer is constant. Raises ValueError if a guard mixes int inputs with others.
+
+    Each guard is treated on its own, and the least distance is the result: an input violates a conjunction if it
+    violates one of the guards.
     """
     distances = [_violation_distance(guard, inputs, positions) for guard in guards]
     finite = [radius for radius in distances if radius is not None]
@@ -259,10 +263,10 @@ def _kind(position: symmetry.Position) -> str:
 def _stepwise(
     guard: Constraint, slack: Fraction, inputs: Mapping[int, Fraction], positions: Mapping[int, symmetry.Position]
 ) -> Fraction | None:
-    """Return the distance from `inputs` to the nearest input that violates `guard`, if some inputs have listed domains.
+    """Return the distance from `inputs` to the nearest input that violates `guard`, for domains that are lists.
 
-    `positions` has the domains, by slot. Inputs with listed domains change the `slack` of the guard in steps, real
-    inputs continuously. None is infinity.
+    `positions` has the domains, by slot. The `slack` of the guard is its form at `inputs`. An input whose domain is a
+    list changes the form in steps, a real input continuously. None is infinity.
     """
     slope = sum(
         (abs(coefficient) for slot, coefficient in guard.form.inputs if positions[slot].domain is None), start=_ZERO
@@ -285,9 +289,9 @@ def _stepwise(
 
 
 def _gains(coefficient: Fraction, value: Fraction, domain: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return pairs (radius, further fall of `coefficient`·x at this radius around x = `value`), with increasing radii.
+    """Return pairs (radius, gain): how `coefficient`·x can fall as x moves away from `value` within `domain`.
 
-    x is in `domain`.
+    At each radius, `coefficient`·x can fall by the gain more than at the radius before. The radii increase.
     """
     result: list[tuple[Fraction, Fraction]] = []
     so_far = _ZERO
@@ -315,7 +319,7 @@ _Types = Mapping[int, str]
 
 
 def promoted(program: Program) -> Program:
-    """Return `program` with as many numeric DOM inputs declared `real` or `int` as the language allows."""
+    """Return `program` with as many finite numeric inputs declared `real` or `int` as the language allows."""
     core = program.core
     tree = parse(core.source.in_language)
     domains = [_domains(declaration, program) for declaration in tree.declarations]
@@ -342,7 +346,7 @@ def promoted(program: Program) -> Program:
 
 
 def _domains(declaration: ast.Declaration, program: Program) -> list[Sequence[Value]]:
-    """Return the listed domain of each input of `program` that `declaration` declares, () for other inputs."""
+    """Return the listed values of each input that `declaration` declares in `program`; () for inputs without a list."""
     if not isinstance(declaration, ast.VariableDecl) or declaration.role is not ast.Role.INPUT:
         return []
     names = {declarator.name for declarator in declaration.declarators}
@@ -356,10 +360,11 @@ def _is_numeric(values: Sequence[Value]) -> bool:
 
 
 def _retyped(program: Program, tree: ast.ProgramTree, types: _Types) -> Program | None:
-    """Return `program`, whose syntax tree is `tree`, with other types in the declarations `types`.
+    """Return `program` with other types in some declarations, or None if that breaks a rule of the language.
 
-    The result is None if this breaks a rule or costs instructions. An int costs instructions if it is assigned to a
-    variable with a domain: it is compared with each value, while a value of a domain is copied.
+    `tree` is the program's syntax tree. `types` has the text of the new type, by the position of the declaration. The
+    result is also None if the program gets longer: an int that is assigned to a variable with a domain is compared with
+    each value.
     """
     core = program.core
     source = SourceText(core.source.name, _substituted(core.source.in_language.text, tree.declarations, types))
@@ -400,10 +405,11 @@ _ROWS_IN_CERTIFICATE = 64
 
 @frozen
 class ClassTable:
-    """All combinations of input values, as a table with one row for each class.
+    """All combinations of input values, as a table with one row for each class of inputs with the same obligation.
 
-    A row of `table` is a representative with det and dd, to be checked with `program`. `inputs` is the number of
-    inputs. With `everything` these are all inputs of a program with finite inputs and outputs.
+    A row of `table` is one input of a class with its det and dd; `program` is the program to check it with. `classes`
+    are the classes, and `product` has the values and which inputs can be exchanged. `inputs` is the number of inputs.
+    If `everything` is true, these are all inputs of a program with finite inputs and outputs.
     """
 
     program: Program
@@ -414,7 +420,10 @@ class ClassTable:
     everything: bool
 
     def counted(self, report: Report) -> Report:
-        """Return `report`, about the `table`, as one about all inputs, with the `count` of inputs for each row."""
+        """Return `report`, which is about the rows of the table, as a report about all inputs.
+
+        Each row gets the `count` of inputs that it represents.
+        """
         rows = tuple(replace(row, count=each.count) for row, each in zip(report.rows, self.classes, strict=False))
         evidence = report.evidence
         if evidence is not None:
@@ -426,12 +435,12 @@ class ClassTable:
 def class_table(
     program: Program, inputs: FiniteInputs, *, as_given: bool = False, most: int | None = None
 ) -> ClassTable:
-    """Return the table of the classes of `inputs` to `program`, a row for each; raise the errors of `input_classes`.
+    """Return the table of the classes of `inputs` to `program`, with one row for each class.
 
-    With `as_given` the declared types of inputs are not changed: rows are then decided more slowly, but for the given
-    program itself. At most `most` classes are searched. The verdict, the probability and the counterexample of a row
-    hold for all inputs of its class, and every input is in one class. The report therefore states of each input
-    exactly what a check of all inputs one by one states.
+    The verdict, the probability and the counterexample of a row hold for all inputs of its class, and every input is in
+    one class. A report about the table is therefore a report about each input. If `as_given` is true, the declared
+    types of inputs are not changed: rows are then decided more slowly, but for the given program itself. At most `most`
+    classes are searched. Raises DiagnosticError and Undecided as `input_classes` does.
     """
     core = program.core
     values = {slot: tuple(dict.fromkeys(own)) for slot, own in zip(core.inputs, inputs.choices, strict=True)}
@@ -448,9 +457,10 @@ def class_table(
 
 
 def _multiset_table(program: Program, inputs: FiniteInputs, *, by_transitions: bool) -> ClassTable | None:
-    """Return the table of classes of `inputs` that differ in the order of values; None if too few may change places.
+    """Return the table of classes of `inputs` that differ only in the order of values, or None if it would save little.
 
-    Without `by_transitions` only expressions of `program` are examined to show that inputs are interchangeable.
+    If `by_transitions` is False, inputs are shown to be interchangeable by the expressions of `program` alone, not by
+    its steps.
     """
     found = multisets.multiset_classes(program, inputs, by_transitions=by_transitions)
     if found is None:
@@ -466,9 +476,9 @@ def _listed_classes(
     choices: Sequence[Sequence[Value]],
     alike: tuple[tuple[int, ...], ...] = (),
 ) -> ClassTable:
-    """Return the table of `classes` of `inputs` to `program`, whose values at each position are `choices`.
+    """Return the table of the given `classes` of `inputs` to `program`.
 
-    `alike` has the positions of interchangeable inputs.
+    `choices` has the values of each input, and `alike` has the indices of interchangeable inputs.
     """
     core, pool = program.core, CellPool()
     values = dict(zip(core.inputs, choices, strict=True))
@@ -509,12 +519,12 @@ def _product(
 
 
 def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bool = False) -> ClassTable | None:
-    """Return the classes of `inputs` to `program`, or None if the inputs are to be checked singly.
+    """Return the table of the classes of `inputs` to `program`, or None if the inputs are to be checked one by one.
 
-    With `classes` True the inputs are decided by classes, with False singly; with None by classes if there are many
-    inputs and few classes. `inputs` is a value that `parse_inputs` reads, or None for all inputs of a program with
-    finitely many. `as_given` is that of `class_table`. Raises DiagnosticError for inputs that cannot be read, and as
-    `class_table` does.
+    `classes` decides: True for classes, False for one by one, None for classes only if there are many inputs and few
+    classes. `inputs` is a value that `parse_inputs` reads, or None for all inputs of a program with finite inputs. If
+    `as_given` is true, the declared types of inputs are not changed. Raises DiagnosticError for inputs that cannot be
+    read, and as `class_table` does.
     """
     if classes is False:
         return None
@@ -557,9 +567,10 @@ def grouped(program: Program, inputs: Any, classes: bool | None, *, as_given: bo
 
 
 def with_corollary(report: Report) -> Report:
-    """Return `report`, about all inputs, with the theorem that it proves, Corollary 13 of the paper, if it proves one.
+    """Return `report`, about all inputs, with Corollary 13 of the paper as the theorem that its verdict proves.
 
-    Inputs and outputs must be finite. The corollary is Theorem 12 (or 10, with gamma fixed) at every input.
+    Inputs and outputs must be finite. If the report has no theorem about its rows, it is returned unchanged. The
+    corollary is the theorem of the rows (Theorem 12, or 10 with a fixed gamma) at every input.
     """
     theorem = report.theorem
     if theorem is None or theorem.name is None:
@@ -568,9 +579,10 @@ def with_corollary(report: Report) -> Report:
 
 
 def is_everything(program: Program, inputs: Any) -> bool:
-    """Return True if `inputs` are all inputs of `program`, whose inputs and outputs are finite.
+    """Return True if `inputs` are all inputs of `program`, and if all inputs and outputs are finite.
 
-    `inputs` is a value that `parse_inputs` reads, or None for all inputs. A selection of inputs is not all of them.
+    `inputs` is a value that `parse_inputs` reads, or None for all inputs. The result is False for a program that
+    selects some inputs.
     """
     if program.core.selection is not None:
         return False

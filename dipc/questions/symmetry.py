@@ -38,7 +38,7 @@ Renaming = Mapping[int, int]
 
 @frozen
 class NoiseLaw:
-    """The law of one noise; its mean is a form over inputs."""
+    """The distribution of one noise: `law`, `rate`, and `mean`, which is a form over inputs."""
 
     law: noise_law.Law
     rate: Fraction
@@ -47,9 +47,9 @@ class NoiseLaw:
 
 @frozen
 class DependentFactor:
-    """Dependent noises with the forms over them, inputs and gamma that must be at least 0.
+    """A factor of the probability of an exit: the probability that all `relations` hold for the noises in `laws`.
 
-    The probability of these relations is a factor of an exit's probability. A noise is numbered by its position in
+    Each relation says that a form over noises, inputs and gamma is at least 0. A form names a noise by its position in
     `laws`.
     """
 
@@ -57,17 +57,17 @@ class DependentFactor:
     relations: tuple[Affine, ...]
 
     def renamed(self, names: Renaming) -> DependentFactor:
-        """Return the factor with the input slots renamed by `names`."""
+        """Return this factor with its input slots renamed by `names`."""
         laws = tuple([NoiseLaw(each.law, each.rate, each.mean.renamed(names)) for each in self.laws])
         return DependentFactor(laws, tuple([form.renamed(names) for form in self.relations]))
 
 
 @frozen
 class Ending:
-    """An exit in comparable form: its probability is the product of the `weight` and the probabilities of all `parts`.
+    """An exit in a form that can be compared with others.
 
-    The exit is reached if all `guards` hold, which are about inputs and gamma. With `needs_radius`, some part depends
-    on gamma.
+    The exit applies if all `guards` hold, which are about inputs and gamma. Its probability is then the product of
+    `weight` and the probabilities of all `parts`. `needs_radius` is true if some part depends on gamma.
     """
 
     weight: Closed | None
@@ -76,30 +76,30 @@ class Ending:
     parts: tuple[DependentFactor, ...]
 
     def renamed(self, names: Renaming) -> Ending:
-        """Return the exit with the input slots renamed by `names`."""
+        """Return this exit with its input slots renamed by `names`."""
         parts = tuple([factor.renamed(names) for factor in self.parts])
         return Ending(self.weight, renamed_guards(self.guards, names), self.needs_radius, parts)
 
 
 def guard_of(form: Affine, *, strict: bool = False) -> Halfspace:
-    """Return the condition that `form`, without noises, is at least 0, as a half-space with coefficients of sum 1.
+    """Return the condition that `form`, which contains no noises, is at least 0, as a half-space.
 
-    The sum is that of absolute values, so that equal sets of inputs have equal half-spaces. With `strict` the form is
-    greater than 0.
+    The coefficients are scaled so that their absolute values have the sum 1; equal sets of inputs then have equal
+    half-spaces. With `strict` the condition is that the form is greater than 0.
     """
     scaled = form.scaled(1 / _size(form.inputs))
     return Halfspace(scaled.inputs, scaled.constant, strict)
 
 
 def guards_of(items: Iterable[Constraint]) -> frozenset[Halfspace]:
-    """Return the conjunction of the constraints `items` on inputs as half-spaces."""
+    """Return the constraints `items` on inputs as half-spaces, scaled as `guard_of` does."""
     return frozenset(guard_of(item.form, strict=item.strict) for item in items)
 
 
 def ending_of(event: EventTemplate, weight: Closed | None, centers: Mapping[int, Affine]) -> Ending:
-    """Return the exit `event` with this `weight` in comparable form.
+    """Return the exit `event` with this `weight` in a form that can be compared with others.
 
-    `centers` has the forms around which near outputs lie, by slot.
+    `centers` has the right answer of each real output, a form over inputs, by slot.
     """
     points = [guard_of(_nearness(p.form, centers[p.ball], p.sign)) for p in event.points if p.ball is not None]
     return Ending(
@@ -136,9 +136,10 @@ def renamed_guard(guard: Halfspace, names: Renaming) -> Halfspace:
 
 
 def same_after(endings: Sequence[Ending], names: Renaming) -> bool:
-    """Return True only if renaming the inputs by `names` maps `endings` to themselves, up to order and noises' names.
+    """Return True only if renaming inputs by `names` maps the exits `endings` to themselves, in any order.
 
-    The sum over the endings is then the same function of the inputs before and after. False proves nothing.
+    Noises may be renamed, too. The probability of the answer is then the same function of the inputs before and after.
+    A result of False proves nothing.
     """
     return _matched(list(endings), [ending.renamed(names) for ending in endings], _same_ending)
 
@@ -153,9 +154,9 @@ def _same_ending(left: Ending, right: Ending) -> bool:
 
 
 def _matched(left: list[_T], right: list[_T], same: Callable[[_T, _T], bool]) -> bool:
-    """Return True if `left` and `right` can be paired so that `same` is True for each pair.
+    """Return True if the items of `left` and `right` can be paired so that `same` is True for each pair.
 
-    `same` is an equivalence, so that the first partner found is as good as any.
+    `same` must be an equivalence. Items of `right` are removed as they are paired.
     """
     if len(left) != len(right):
         return False
@@ -181,9 +182,10 @@ def same_part(left: DependentFactor, right: DependentFactor) -> bool:
 
 
 def _order(factor: DependentFactor) -> list[int]:
-    """Return the noises of `factor` in an order that depends on their names as little as refined colors allow.
+    """Return the noises of `factor` in an order that hardly depends on how they are numbered.
 
-    The color of a noise is a hash of its law, and then of its relations with the colors of their noises.
+    Noises are sorted by a hash, their color. It combines the law of a noise with the relations that contain it and the
+    colors of the other noises in these.
     """
     colors = [hash((each.law, each.rate, each.mean.inputs, each.mean.constant)) for each in factor.laws]
     around: list[list[Affine]] = [[] for _ in factor.laws]
@@ -219,9 +221,10 @@ def _factor(component: ComponentTemplate, centers: Mapping[int, Affine]) -> Depe
 
 
 def _nearness(form: Affine, center: Affine, sign: int) -> Affine:
-    """Return the form that is at least 0 where an output is at most gamma beyond `center` on one side.
+    """Return the form that is at least 0 if an output is beyond `center` by at most gamma, on one side.
 
-    The output is `form` (`sign` 1, and the side below) or its negative (-1, the side above).
+    With `sign` 1 the output is `form`, and the side is below the center. With -1 the output is -`form`, and the side is
+    above.
     """
     return form + (-center if sign > 0 else center) + Affine.input(GAMMA)
 
@@ -240,11 +243,10 @@ _MOST_COMBINATIONS = 2_000
 
 @frozen
 class RegionFamily:
-    """All regions with one answer.
+    """All regions with the same answer, compared by the outputs that dd(u) depends on.
 
-    `guards` has the guards of these regions, for each combination of finite inputs in turn. With `alone`, there is one
-    region only and no finite input, and the region's answer is constant. Answers are compared by the outputs that dd(u)
-    depends on.
+    `guards` has, for each combination of finite inputs in turn, the set of these regions, each as the set of its
+    guards. If `alone` is true, there is only one region, no finite input, and the answer is constant.
     """
 
     guards: tuple[frozenset[frozenset[Halfspace]], ...]
@@ -260,10 +262,10 @@ class Families:
         self._all = self._everything()
 
     def family(self, region: Region) -> RegionFamily | None:
-        """Return the regions with the answer of `region`: exactly the inputs in these regions have this answer.
+        """Return all regions with the answer of `region`; no other inputs have this answer.
 
-        The result is None if outputs that are forms over the inputs differ from region to region, so that the regions
-        alone do not decide. It is also None if there are too many combinations of finite inputs.
+        The result is None if an output depends on the input and there is more than one region: the regions alone do not
+        show which answers are equal. It is also None if there are too many combinations of finite inputs.
         """
         key = tuple(_constant(value) for value in self._ideal.metric.decisive(region.answer))
         if key not in self._known:
@@ -316,9 +318,9 @@ _Key = Halfspace | bool | tuple[str, frozenset["_Key"]]
 
 @frozen
 class Apartness:
-    """The condition under which two inputs u and u' are infinitely far apart.
+    """The condition `formula` under which two inputs u and u' are infinitely far apart.
 
-    Input slot s of u' has the number s + shift.
+    In the formula, slot s is an input of u, and s + `shift` is the same input of u'.
     """
 
     formula: Formula
@@ -335,9 +337,10 @@ class Apartness:
 
 
 def apartness(ideal: Ideal) -> Apartness | None:
-    """Return the condition under which the metric of `ideal` puts two inputs infinitely far apart; None if it has none.
+    """Return the condition under which the metric of `ideal` puts two inputs infinitely far apart, or None.
 
-    All inputs are real or int. Raises DiagnosticError if the condition has no value, such as for an index out of range.
+    None means that the metric has no such condition. All inputs must be real or int. Raises DiagnosticError if the
+    condition has no value, such as for an index out of range.
     """
     metric = ideal.metric
     if metric.core.apart is None:
@@ -406,7 +409,10 @@ Domain = tuple[Fraction, ...] | None
 
 @frozen
 class Position:
-    """One numeric input: its possible `values` and its declared `domain`; `whole` if it is executed as an int."""
+    """One numeric input: its `slot`, the `values` to enumerate, and its declared `domain`.
+
+    `whole` is true if the program that is executed declares the input as an int.
+    """
 
     slot: int
     values: tuple[Fraction, ...]
@@ -415,15 +421,15 @@ class Position:
 
     @property
     def any_integer(self) -> bool:
-        """True if the input can have all integers as values, and nothing else."""
+        """True if the declared domain of the input is all integers."""
         return self.whole and self.domain is None
 
 
 @frozen
 class Block:
-    """Input slots that are interchangeable, all with the possible `values`.
+    """Interchangeable inputs: their `slots`, and the `values` that each of them can have.
 
-    A `free` block is a single slot on which nothing depends.
+    If `free` is true, the block is a single slot on which neither the answer nor its probability depends.
     """
 
     slots: tuple[int, ...]
@@ -433,10 +439,11 @@ class Block:
 
 @frozen
 class AlikeInputs:
-    """A class of `count` inputs with one obligation; `inputs` is one of them, with its `answer` and `dd`.
+    """A class of `count` inputs with the same obligation; `inputs` is one of them, with its `answer` and `dd`.
 
     Values are in the order of the program's inputs and outputs; `dd` is None for infinity. If the class has `blocks`,
-    the other members result from exchanging values inside them, and from giving the free inputs other values.
+    the other members result from exchanging values within blocks and from giving other values to the inputs of free
+    blocks.
     """
 
     inputs: tuple[Value, ...]
@@ -448,10 +455,11 @@ class AlikeInputs:
 
 @frozen
 class Orbit:
-    """The data that decide which inputs of a region have one obligation.
+    """The data of a region that decide which of its inputs have the same obligation.
 
-    These are the region's guards, those of all regions with its answer (for each combination of the finite inputs in
-    turn), the output forms, the exits, and the metric's condition `apart`.
+    `guards` are the region's guards. `family` has those of all regions with its answer, for each combination of the
+    finite inputs in turn. `forms` are the real outputs of the answer, `endings` its exits, and `apart` is the condition
+    under which inputs are infinitely far apart.
     """
 
     guards: frozenset[Halfspace]
@@ -468,7 +476,7 @@ class Orbit:
         return mentioned(self.endings).union(formula, (slot for form in terms for slot, _ in form))
 
     def allows(self, left: int, right: int) -> bool:
-        """Return True if the input slots `left` and `right` are proved to be interchangeable."""
+        """Return True if exchanging the input slots `left` and `right` is proved to keep every obligation."""
         names = {left: right, right: left}
         return (
             renamed_guards(self.guards, names) == self.guards
@@ -482,7 +490,7 @@ class Orbit:
 
 
 def blocks_of(orbit: Orbit, positions: Sequence[Position]) -> tuple[Block, ...]:
-    """Divide `positions` into blocks of inputs that `orbit` proves interchangeable, as few blocks as are found."""
+    """Divide the inputs `positions` into few blocks of inputs that may be exchanged, as proved by `orbit`."""
     depends = orbit.mentions()
     groups: list[list[Position]] = []
     free: list[Block] = []
@@ -503,17 +511,18 @@ def blocks_of(orbit: Orbit, positions: Sequence[Position]) -> tuple[Block, ...]:
 
 
 def singletons(positions: Sequence[Position]) -> tuple[Block, ...]:
-    """Return each of `positions` as a block of its own, so that nothing is exchanged."""
+    """Return a block for each of the inputs `positions`, so that no inputs are exchanged."""
     return tuple(Block((position.slot,), position.values) for position in positions)
 
 
 def representatives(
     blocks: Sequence[Block], guards: Sequence[Constraint]
 ) -> Iterator[tuple[dict[int, Fraction], int] | None]:
-    """Yield one assignment of values to inputs from each class, if it satisfies `guards`, with the number of members.
+    """Yield (values by slot, number of members) for each class of inputs that satisfies `guards`.
 
-    A class has all assignments that exchanges inside the `blocks` turn into each other. The order is fixed. None is
-    yielded after each failed attempt, so that the caller can count the work.
+    Two inputs are in one class if exchanges of values within `blocks` turn one into the other. The yielded values are
+    those of one member. None is yielded for each class that violates the guards, so that the caller can count the
+    attempts.
     """
     fixed = [block for block in _narrowed(blocks, guards) if not block.free]
     order = {slot: position for position, block in enumerate(fixed) for slot in block.slots}
@@ -547,9 +556,9 @@ def _arrangements(values: Sequence[Fraction]) -> int:
 
 
 def _narrowed(blocks: Sequence[Block], guards: Sequence[Constraint]) -> Iterator[Block]:
-    """Yield the `blocks` without the values that one of the `guards` on a single input excludes.
+    """Yield the `blocks` without the values that violate one of the `guards` on a single input.
 
-    These guards are the same for all slots of a block, as every exchange maps the guards to themselves.
+    All slots of a block have the same such guards, because exchanging two slots maps the guards to themselves.
     """
     alone: dict[int, list[Constraint]] = {}
     for guard in guards:

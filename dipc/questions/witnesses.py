@@ -64,9 +64,10 @@ _EPS = tuple(Fraction(2) ** power for power in (-8, -5, -3, -1, 0, 1, 3, 6))
 
 
 def proposals(system: Sequence[Halfspace], forms: Iterable[Affine], slots: Sequence[int]) -> Iterator[Point]:
-    """Yield points of `system` at which one of the `forms` is nearly least or greatest, as values for `slots`.
+    """Yield points in the set `system` at which one of `forms` is nearly least or greatest.
 
-    Each point is yielded once, and satisfies strict inequalities strictly.
+    `system` is an intersection of half-spaces; strict ones are satisfied strictly. A point is a mapping with a value
+    for each of `slots`. Each point is yielded once.
     """
     inside = solution(system, slots)
     if isinstance(inside, Infeasible):
@@ -97,9 +98,10 @@ def _along(start: Mapping[int, Fraction], direction: Mapping[int, Fraction], far
 def _extremes(
     system: Sequence[Halfspace], forms: Sequence[Affine], slots: Sequence[int]
 ) -> tuple[list[Point], list[Point]]:
-    """Return points of the closure of `system` where `forms` are extreme, and directions in which one is unbounded.
+    """Return (points at which one of `forms` is least or greatest, directions in which one is unbounded).
 
-    The points have values for all of `slots`.
+    The points are in the closure of `system`, an intersection of half-spaces. Points and directions have a value for
+    each of `slots`.
     """
     ends: list[Point] = []
     directions: list[Point] = []
@@ -133,7 +135,7 @@ def _extremes(
 
 @frozen
 class PointClaim:
-    """The claim at one input: its gamma, and the required probability 1 - beta(scale·eps) at eps."""
+    """The claim at one input: Pr[output within `gamma` of the answer] >= 1 - `beta`(`scale`·eps) for each eps."""
 
     gamma: Fraction
     beta: BetaForm
@@ -152,8 +154,8 @@ def most_promising(
 ) -> list[Point]:
     """Return those of `points` at which the claim seems to fail, or to hold barely, for some eps of `intervals`.
 
-    The probability is estimated from the `exits`. `claimed` returns the claim at a point, or None if nothing is
-    claimed there. Clear failures come first, the simplest numbers first, as these are decided fastest.
+    The probability of the answer is estimated from its `exits`. `claimed` returns the claim at a point, or None if
+    nothing is claimed there. Points with clear failures come first, those with the simplest numbers before others.
     """
     grid = _grid(intervals)
     weights = [[1.0 if e.weight is None else ClosedForm(e.weight).float(eps) for eps in grid] for e in exits]
@@ -185,7 +187,7 @@ def most_promising(
 def _required(claim: PointClaim, eps: Fraction) -> float:
     """Return an estimate of the probability that `claim` requires at `eps`.
 
-    The estimate is 1 if beta is too small or too large to be written out, and 0 if beta exceeds all floats.
+    The estimate is 1 if beta cannot be computed within the limits, and 0 if beta exceeds all floating-point numbers.
     """
     try:
         return 1 - float(claim.beta.enclosure(claim.scale * eps, 8)[0])
@@ -230,9 +232,10 @@ def _estimated(centered: CenteredExit, point: Mapping[int, Fraction], gamma: Fra
 
 @frozen
 class _NoiseSide:
-    """The event X + slack >= 0 for a noise X with this scale at eps = 1.
+    """The event X + `slack` >= 0 for a noise X with the given `scale` at eps = 1.
 
-    `side` is 1 or -1 for one-sided noise; 0 for other noise, which counts as Laplace noise.
+    `side` is 1 or -1 for noise that is never negative or never positive. It is 0 for other noise, which is treated as
+    Laplace noise.
     """
 
     slack: float
@@ -276,9 +279,10 @@ def _side(
 
 
 def stretched(core: CoreProgram, inputs: Mapping[str, str]) -> Iterator[dict[int, Value]]:
-    """Yield inputs of `core` made from `inputs` of the program with fewer queries.
+    """Yield inputs of the program `core` made from `inputs`, which are those of the same program with fewer queries.
 
-    The last value of each array is repeated, or the first one. Inputs with a value outside its domain are left out.
+    Each array is made longer by repeating its last value, and then by repeating its first value. Inputs with a value
+    outside its domain are left out.
     """
     given = {name: [inputs[each] for each in own] for name, own in arrays_among(inputs).items()}
     names = [slot.name for slot in core.input_slots]
@@ -324,9 +328,9 @@ class Witnesses:
     ) -> Generator[Obligation | Bound, Decision, Refuted | None]:
         """Return the first of the `proposed` inputs that refutes the claim, or None if none of the first few does.
 
-        `gamma` replaces an open gamma. With `finite`, inputs whose dd is infinite are skipped, since a gamma that grows
-        with dd is not a number there. Inputs at which beta is too long are skipped too, and those that violate
-        `requires`.
+        `gamma` is the gamma to use if the claim leaves gamma open. With `finite`, inputs whose dd is infinite are
+        skipped, because a gamma that grows with dd is not a number there. Inputs at which beta is too long to write are
+        skipped, too, and so are inputs that violate the precondition `requires`.
         """
         later: list[Mapping[int, Value]] = []
         for inputs in islice(filter(self._is_allowed, proposed), MOST_TRIED):
@@ -348,9 +352,9 @@ class Witnesses:
     ) -> Generator[Obligation | Bound, Decision, bool]:
         """Return True if the claim at `inputs` takes long to decide, and is not refuted at any of a few eps.
 
-        `gamma` replaces an open gamma. The decision takes long if the probability has no closed form. A proof for
-        every eps then follows Taylor polynomials from cell to cell, which does not help to find an input that refutes
-        the claim.
+        `gamma` is the gamma to use if the claim leaves gamma open. A decision takes long if the probability has no
+        closed form: a proof for every eps then follows Taylor polynomials from cell to cell. This does not help to find
+        an input that refutes the claim.
         """
         try:
             steps = self._case(inputs, gamma).steps()
@@ -384,9 +388,10 @@ class Witnesses:
     def settle(
         self, inputs: Mapping[int, Value], gamma: Fraction | None = None
     ) -> Generator[Obligation | Bound, Decision, tuple[RowResult, Obligation | None]]:
-        """Decide the claim at the input `inputs`, with its det and dd, and return its row and its obligation.
+        """Decide the claim at the input `inputs`, and return (its row, its obligation).
 
-        `gamma` replaces an open gamma.
+        The obligation is None if nothing is claimed or it is not known. `gamma` is the gamma to use if the claim leaves
+        gamma open.
         """
         case = self._case(inputs, gamma)
         posed: Sequence[ProofStep] = ()
@@ -396,9 +401,10 @@ class Witnesses:
         return row, posed[0].obligation if posed else None
 
     def steps(self, inputs: Mapping[int, Value], gamma: Fraction | None = None) -> Sequence[ProofStep]:
-        """Return the obligations of the claim at `inputs`, with `gamma` in place of an open gamma. Raises Undecided.
+        """Return the obligations of the claim at `inputs`.
 
-        The result is empty if beta is too long at `inputs`, or if `inputs` violates `requires`.
+        `gamma` is the gamma to use if the claim leaves gamma open. The result is empty if beta is too long to write at
+        `inputs`, or if `inputs` violates the precondition `requires`. Raises Undecided past a limit.
         """
         if not self._is_allowed(inputs):
             return ()
@@ -449,11 +455,12 @@ def candidates(
     guards: Sequence[Constraint] | None = None,
     nearest: Fraction | None = None,
 ) -> Iterator[Mapping[int, Value]]:
-    """Yield inputs of the class `convex` near which the probability may be least, for each of the `alphas`.
+    """Yield inputs near which the probability may be least on the class `convex`, for each of `alphas`.
 
-    First come the corner of `lower`, or points where single slacks of `lower` are least; `slots` are the numeric
-    inputs. Then come points between them and an inner point of the region, or of `guards`, as an edge can belong to
-    another class. The latter points lie at the share `nearest` of the way, if it is given, and at greater shares.
+    `slots` are the numeric inputs. First come extreme inputs: the corner of `lower`, or inputs where one of its slacks
+    is least. Then come inputs between an extreme input and an inner input of the region, or of `guards`: the extreme
+    input itself may belong to another class. `nearest` is a fraction of the way to the inner input, tried before the
+    usual ones.
     """
     inputs = convex.inputs
     within = [guard.guard for guard in inputs.region.guards]
@@ -519,10 +526,11 @@ _MOST_BROKEN = 3
 def near_integers(
     proposed: Iterable[Mapping[int, Fraction]], whole: frozenset[int], within: Sequence[Halfspace]
 ) -> Iterator[dict[int, Fraction]]:
-    """Yield the points `proposed` with integers for the inputs `whole`, if they satisfy all of `within`.
+    """Yield the points `proposed` with integers in place of the values of the inputs `whole`.
 
-    If the point with the nearest integers does not satisfy `within`, and only a few of its coordinates were not
-    integers, both neighbours of each are tried. With inputs in `whole`, each point is yielded once.
+    Both neighbors are tried of each value that is not an integer, or only the nearer one if there are many such values.
+    If none of the new points satisfies `within`, nearby integers that do are searched and yielded first. A point that
+    is yielded may violate `within`. If there are inputs in `whole`, each point is yielded once.
     """
     seen: set[tuple[Fraction, ...]] = set()
     for point in proposed:
@@ -551,10 +559,10 @@ def near_integers(
 def least_near(
     form: Affine, point: Mapping[int, Fraction], whole: frozenset[int], within: Sequence[Halfspace]
 ) -> dict[int, Fraction] | None:
-    """Return integers near `point` at which `form` is least, if all inputs of the form are `whole`; else None.
+    """Return integers near `point` at which `form` is least and all of `within` is satisfied.
 
-    The other inputs keep their values, and all of `within` is satisfied. The result is None if there are no such
-    integers, or if the search takes too long.
+    The result has the integers for the inputs `whole`, and the values of `point` for all others. It is None if `form`
+    contains another input, if there are no such integers, or if the search takes too long.
     """
     if not all(slot in whole for slot, _ in form.inputs):
         return None
@@ -564,7 +572,7 @@ def least_near(
 def _nearest(
     point: Mapping[int, Fraction], whole: frozenset[int], within: Sequence[Halfspace]
 ) -> dict[int, Fraction] | None:
-    """Return `point` with the nearest integers for the inputs `whole` that satisfy `within`.
+    """Return `point` with integers for the inputs `whole`, as near as possible, so that it satisfies `within`.
 
     The result is None if no such integers are nearby, or if the search takes too long.
     """
@@ -572,7 +580,7 @@ def _nearest(
 
 
 def _length(point: Mapping[int, Fraction]) -> int:
-    """Return the key of a new unknown, which bounds how far the integers are from `point`."""
+    """Return an unused slot; it is the unknown that bounds how far the integers are from `point`."""
     return 1 + max(point)
 
 
