@@ -82,7 +82,7 @@ class _KnownPoint:
         return len(self.cell) == len(guards) - 1 and all(map(is_, self.cell, guards)) and guards[-1].holds(self.point)
 
     def changed(self, change: Point, guards: tuple[Guard, ...]) -> _KnownPoint | None:
-        """Return the point with the coordinates in `change`, or None if it then violates one of `guards`."""
+        """Return the point after setting the coordinates in `change`; None if it then violates one of `guards`."""
         point = {**self.point, **change}
         shared = sum(takewhile(bool, map(is_, self.cell, guards)))
         for place in reversed(range(len(guards))):

@@ -67,9 +67,10 @@ def headed(question: Question, program: Program, tool: str, verdict: object) -> 
 
 
 def _required(program: Program) -> dict[str, Any]:
-    """Return the certificate's field about the precondition of `program`, as a dict that is empty if there is none.
+    """Return the certificate's field about the precondition of `program`, in a dict; {} if it has none.
 
-    The field states the precondition with an input that satisfies it, or the ranges of clipped inputs.
+    The field "requires" states the precondition and an input that satisfies it. If inputs are clipped, the field
+    "clipped" has their ranges instead.
     """
     allowed, requires = program.allowed, program.core.requires
     if allowed is None or requires is None:
@@ -94,7 +95,7 @@ def claim_data(claim: Claim) -> dict[str, Any]:
 def program_data(program: Program) -> dict[str, Any]:
     """Return `program` as JSON data: its name, its text with the SHA-256, and its constants.
 
-    The text is as the user wrote it, without the ranges to which dipc limits clipped inputs.
+    The text is the user's program, without the ranges to which dipc limits clipped inputs.
     """
     core = program.core
     limited = None if core.requires is None else core.requires.clipped

@@ -601,9 +601,9 @@ class _Class:
             raise Rejected("a half-space is about something other than real and int inputs of the program")
 
     def _witness(self, value: object) -> str | None:
-        """Check the input `value` that refutes the claim like the row of a table.
+        """Check `value`, an input that refutes the claim. It is checked as a row of a table is.
 
-        Returns the reason why the refutation is not certified, or None.
+        Returns None if the refutation is certified, or the reason why it is not. Raises Rejected for a wrong one.
         """
         with in_step("witness"):
             side: read.Reader[Any] = read.by_name(read.text)
@@ -628,10 +628,10 @@ class _Class:
             return decided.require("inaccurate", beta, self.budget)
 
     def _proved(self, value: object, named: ClassFacts) -> str | None:
-        """Return None if the bound of the class `named` is proved to be enough by `value`, else why not.
+        """Return None if `value` has obligations that prove the claim for the class `named`, else why they do not.
 
-        Raises Rejected. A bound at the distance 1 is enough at all distances if the error falls at least as fast as
-        beta as the distance grows.
+        The class is then one of those that may cover inputs. Raises Rejected. Obligations about the distance 1 are
+        enough for all distances if the error falls at least as fast as beta as the distance grows.
         """
         variable, dd, weights, kind, slacks, places = read.fields(value, _REQUIRED)
         assert self.theorem is not None, "the claim is about an output"

@@ -170,10 +170,10 @@ class _Piece:
         return far + max(_ZERO, -self.low if self.low is not None else self.high or _ZERO) * most
 
     def nodes(self, most: Fraction, accuracy: int) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Yield nodes (α, β, w) of the sum of w·(integrand at t = α + β·eps); on a finite piece, of w·eps·(integrand).
+        """Yield nodes (α, β, w) such that the sum of w·(integrand at t = α + β·eps) approximates the integral.
 
-        The sum is within 2^-`accuracy` of the integral for 0 < eps <= `most`, by lemma N6. Raises NotDerived for too
-        many panels.
+        On a finite piece, the sum is to be multiplied by eps. It is within 2^-`accuracy` of the integral for 0 < eps <=
+        `most`, by lemma N6. Raises NotDerived for too many panels.
         """
         count = accuracy // 4 + 8
         length, start = self.length(most, accuracy), self.high if self.low is None else self.low
@@ -189,9 +189,10 @@ class _Piece:
                     yield s if self.high is None else -s, start, half * weight
 
     def _panels(self, length: Fraction, count: int, accuracy: int) -> int:
-        """Return a number of panels of [0, `length`] with which the rule has an error of at most 2^-`accuracy`.
+        """Return a number of panels, equal parts of [0, `length`], with which the sum is off by at most 2^-`accuracy`.
 
-        The rule has `count` nodes on each panel. Raises NotDerived for too many panels.
+        On each panel, the sum is the one of Gauss and Legendre with `count` nodes. Raises NotDerived for too many
+        panels.
         """
         curvature, rates = self.steepness(None)
         slip = _rule(count, accuracy + 64)[1]

@@ -380,7 +380,10 @@ class _Elimination:
         return _factor(one.variables | other.variables, result, one.unit * other.unit)
 
     def _refined(self, factor: _Factor) -> _Factor:
-        """Return a function equal to `factor` whose cells do not overlap, if it is a function of one variable."""
+        """Return a function equal to `factor` whose cells do not overlap.
+
+        Only functions of one variable are changed; others are returned as they are.
+        """
         variables = {i for cell in factor.pieces for form, _ in cell for i, _ in form}
         if len(variables) != 1 or len(factor.pieces) == 1:
             return factor

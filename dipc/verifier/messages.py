@@ -191,7 +191,10 @@ class _Plan:
 
 
 def _factors(center: Center) -> list[tuple[Sequence[Form], Fraction]]:
-    """Return (forms, count/variance) for the density of `center` and for each of its leaves."""
+    """Return (its forms, count/variance) for each factor of the integrand over `center`.
+
+    The factors are the density of the center, and the probability of each of its leaves.
+    """
     result: list[tuple[Sequence[Form], Fraction]] = [(((_ONE, -center.slope, _ZERO),), 1 / center.spread.size)]
     return result + [(leaf.forms, count / leaf.spread.size) for leaf, count in center.leaves]
 
@@ -286,11 +289,12 @@ def half_weight(n: int, bits: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The values of one function of a·t + b·x + d·eps at the nodes t = k·h + w·eps and x = j·h' + w'·eps.
+    """The values of one factor of the integrand at the nodes of a center and of its parent.
 
-    `known` has the values by the integer `first`·k + `second`·j, which is a·h·k + b·h'·j in multiples of `unit`. The
-    argument of the function is that sum plus `start` + `slope`·u, with an error of at most `away`. The function is
-    the normal distribution with this `variance`, or its density if `density`.
+    The nodes are t = k·h + w·eps and x = j·h' + w'·eps. The argument of the factor is the form a·t + b·x + d·eps, which
+    is `first`·k + `second`·j in multiples of `unit`, plus `start` + `slope`·u, with an error of at most `away`. `known`
+    has the values by the integer `first`·k + `second`·j. The factor is the normal distribution function with this
+    `variance`, or its density if `density`.
     """
 
     known: dict[int, Series]

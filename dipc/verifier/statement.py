@@ -75,10 +75,10 @@ class Subject:
 
 @dataclass(frozen=True)
 class Expected:
-    """The claim that a reader expects.
+    """The claim that the person who checks the certificate expects to be proved.
 
-    Parts that are None are those of the program's claim block, `block`, or else those that were proved. With `own`
-    the rows are those of the reader's table, and so are their columns.
+    Parts that are None are those of the program's claim block, `block`, or else those that were proved. If `own` is
+    true, the rows are those of this person's own table, and so are their columns.
     """
 
     verdict: str | None = None
@@ -100,9 +100,9 @@ class Expected:
         return self.verdict is not None or self.all_inputs or parts
 
     def words(self, *, about_privacy: bool) -> str:
-        """Return the expected claim in words: the parts that are given, then the parts that are as proved.
+        """Return the expected claim in words: first the parts that are given, then those that are as proved.
 
-        `about_privacy` is true if the theorem is about privacy, not accuracy.
+        `about_privacy` is true if the theorem is about privacy, and false if it is about accuracy.
         """
         names = _OF_PRIVACY if about_privacy else _OF_ACCURACY
         block = {} if about_privacy else self.block
@@ -137,11 +137,11 @@ class Expected:
     def claim(
         self, proved: Claim, wanted: str, *, distance: str | None, varying: Container[str] = frozenset()
     ) -> Claim:
-        """Return the claim about accuracy that the reader expects, with parts of `proved` in place of those not given.
+        """Return the expected claim about accuracy, with parts of `proved` in place of those not given.
 
         `distance` is alpha if a claim block has a beta and no alpha. Irrational numbers are rounded so that the claim
-        says more, or less if `wanted` is "inaccurate". The values of the constants `varying` are not used for that.
-        Raises UnusableArgument if the direction of a rounding is not seen.
+        says more, or less if `wanted` is "inaccurate". Constants in `varying` have several values, which are not used
+        for this. Raises UnusableArgument if the direction of a rounding is not seen.
         """
         defaults: dict[str, Any] = {"alpha": distance, "beta": proved.beta, "gamma": None}
         constants = {name: value for name, value in proved.constants.items() if name not in varying}
@@ -159,11 +159,11 @@ class Expected:
         return Claim(part("alpha"), part("beta"), part("gamma"), self.intervals(proved.intervals), proved.constants)
 
     def own_cells(self, own: Mapping[str, str]) -> dict[str, str]:
-        """Return those of the own cells `own` of a row, by column, that replace parts of the claim asked about.
+        """Return those of `own`, a row's own alpha, beta and gamma, that replace parts of the claim asked about.
 
-        A part that the reader gives replaces the cell. So does a part of the claim block, unless the rows are those
-        of the reader's table. A claim block with a beta gives all parts, since it has a default for each part that it
-        leaves out.
+        A part that is given in the call replaces the cell. So does a part of the claim block, unless the rows are those
+        of the person's own table. A claim block with a beta gives all parts, since it has a default for each part that
+        it leaves out.
         """
         given = _OF_ACCURACY if "beta" in self.block else tuple(self.block)
         return {
@@ -512,9 +512,9 @@ class OfRows(OfAccuracy):
         return result, why
 
     def _row(self, row: Row, asked: Claim, own: Mapping[str, str], budget: Budget) -> tuple[Follows, str, bool]:
-        """Return (whether the claim `asked` follows at `row`, the reason if not, whether it says anything there).
+        """Return (whether the claim `asked` follows at `row`, the reason if not, True if it is not vacuous there).
 
-        `own` has the own cells of the row that are asked about. Charges its work to `budget`.
+        `own` has those cells of the row that replace parts of the claim. Charges its work to `budget`.
         """
         if all(output is None for output in row.cells.outputs):
             return Follows.YES, "", False
@@ -553,7 +553,7 @@ def _place(one: Witness) -> str:
 def violates(one: Witness, asked: Claim, own: Mapping[str, str], budget: Budget) -> bool:
     """True if the claim `asked` fails at the input of `one`, at the eps where its obligation was refuted.
 
-    `own` has the own cells of a row that are asked about. Charges its work to `budget`.
+    `own` has cells of a row that replace parts of the claim. Charges its work to `budget`.
     """
     eps = one.decided.fails_at
     if eps is None or one.decided.open is not None or not any(eps in interval for interval in asked.intervals):
@@ -673,9 +673,9 @@ class OfPrivacy(Statement):
 
     @abstractmethod
     def _answer(self, expected: Expected, budget: Budget) -> Answer:
-        """Return whether the claim `expected`, which has this verdict, follows, with the reason if it does not.
+        """Return whether the claim `expected` follows, with the reason if it does not.
 
-        Charges its work to `budget`.
+        The caller has compared the verdicts, which are equal. Charges its work to `budget`.
         """
 
     def _expected_claim(self, expected: Expected, budget: Budget) -> PrivacyClaim:
@@ -706,9 +706,9 @@ class OfPrivacy(Statement):
         return expected.intervals(self.intervals) if expected.eps is not None else tuple(self.intervals)
 
     def _implies(self, expected: Expected, budget: Budget) -> Answer:
-        """Return whether budget, delta and eps in `expected` follow from this proof, with the reason if not.
+        """Return whether the budget, delta and eps of `expected` follow from what was proved, with the reason if not.
 
-        Charges its work to `budget`.
+        Adjacency is not compared here. Charges its work to `budget`.
         """
         asked, eps = self._expected_claim(expected, budget), self._eps_asked(expected)
         if not is_within(eps, self.intervals):
@@ -745,7 +745,7 @@ class OfPairs(OfPrivacy):
 
     @property
     def _count(self) -> int:
-        """The number of inputs, in all orders of their values."""
+        """The number of inputs, where an input counts with all orders of its values within groups."""
         return sum(orders(point, self.groups) for point in self.inputs)
 
     @property

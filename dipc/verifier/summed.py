@@ -362,7 +362,10 @@ def _tree(values: Sequence[Sequence[tuple[Mass, int]]], rows: Sequence[_Row]) ->
 
     @cache
     def branch(i: int, above: int | None, signs: tuple[int, int]) -> Branch:
-        """Return the branch of value `i` below `above`, both multiplied by `signs`: noises have symmetric laws."""
+        """Return the branch of value `i` below the value `above`, after multiplying both by the signs in `signs`.
+
+        This changes no law, since the noises are symmetric. `above` is None for the root.
+        """
         limits = own[i] + (pairs[i][above] if above is not None else [])
         below = Counter(min(branch(j, i, (sign, signs[0])) for sign in (1, -1)) for j in pairs[i] if j != above)
         return Branch(

@@ -35,7 +35,10 @@ _NEAR: read.Table = {
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """A path of the ideal for the values `finite` of the finite inputs, and tests of inputs near those of the path."""
+    """The inputs around those of one path of the ideal, with tests whether another input has another answer.
+
+    `finite` are the values of the path's finite inputs.
+    """
 
     ideal: Ideal
     finite: tuple[Value, ...]

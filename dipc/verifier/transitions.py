@@ -311,10 +311,10 @@ def _readings(machine: Machine, budget: Budget) -> list[_Reading]:
 
 
 def _starts(code: Sequence[Instruction], readings: Iterable[_Reading]) -> list[int]:
-    """Return the instruction of `code` at which the segment of each input in `readings` starts.
+    """Return, for each input in `readings`, the instruction of `code` at which its segment starts.
 
-    It comes after the last reading of the input before, and is the first past which no earlier instruction jumps. If
-    there is none, it is the first instruction that reads the input.
+    It comes after the last instruction that reads the input before. It is the first such instruction that no earlier
+    jump passes over. If there is none, it is the first instruction that reads the input.
     """
     farthest = [0] * (len(code) + 1)
     for label, instruction in enumerate(code):

@@ -484,9 +484,9 @@ class _Rooted:
         return _divided(center, 1 / max(rates) if rates else max(abs(d) for _, _, d in center.forms) or _ONE)
 
     def _center(self, i: int, parent: int | None, above: Fraction) -> Center:
-        """Return the subtree from `i` below `parent`, the least of those that differ in signs alone.
+        """Return the subtree whose center is coordinate `i`, below the coordinate `parent` (None: it is the root).
 
-        The parent has the scale `above`.
+        `above` is the scale of the parent. Of the trees that differ only in the signs of values, the least is returned.
         """
         wanted = ({i},) if parent is None else ({i}, {i, parent})
         mine = [g for g, support in zip(self.groups, self.supports, strict=True) if support in wanted]
