@@ -103,7 +103,7 @@ def guard_of(side: NoiseHalfspace) -> Guard:
 
 
 def region(guards: Iterable[Guard], whole: Set[int]) -> Constraints:
-    """Return the conjunction of those `guards` that are not about a constant; the inputs in `whole` are integers."""
+    """Return the conjunction of those `guards` that contain inputs; the inputs in `whole` are integers."""
     constraints = Constraints({})
     for guard in guards:
         if guard.form:

@@ -70,7 +70,7 @@ def together(answers: Iterator[Follows]) -> Follows:
 
 
 def united(intervals: Sequence[Interval]) -> list[Interval]:
-    """Return the increasing `intervals`, where neighbours without a gap between them are joined."""
+    """Return the increasing `intervals` after joining those between which there is no gap."""
     result: list[Interval] = []
     for interval in intervals:
         last = result[-1] if result else None

@@ -271,7 +271,7 @@ class Coverage:
         return [(*cell, tightened(side, self._whole)) for side in (guard, guard.opposite())]
 
     def part(self, cell: Cell) -> list[Guard]:
-        """Return the guards of `cell`, over the inputs' slots in the ideal."""
+        """Return the guards of `cell`, with the slots of inputs in the ideal in place of those in the program."""
         slots = {own: other for other, own in self.places.items() if own != other}
         return [guard.renamed(slots) for guard in cell] if slots else list(cell)
 

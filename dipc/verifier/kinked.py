@@ -116,8 +116,8 @@ def _pieces(tree: Tree) -> list[_Piece]:
 class _Piece:
     """An interval of u, from `low` to `high`, on which the integrand at the center t = u·eps is smooth.
 
-    At most one end is infinite (None). `center` is the law of the center, and `leaves` are its leaves with the bounds
-    that count on the interval.
+    At most one end is infinite (None). `center` is the law of the center, and `leaves` are its leaves with their
+    nearest bounds on the interval.
     """
 
     center: Spread

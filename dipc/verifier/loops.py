@@ -77,10 +77,10 @@ class Iterations:
 
     @staticmethod
     def from_program(tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget) -> Iterations:
-        """Return the iterations of the program `tree` with these `constants`, one of which is `parameter`.
+        """Return the program `tree` and its ideal with endless loops, compiled with these `constants`.
 
-        Charges its work to `budget`. Raises NotDerived with the reason if the program does not have the form that the
-        module describes.
+        The loops end at the constant `parameter`. Charges its work to `budget`. Raises NotDerived with the reason if
+        the program does not have the form that the module describes.
         """
         if tree.ideal is None:
             raise NotDerived("the program has no `ideal`")
@@ -105,7 +105,7 @@ class Iterations:
         return Iterations(sides[0], sides[1], norm)
 
     def distances(self, budget: Budget) -> Ideal:
-        """Return the ideal for distances of inputs alone; its paths are not those of the program.
+        """Return an ideal from which only distances of inputs may be computed: its paths are not those of the program.
 
         Its work is charged to `budget`.
         """
@@ -126,10 +126,10 @@ class Iterations:
 
 
 def endless_program(tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget) -> Side:
-    """Return the program `tree` without its ideal.
+    """Return the program `tree`, without its ideal, with a loop that never ends.
 
-    The loop ends at the constant `parameter` of `constants`. Charges its work to `budget`. Raises NotDerived if the
-    program does not have the form that the module describes, or if an input is not real.
+    In `tree` the loop ends at the constant `parameter` of `constants`. Charges its work to `budget`. Raises NotDerived
+    if the program does not have the form that the module describes, or if an input is not real.
     """
     bare = ending_at(with_arrays(replace(tree, ideal=None, metric=(), claim=()), parameter), parameter)
     arrays, loop, low = _only_loop(bare, bare.body, parameter)
@@ -374,8 +374,8 @@ Outcomes = Callable[[State, Guard], Sequence[State]]
 class LoopRuns(Execution):
     """The paths of a program, or its ideal, through an iteration, or through the parts before and after the loop.
 
-    `inputs` has the value of each input by name, which may be open. Noises have indices from `first_noise` on, in the
-    order in which they are drawn.
+    `inputs` has the value of each input by name, which may be an unknown. Noises have indices from `first_noise` on, in
+    the order in which they are drawn.
     """
 
     def __init__(self, side: Side, inputs: Mapping[str, Affine | Value], first_noise: int, budget: Budget) -> None:

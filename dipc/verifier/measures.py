@@ -174,7 +174,7 @@ def _common(denominators: Iterable[int]) -> int:
 class _Elimination:
     """An integration over variables that are all continuous, or all integers (`whole`), one variable after the other.
 
-    Lengths are multiplied by `lengths`, and rates by `rates`, which makes them integers.
+    To make them integers, all lengths are multiplied by `lengths`, and all rates by `rates`.
     """
 
     whole: bool
@@ -272,8 +272,8 @@ class _Elimination:
     def _product_integral(self, factors: Sequence[_Factor], variables: frozenset[int]) -> _Total:
         """Return the integral of the product of all `factors` over all `variables`.
 
-        The variable with the fewest neighbours comes first, among several the one whose factors have the fewest
-        terms. Raises NotDerived if a variable has too many neighbours.
+        The variable that shares factors with the fewest others is integrated over first; of several, the one whose
+        factors have the fewest terms. Raises NotDerived if a variable shares factors with too many others.
         """
         about: dict[int, set[_Factor]] = {v: set() for v in variables}
         near: dict[int, set[int]] = {v: set() for v in variables}
@@ -344,7 +344,10 @@ class _Elimination:
     # --- cells ------------------------------------------------------------------------------------
 
     def _cell(self, rows: Iterable[_Row]) -> _Cell | None:
-        """Return the intersection of `rows` without redundant ones; None if it is seen to have measure 0."""
+        """Return the cell of the points in all half-spaces `rows`, without redundant ones.
+
+        None if the cell is seen to have measure 0.
+        """
         least: dict[Form, Number] = {}
         for form, constant in rows:
             if not form:

@@ -389,7 +389,7 @@ class _Sum:
         """Return, for each node of the parent, one integral over center `number`; `above` is the offset of these nodes.
 
         The integral is below the `cut` (`side` -1), above it (1), or over the whole line (`cut` None). A cut is (True
-        if it moves with the parent, its u). `stretch` is (the leaves with the bounds that count there, the index of the
+        if it moves with the parent, its u). `stretch` is (the leaves with their nearest bounds there, the index of the
         piece).
         """
         cell, center, ends = self._cell, self._plan.centers[number], self._plan.ends[number]
