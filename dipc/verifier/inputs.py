@@ -156,7 +156,7 @@ class Coverage:
             self._bounds.require_known_distances()
             missing = self._missing(classes) if everything else 0
             if everything and not missing:
-                return ()  # Whatever else a class says is so, then.
+                return ()  # Then classes that cover nothing do no harm.
             # Otherwise each class must at least be right about its own inputs.
             unused = sum(not self._is_about_its_own(shown) for shown in classes)
         except DERIVATION_ENDS as error:

@@ -456,7 +456,7 @@ class LoopRuns(Execution):
                 continue
             if isinstance(instruction, Choice | Scored):
                 raise NotDerived(OTHER_CHOICE)
-            here: Any = state  # it says itself what is known
+            here: Any = state  # a State takes the place of Constraints, and has them itself
             try:
                 for _, _, after in self._after(here, here, instruction):
                     known: Any = after.known

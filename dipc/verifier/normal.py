@@ -492,8 +492,9 @@ def _normal_bound(event: Summed, *, above: bool) -> Tree:
 def tails_are_positive(total: Enclosed, start: Fraction, budget: Budget) -> bool:
     """True only if the sum `total` is positive on [`start`, inf), by lemma N4.
 
-    A product of stars with a positive weight is at least 1 minus the tails of all its half-spaces. One half-space
-    with a negative weight is 1 minus its tail. Charges its work to `budget`.
+    The tail of a half-space is the probability that it fails. A product of stars with a positive weight is at least 1
+    minus the tails of all its half-spaces. A star of one half-space with a negative weight is exactly 1 minus its tail.
+    Charges its work to `budget`.
     """
     plain: Ring = {}
     # Sums over integers have the bound e^(-r·eps²)/2, which is more than erfc(√r·eps)/2: the two do not cancel.

@@ -60,8 +60,8 @@ def worst(verdicts: Collection[str]) -> str:
 class Tally:
     """The verdicts of the rows of a certificate, or of its classes of inputs, which are numbered from 1.
 
-    `counts` has the number of rows, of each verdict, and of the vacuous rows, about which nothing is claimed. `open`
-    has (number, reason) for each row whose verdict has no proof.
+    `counts` has the number of all rows, of the rows with each verdict, and of the vacuous rows, about which nothing is
+    claimed. `open` has (number, reason) for each row whose verdict has no proof.
     """
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("rows", *VERDICTS, "vacuous"), 0))
@@ -133,7 +133,7 @@ def end(value: object) -> Fraction | None:
 class Positive:
     """The denominators of a certificate, each with whether it was proved to be positive.
 
-    Positive means for every eps > 0, or on the intervals of the whole certificate, if it has any.
+    If the certificate has intervals of eps, a denominator need only be positive on them, otherwise for every eps > 0.
     """
 
     def __init__(self, value: object, budget: Budget, intervals: Sequence[Interval] = ()) -> None:
@@ -483,8 +483,8 @@ def _prove_in_cells(
 ) -> None:
     """Raise Rejected unless `total` is positive on each cell of `interval`; the cells have the upper `ends`.
 
-    A last cell that ends at infinity (None) is proved by tails. `sizes` are the accuracy and the number of terms of
-    series. Charges its work to `budget`.
+    If the last cell ends at infinity (None), bounds of tails prove it (lemma N4). `sizes` is (accuracy, number of terms
+    of series). Charges its work to `budget`.
     """
     if not total.terms:
         if ends:

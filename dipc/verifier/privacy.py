@@ -41,7 +41,10 @@ class PrivacyClaim:
             return PrivacyClaim(budget, delta)
 
     def scaled(self, probability: Probability, budget: Budget) -> Sum:
-        """Return `probability` times e^(K·eps), where K is the claim's own budget. Charges its work to `budget`."""
+        """Return `probability` times e^(K·eps), where K is the field `budget` of the claim.
+
+        Charges its work to the parameter `budget`.
+        """
         total = Sum()
         total.include(probability, budget, ({(0, self.budget): Fraction(1)}, ONE))
         return total
@@ -85,8 +88,9 @@ class Pairs:
 class PairsResult:
     """The result of checking pairs.
 
-    `counts` has the number of pairs by verdict, `missing` the pairs without a complete proof, with the reason. For
-    a refutation `refuted` has the probabilities of its outputs at the two inputs, the obligation, and the pair.
+    `counts` has the number of pairs by verdict. `missing` has (number, reason) for each pair without a complete proof.
+    For a refutation, `refuted` is (the probability of its outputs at the first input, the same at the second, the
+    obligation, the pair).
     """
 
     counts: dict[str, int]
@@ -353,10 +357,10 @@ def _read(
 
 
 def _groups(data: Mapping[str, Any], count: int, *, whole: bool) -> Sequence[Sequence[int]]:
-    """Return the groups of inputs in `data`, by index, that may be exchanged.
+    """Return the groups of inputs, as indices, that may be exchanged by `data`, or () if it states none.
 
-    There are `count` inputs. Only a proof about all adjacent inputs, with `whole`, has groups. Raises Rejected for
-    others.
+    There are `count` inputs. `whole` says that `data` is a proof about all adjacent inputs: only such a proof may state
+    groups. Raises Rejected.
     """
     if "alike" not in data:
         return ()

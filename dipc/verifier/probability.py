@@ -393,9 +393,9 @@ class Probabilities:
 
 
 def _connected_groups(known: Constraints, laws: Mapping[int, Law]) -> list[Hanging]:
-    """Return the half-spaces `known` in groups that share noises.
+    """Return the half-spaces `known` in groups that share noises; `laws` has the law of each noise.
 
-    Half-spaces that others imply are removed from groups with normal noise, by `laws`.
+    In groups with normal noise, half-spaces that others imply are left out.
     """
     parts = hanging_together(laws, ((row.form, Fraction(row.constant)) for row in known.rows.values()))
     return [each for part in parts for each in (without_implied(part) if _is_normal(part) else [part])]

@@ -73,7 +73,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operator or function applied to arguments, with the names of `dipc.verifier.syntax.Apply`."""
+    """An operator or function applied to arguments; `op` is its name, as in `dipc.verifier.syntax.Apply`."""
 
     op: str
     arguments: tuple[Code, ...]
@@ -171,7 +171,10 @@ class Distance:
 
     @property
     def sides(self) -> tuple[int, ...]:
-        """The sides on which errors count: 1 for numbers below the exact one, -1 for numbers above."""
+        """The directions in which an answer may be wrong, such as (1, -1).
+
+        1 means that numbers below the right one are wrong, and -1 that numbers above it are.
+        """
         return (-1,) if self.kind == "above" else (1,) if self.kind == "below" else (1, -1)
 
 

@@ -254,10 +254,10 @@ def is_irrational(tree: Expr) -> bool:
 
 
 def monomial(tree: Expr, plain: Callable[[Expr], tuple[Fraction, tuple[int, ...]]]) -> Monomial:
-    """Return the number and the exponents of variables of the expression `tree`, a product of powers.
+    """Return (c, exponents of the variables) for the expression `tree`, which is c times powers of the variables.
 
-    `plain` returns both for an expression without square roots, logarithms and exponentials. Raises NotDerived for
-    sums and comparisons with such functions.
+    c may be irrational. `plain` returns both for an expression without square roots, logarithms and exponentials.
+    Raises NotDerived if such functions are added or compared.
     """
     match tree:
         case Apply("sqrt", (inner,)):

@@ -108,7 +108,8 @@ class Row:
 class Rows:
     """A check of the rows of a table, with `inputs` and `outputs` many columns, against `claim`.
 
-    `context` has the probabilities and betas of the certificate, and `decided` its checked obligations.
+    `context` has the probabilities and betas of the certificate, and `decided` its checked obligations. The results are
+    `checked`, the rows in order, and `tally`, which counts their verdicts.
     """
 
     claim: Claim

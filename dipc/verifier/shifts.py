@@ -85,11 +85,11 @@ class AlignedExit(ShiftConditions):
     def moves(
         self, slots: Sequence[int], distance: str, radius: Fraction, widths: Mapping[int, Fraction | None] | None
     ) -> Iterator[dict[int, Fraction]]:
-        """Yield moves of the inputs in `slots` within `radius` by `distance`, "linf" or "l1": shifts for them suffice.
+        """Yield extreme moves of the inputs in `slots` within `radius` by `distance`, which is "linf" or "l1".
 
-        Each adjacent input is reached by a convex combination of these moves, or of moves that are no harder. An input
-        that no real output depends on, and that all half-spaces depend on with one sign, moves only to the harder end.
-        With `widths`, the inputs lie in ranges of these widths by slot, and the distance may also be "hamming".
+        If each of them has a shift, every move to an adjacent input has one. An input that no real output depends on,
+        and that all half-spaces depend on with one sign, moves only in the direction that makes half-spaces fail. With
+        `widths`, the inputs lie in ranges of these widths by slot, and the distance may also be "hamming".
         """
         if widths is not None:
             forms = [change.inputs for change in (*self.slacks, *self.outputs)]
@@ -120,10 +120,10 @@ class AlignedExit(ShiftConditions):
 
 
 def aligned_exits(machine: Machine, distance: str, budget: Budget, *, in_box: bool = False) -> list[AlignedExit]:
-    """Return the exits of the program `machine` with its inputs left open, all of which must be real.
+    """Return the exits of the program `machine`, as conditions on shifts, for unknown inputs.
 
-    Adjacency by a `distance` "hamming" is allowed only if the inputs are `in_box`. Charges its work to `budget`.
-    Raises NotDerived.
+    All inputs must be real. Adjacency by a `distance` "hamming" is allowed only if the inputs are `in_box`. Charges its
+    work to `budget`. Raises NotDerived.
     """
     slots = machine.numbered("input")
     if distance not in (("linf", "l1", "hamming") if in_box else ("linf", "l1")):
@@ -174,11 +174,11 @@ def alignment_cost(
     budget: Budget,
     widths: Mapping[int, Fraction | None] | None = None,
 ) -> Fraction:
-    """Return a K for which the program with the exits `exits` is K·eps-private, for real inputs within `radius`.
+    """Return a K for which the program with the exits `exits` is K·eps-private, if its inputs are real.
 
-    Adjacency is by `distance`, and `slots` are those of the inputs. With `widths`, the inputs are those in a box of
-    these widths. K is the greatest cost of the shifts in `stated`, one for each exit and each of its moves. Charges
-    its work to `budget`. Raises Rejected if a shift is wrong.
+    Inputs are adjacent if they are within `radius` of each other by `distance`. `slots` are the slots of the inputs.
+    With `widths`, each input lies in a range of this width. K is the greatest cost of the shifts in `stated`, one for
+    each exit and each of its moves. Charges its work to `budget`. Raises Rejected if a shift is wrong.
     """
     with in_step(_STEP):
         vectors, numbers = read.fields(
@@ -403,7 +403,7 @@ class _Exploration:
         return sum(map(len, self._ways.values()))
 
     def _moves(self, slots: Sequence[int], *, spent: bool) -> Iterator[tuple[dict[int, Fraction], bool]]:
-        """Yield (an extreme move of the inputs in `slots`, True if no other input may move then).
+        """Yield (an extreme move of the inputs in `slots`, True if it uses up the radius for all later inputs).
 
         `spent` is True if an earlier move has used up the radius.
         """
@@ -420,10 +420,10 @@ class _Exploration:
     def _followed(
         self, costs: Costs, way: HeadPath, moves: Mapping[int, Fraction]
     ) -> dict[tuple[Fraction, ...], Fraction]:
-        """Return the least costs after the path `way`, by the shifts of the noises that it carries.
+        """Return the least costs after the path `way`, by the shifts of the noises that later iterations read.
 
-        `costs` has the least costs before, and `moves` the change of each input. The certificate states the shifts.
-        Raises WrongAnswer if they are wrong.
+        `costs` has the least costs before the path, and `moves` the change of each input. The certificate states the
+        shifts. Raises WrongAnswer if they are wrong.
         """
         changes = (*way.slacks, *way.outputs)
         self.budget.spend(
@@ -467,9 +467,9 @@ class _Exploration:
         return self.runs.ways(state, (), self._outcomes)
 
     def _outcomes(self, state: State, guard: Guard) -> list[State]:
-        """Return the states for both outcomes of the comparison `guard` of noise in `state`.
+        """Return the states for both outcomes of the comparison `guard` in `state`.
 
-        Raises NotDerived if it has no noise.
+        Raises NotDerived if the comparison contains no noise.
         """
         if not any(i >= self.runs.first_noise for i, _ in guard.form):
             raise NotDerived("inputs are compared without noise")

@@ -396,7 +396,7 @@ def _exponential_series(
 def _size_bound(row: Sequence[tuple[int, int]], lower: Fraction, bits: int) -> int:
     """Return an upper bound of Σ |c|·e^{-j·lower} over the pairs (j, c) of `row`, in units of 2^-`bits`.
 
-    The exponent is j times `lower`; the least j comes first.
+    The exponent is j times `lower`, and `row` is sorted by j.
     """
     return (sum(abs(c) for _, c in row) << bits >> decay_bits(row[0][0] * lower)) + 1 if row else 0
 

@@ -379,14 +379,14 @@ class OfAccuracy(Statement):
     def _implies(self, asked: Claim, expected: Expected, budget: Budget) -> Answer:
         """Return whether the claim `asked` follows from the one proved, with the reason if it does not.
 
-        `expected` has everything that the reader asks for. Charges its work to `budget`.
+        `expected` has everything that is asked for, such as all inputs. Charges its work to `budget`.
         """
 
     @abstractmethod
     def _refutes(self, asked: Claim, expected: Expected, budget: Budget) -> bool:
         """True if an input at which a claim was refuted violates the claim `asked`.
 
-        `expected` has everything that the reader asks for. Charges its work to `budget`.
+        `expected` has everything that is asked for, such as all inputs. Charges its work to `budget`.
         """
 
 

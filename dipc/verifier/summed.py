@@ -51,7 +51,7 @@ class Mass:
 
     @staticmethod
     def from_law(family: NoiseFamily, size: Fraction) -> Mass:
-        """Return the mass of the law `family` with the rate or variance `size`.
+        """Return the law `family` with the rate or variance `size`, in the form of this class.
 
         Raises NotDerived if the law is not on the integers.
         """
@@ -147,10 +147,10 @@ class Summed:
 
     @property
     def tails(self) -> list[Number | Fraction] | None:
-        """The rates r and q of upper bounds of the probabilities that half-spaces fail, or None.
+        """The rates of bounds whose sum is at least the probability that a half-space of the event fails, or None.
 
-        A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. The rates are None if a
-        half-space has no positive slack, or if a law does not depend on eps.
+        A bound is e^{-r·eps²}/2 if the rate r is a Number, and e^{-q·eps}/2 if the rate q is a Fraction. The result is
+        None if a half-space has no positive slack, or if a law does not depend on eps.
         """
         if any(mass.fixed for mass, _ in self._noises):
             return None
@@ -235,7 +235,7 @@ class Summed:
 
 @dataclass(frozen=True)
 class _Evaluation:
-    """A computation of sums over a tree on `cell`; `masses` has the masses of 0, 1, 2, … of each law."""
+    """A computation of sums over a tree on `cell`; `masses` has the probabilities of 0, 1, 2, … by each law."""
 
     cell: Expansion
     masses: Mapping[Mass, Sequence[Series]]
@@ -326,7 +326,11 @@ def summed_of(
 
 
 def _values_of(masses: Sequence[Mass], rows: Sequence[_Row], *, united: bool) -> _Values:
-    """Return the noises `masses` as values, or, if `united`, sums of noises that are always proportional in `rows`."""
+    """Return (values, the half-spaces `rows` over these values), where each value is a sum of noises from `masses`.
+
+    A value is one noise. If `united` is true, noises whose coefficients are proportional in all half-spaces are one
+    value.
+    """
     values: list[list[tuple[Mass, int]]] = []
     combined: list[_Row] = [({}, d) for _, d in rows]
     for direction, members in by_direction(form.items() for form, _ in rows).items():

@@ -1047,7 +1047,7 @@ def _written_number(expr: Expr) -> Fraction | None:
 
 
 def _without_noise(part: object) -> Assign | None:
-    """Return the assignment of its mean if `part` draws noise; None for any other part of a program.
+    """Return an assignment of the mean in place of `part` if that draws noise; None for any other part.
 
     An exponential mechanism is kept: in an `ideal` block it picks the first of the best candidates. Raises NotDerived
     for a `choose`.

@@ -97,7 +97,10 @@ class _Segments(Execution):
         return [(self._key(each), self._number(weight)) for weight, _, each in after]
 
     def _key(self, state: State) -> Key:
-        """Return the key of `state`: with jumps followed, and without values that are not read later."""
+        """Return a key for `state`, which is equal for states after which runs are equal.
+
+        Jumps have been followed, and values that are not read later are left out.
+        """
         code, label = self.machine.code, state.at
         instruction = code[label]
         while isinstance(instruction, Jump):
@@ -157,7 +160,7 @@ def _add(weights: Weighted, key: Key, polynomial: Polynomial) -> None:
 class Transitions:
     """The transitions of a program whose finite inputs are read in one order, with all states between them.
 
-    No run fails, whatever the values of the inputs are. Raises NotDerived for programs that are not seen to be so.
+    No run fails, whatever the values of the inputs are. Raises NotDerived if this is not shown for the program.
     """
 
     machine: Machine
@@ -291,10 +294,10 @@ class _Reading:
 
 
 def _readings(machine: Machine, budget: Budget) -> list[_Reading]:
-    """Return which instructions of `machine` read each input that is read, in the order of the text.
+    """Return, for each input that is read, the first and the last instruction of `machine` that reads it.
 
-    Charges its work to `budget`. Raises NotDerived if an instruction that reads one input is between two that read
-    another.
+    The inputs are in the order of the text. Charges its work to `budget`. Raises NotDerived if an instruction that
+    reads one input is between two that read another.
     """
     inputs = sum(1 << slot for slot in machine.numbered("input"))
     result: list[_Reading] = []

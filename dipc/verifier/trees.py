@@ -131,9 +131,8 @@ class Center:
     def stretches(self, ends: Iterable[Fraction], kept: Collection[Fraction], x: Fraction) -> list[Stretch]:
         """Return the parts of the center's line, cut at `ends`, on which the event is possible.
 
-        Each part is (lower end, upper end, leaves with the bounds that count there), with None for infinity. `x` is the
-        value of the parent. Two neighboring parts with equal leaves are joined, unless the end between them is in
-        `kept`.
+        Each part is (lower end, upper end, leaves with their nearest bounds), with None for infinity. `x` is the value
+        of the parent. Two neighboring parts with equal leaves are joined, unless the end between them is in `kept`.
         """
         result: list[Stretch] = []
         for low, high in pairwise([None, *sorted(ends), None]):
@@ -196,11 +195,12 @@ class Tree:
 
     @property
     def tails(self) -> list[Number | Fraction] | None:
-        """The rates r and q of upper bounds of the probabilities that half-spaces fail, or None.
+        """The rates of bounds whose sum is at least the probability that a half-space of the event fails, or None.
 
-        A bound is e^{-r·eps²}/2 for each number r, and e^{-q·eps}/2 for each rational q. The rates are None if a
-        half-space has no positive slack. If the tree has one value, each failure is exactly erfc(√r·eps)/2; bounds that
-        others imply are left out.
+        A bound is e^{-r·eps²}/2 if the rate r is a Number, and e^{-q·eps}/2 if the rate q is a Fraction. The result is
+        None if a half-space has no positive slack, or if the tree is `fixed`. If the tree has one value, the bounds are
+        about one half-space each, which fails with the probability erfc(√r·eps)/2; half-spaces that others imply are
+        left out.
         """
         if self.fixed:
             return None
@@ -228,10 +228,11 @@ class Tree:
 
 
 def tail_rates(d: Fraction, variances: Mapping[Number, Fraction], rates: Sequence[Fraction]) -> list[Number | Fraction]:
-    """Return the rates r and q of bounds of the probability that a half-space fails (lemma N4).
+    """Return the rates of bounds whose sum is at least the probability that a half-space fails (lemma N4).
 
-    It fails only if a normal value, with a variance in multiples of a number of `variances`, or a Laplace noise
-    with one of `rates` exceeds its share of `d`.
+    The half-space fails only if the values in it together exceed `d`/eps, so only if one of them exceeds its share of
+    that. `variances` has the variances of the normal values, as multiples of the numbers that are its keys. `rates` are
+    those of the Laplace values. The result has one rate for each value; `Tree.tails` says what the rates mean.
     """
     reach = d / max(1, len(variances) + len(rates))
     numbers = [Number(reach**2 / (2 * variance)) * square.inverse for square, variance in variances.items()]
@@ -372,9 +373,9 @@ def _support(form: Sequence[Fraction]) -> tuple[int, Sequence[Fraction]]:
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    """Coordinates of the values with the indices `places`.
+    """Coordinates for the centers of a tree: independent linear forms of the values with the indices `places`.
 
-    `inverse` has each value in terms of them, and `precision` is the inverse of their covariances.
+    `inverse` has each value as a combination of the coordinates, and `precision` is the inverse of their covariances.
     """
 
     places: Sequence[int]
