@@ -51,10 +51,10 @@ class Trapped(Exception):
 
 @frozen
 class _Flow:
-    """The weight of all paths into a state: `numerator` / Π d^`powers`[d], not in lowest terms.
+    """The weight of all paths into a state, as the quotient `numerator` / Π d^`powers`[d], not in lowest terms.
 
-    Each d is positive for every eps > 0. Common factors are divided out once, at the end, since a division costs more
-    than all other steps.
+    The product runs over the functions d in `powers`, each of which is positive for every eps > 0. Common factors are
+    divided out once, at the end, since a division costs more than all other steps.
     """
 
     numerator: ExpPoly
@@ -70,7 +70,7 @@ class _Flow:
 class Arithmetic:
     """Sums, products and quotients of exponential polynomials, each counted by `meter` before it is computed.
 
-    All methods raise LimitReached.
+    Every method raises LimitReached if the counted work exceeds the limits of `meter`.
     """
 
     meter: Meter
@@ -210,12 +210,14 @@ def absorption_weights(
 class _Equation(Generic[S]):
     """The equation `pivot`·x = Σ `out`[t]·x[t] for the weight x of all paths from one state to an exit.
 
-    The row belongs to that state, or to the source (None) that leads to the entries of the component. The sum runs
-    over the states t that are not eliminated; x[t] is the weight of all paths from t to the exit.
+    An equation belongs to one state s of a component, or to the source (None), an additional state that leads to the
+    component's entries. The sum runs over the successors t, without eliminated states; x[t] is the weight of all paths
+    from t to the exit.
 
-    Let P be the matrix of the weights of single steps. `pivot` and the entries of `out` are minors of I - P, bordered
-    by this row, over the union of `blocks`. A block is a set of eliminated states that the row has passed through. It
-    is named by the state of it that was eliminated last.
+    Eliminating a state replaces it in all equations by the right side of its own. `blocks` tells which eliminated
+    states were replaced in this equation: a block is a set of eliminated states, and its name is the one eliminated
+    last. Let P be the matrix of the weights of single steps. Then `pivot` and the entries of `out` are minors of I - P:
+    over the states of the blocks, with the row of s added.
     """
 
     pivot: ExpPoly
@@ -224,10 +226,10 @@ class _Equation(Generic[S]):
 
     @classmethod
     def over_common_denominator(cls, stay: Closed, leaving: Iterable[tuple[S | None, Closed]]) -> _Equation[S]:
-        """The row of a state with the coefficient `stay` and the weights `leaving`, times their common denominator.
+        """The equation `stay`·x = Σ weight·x[t] over the pairs (t, weight) of `leaving`, without denominators.
 
-        `stay` is 1 minus the weight with which the state leads to itself. `leaving` has each other successor with its
-        weight.
+        `stay` is 1 minus the weight with which a state leads to itself, and `leaving` has each other successor with its
+        weight. The equation is multiplied by the common denominator of these weights.
         """
         out = dict(leaving)
         common = _common_denominator([stay, *out.values()])
@@ -238,18 +240,18 @@ class _Equation(Generic[S]):
 
 @dataclass(slots=True)
 class _Blocks(Generic[S]):
-    """The eliminated states in disjoint blocks, each with the determinant of I - P over it.
+    """The eliminated states in disjoint blocks, each with the determinant of I - P over its states.
 
-    P is the matrix of the weights of single steps, as in `_Equation`. `determinants` has the determinant by the block's
-    name. `arithmetic` multiplies and divides within the limits.
+    P is the matrix of the weights of single steps, as in `_Equation`. `determinants` has the determinant of each block
+    by the name of the block. `arithmetic` multiplies and divides within the limits.
 
     Lemma: the determinant over a union of blocks is the product of their determinants. Before a state was eliminated,
-    its row contained steps through eliminated states of some blocks only. Its pivot, divided by the determinants of
-    these blocks, is its pivot in any union of blocks; and the determinant of a union is the product of such pivots.
+    its equation contained steps through eliminated states of some blocks only. Its pivot, divided by the determinants
+    of these blocks, is its pivot in any union of blocks; and the determinant of a union is the product of such pivots.
 
-    Consequence: an entry of a row, divided by the determinant of the row's blocks, is a Schur complement. The entry
-    times that determinant is a minor, which is an exponential polynomial. All entries of a row have the same factor,
-    so the solution does not depend on the choice of blocks.
+    Consequence: an entry of an equation, divided by the determinant of the equation's blocks, is a Schur complement.
+    The entry times that determinant is a minor, which is an exponential polynomial. All entries of an equation have the
+    same factor, so the solution does not depend on the choice of blocks.
     """
 
     arithmetic: Arithmetic
@@ -258,9 +260,9 @@ class _Blocks(Generic[S]):
     """The name of a larger block by the name of each block that is part of one."""
 
     def align(self, row: _Equation[S]) -> None:
-        """Multiply `row` by determinants until its `blocks` are whole blocks: those that contain them now.
+        """Multiply the equation `row` by determinants, for blocks that have become part of larger blocks.
 
-        The entries of `row` are minors afterwards, by the lemma of `_Blocks`.
+        Afterwards its `blocks` are these larger blocks, and its entries are minors by the lemma of `_Blocks`.
         """
         now = {self._root(name) for name in row.blocks}
         if now != row.blocks:
@@ -271,7 +273,10 @@ class _Blocks(Generic[S]):
             row.blocks = now
 
     def add(self, s: S, row: _Equation[S]) -> None:
-        """Record that state `s` was eliminated with `row`: `s` and the blocks of `row` become one block, named `s`."""
+        """Record that the state `s` was eliminated by its equation `row`.
+
+        The state and the blocks of `row` become one block with the name `s`.
+        """
         self.determinants[s] = row.pivot
         self.parents.update(dict.fromkeys(row.blocks, s))
 
@@ -304,11 +309,11 @@ def _eliminate(
     arithmetic: Arithmetic,
     ignored: frozenset[S],
 ) -> dict[S, Closed]:
-    """The weight of all paths from `entries` to each state just outside the strongly connected `component`, by state.
+    """The total weight of all paths through the strongly connected `component`, by the first state outside of it.
 
-    `graph` has the weights of single steps. `entries` maps states of the component to the weights of the paths that
-    enter it there. Paths to the states in `ignored` are left out. `arithmetic` multiplies and divides within the
-    limits.
+    `graph` has the weights of single steps. `entries` has, for states of the component, the weight of the paths that
+    enter the component there. Paths that end in a state of `ignored` are left out. `arithmetic` multiplies and divides
+    within the limits.
     """
     if all(t in component for s in component for t in graph[s]):
         raise Trapped(component)
@@ -372,7 +377,7 @@ class SumOfIncrements:
     """The distribution of a sum of independent random integers >= 0."""
 
     def __init__(self, factors: Mapping[Factor, int], limits: Limits) -> None:
-        """Multiply out the distributions of the summands; `factors` has each distribution with its number of summands.
+        """Multiply out the distributions of the summands; `factors` has the number of summands of each distribution.
 
         Raises LimitReached if the work exceeds `limits`, as it does for too many different distributions.
         """
@@ -407,7 +412,10 @@ class SumOfIncrements:
         return self._sum([self._arithmetic.product(left, right) for left, right in pairs])
 
     def _upper_tail(self, left: _Tree, right: _Tree, least: int) -> ExpPoly:
-        """The numerator of the probability that a value of `left` plus a value of `right` is at least `least`."""
+        """The numerator of the probability that x + y is at least `least`, for x in `left` and y in `right`.
+
+        Here x and y are independent. The denominator is that of all probabilities of the sum.
+        """
         if left.low + right.low >= least:
             return self._arithmetic.product(left.total, right.total)
         if left.high + right.high < least:
@@ -456,7 +464,7 @@ class SumOfIncrements:
 
 @dataclass(frozen=True)
 class _Tree:
-    """A range of values of a sum, in increasing order, each with the numerator of its probability.
+    """A range of values of a random integer: `values` maps each, increasing, to the numerator of its probability.
 
     `halves` are the lower and the upper half of the range; None for a single value.
     """
@@ -490,7 +498,11 @@ def _tree(values: _Values) -> _Tree:
 
 
 def _over_common(factor: Factor) -> tuple[ExpPoly, _Values]:
-    """Return the positive least common denominator of the weights in `factor`, and the numerators over it by value."""
+    """Return (d, numerators) for a distribution `factor`: the common denominator of its weights, and their numerators.
+
+    The denominator is the least one that is positive for every eps > 0. The numerators are given by the value to which
+    the weight belongs.
+    """
     common = _common_denominator([weight for _, weight in factor])
     return common, {value: _numerator_over(weight, common) for value, weight in factor}
 

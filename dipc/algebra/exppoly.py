@@ -68,9 +68,10 @@ class ExpPoly:
     ONE: ClassVar[ExpPoly]
 
     def __init__(self, poly: flint.fmpq_mpoly, low: int = 0, unit: int = 1, *, canonical: bool = False) -> None:
-        """Create y^`low` · `poly`(x, y) with x = eps, y = e^{eps/`unit`} and `unit` >= 1, for the class methods.
+        """Create y^`low` · `poly`(x, y) with x = eps, y = e^{eps/`unit`} and `unit` >= 1.
 
-        `canonical` asserts that `unit` is the least possible one and that some term of `poly` has the power y^0.
+        Other classes use `term` and the methods whose names begin with `from`. `canonical` asserts that `unit` is the
+        least possible one and that some term of `poly` has the power y^0.
         """
         self._poly = poly
         self._low = low
@@ -169,7 +170,10 @@ class ExpPoly:
         return " + ".join(texts) or "0"
 
     def _reduce(self) -> None:
-        """Make `_low`, `_poly` and `_unit` the unique ones of this function: least unit, and some term with y^0."""
+        """Write the function y^`_low`·`_poly`(eps, y) with y = e^{eps/`_unit`} in its unique form.
+
+        In this form `_unit` is as small as possible, and some term of `_poly` has the power y^0.
+        """
         if self._canonical:
             return
         if self._poly.is_zero():
@@ -210,7 +214,11 @@ class ExpPoly:
         return self._hash
 
     def product_box(self, other: ExpPoly) -> int:
-        """An upper bound of the number of terms of the product with `other`, from the least and greatest exponents."""
+        """An upper bound of the number of terms of the product with `other`.
+
+        The bound is the number of pairs (power of eps, exponent) between the least and the greatest that the product
+        can have.
+        """
         (left, _), (right, _), _ = self._aligned(other)
         return prod(int(m) + int(n) + 1 for m, n in zip(left.degrees(), right.degrees(), strict=True))
 
@@ -286,11 +294,11 @@ class ExpPoly:
         return ExpPoly(left.gcd(right), 0, unit)
 
     def coarse_divisor(self, other: ExpPoly) -> ExpPoly | None:
-        """Return a common divisor of this function and `other`, quickly, if both are sparse; None otherwise.
+        """Return a common divisor of this function and `other` that is found quickly, or None.
 
-        A function is sparse if it has few terms for its degree. The result has exponents that are multiples of both
-        least units only, and is the greatest such divisor up to a factor c·e^{q·eps}. It is None as well if both have
-        one `least_unit`.
+        Both functions must be sparse (few terms for their degree) and have different least units m and n; otherwise the
+        result is None. The divisor is the greatest one, up to a factor c·e^{q·eps}, among those whose exponents are
+        multiples of both 1/m and 1/n.
         """
         if self.least_unit == other.least_unit:
             return None
@@ -328,10 +336,10 @@ class ExpPoly:
         return Fraction(max(0, int(self._poly.degrees()[1])) - self._least_power(), self._unit)
 
     def bulk(self, unit: int) -> int:
-        """The size of the polynomial in eps and e^(eps/`unit`): its degrees times the machine words of a coefficient.
+        """The size of this function as a polynomial in eps and e^(eps/`unit`), with `unit` a multiple of its own unit.
 
-        `unit` is a unit of this function, such as a common one of several functions. The work of finding common
-        divisors grows approximately in proportion to the size.
+        The size is the product of the two degrees, each plus 1, and of the number of machine words of a coefficient.
+        The work of finding common divisors grows approximately in proportion to the size.
         """
         if self._poly.is_zero():
             return 0
@@ -341,7 +349,10 @@ class ExpPoly:
         return (1 + int(k)) * (1 + (int(j) - self._least_power()) * (unit // self._unit)) * words
 
     def _least_power(self) -> int:
-        """The least power of y in the stored polynomial, 0 for the zero polynomial; positive only before `_reduce`."""
+        """The least power of y in the stored polynomial `_poly`; 0 for the zero polynomial.
+
+        It is 0 after `_reduce`, and may be positive before.
+        """
         if self._canonical or self._poly.is_zero():
             return 0
         if self._poly.degrees()[0] == 0:  # the order is lexicographic, so the last term has the least power of y
@@ -561,18 +572,20 @@ class Quotient:
 
     @property
     def _ends(self) -> tuple[object, ...]:
-        """The quotient of the least terms of numerator and denominator, and the quotient of their greatest terms.
+        """Two quotients of terms, which are equal for equal functions.
 
-        Dividing out common divisors changes neither, so equal functions have equal values. Each is (power of eps,
-        exponent, coefficient).
+        The first is the least term of the numerator over the least term of the denominator, the second is the greatest
+        over the greatest. Each is (power of eps, exponent, coefficient). Dividing numerator and denominator by a common
+        divisor changes neither.
         """
         (start, end), (first, last) = (each.ends() for each in (self.numerator, self.denominator))
         return tuple([(k - m, q - r, c / d) for (k, q, c), (m, r, d) in ((start, first), (end, last))])
 
     def _first_terms(self) -> tuple[object, ...]:
-        """The first few terms (q, k, c) of the quotient as a series of c·eps^k·e^{q·eps} by increasing (q, k).
+        """The first few terms (q, k, c) of the quotient as a series of c·eps^k·e^{q·eps}, by increasing (q, k).
 
-        Common divisors change none of them, as the iterated Laurent series of a quotient in e^eps and eps is unique.
+        It is the iterated Laurent series in e^eps and eps. The series is unique, so that the terms do not depend on
+        common divisors of numerator and denominator.
         """
         unit, terms = self.denominator.integer_terms()
         own_unit, rest = self.numerator.integer_terms()
@@ -736,7 +749,11 @@ def product(values: Iterable[Closed]) -> Closed:
 
 
 def check_product(factors: Sequence[Closed]) -> None:
-    """Raise LimitReached early if the product of `factors` will exceed the limit, unless half of it cancels."""
+    """Raise LimitReached early if reducing the product of `factors` needs common divisors of too high a degree.
+
+    The check assumes that half of each degree cancels, so it does not refuse a product in which more remains to be
+    seen.
+    """
     if len(factors) <= _FEW:
         return
     above = below = Fraction(0)
@@ -765,11 +782,11 @@ def eps() -> Any:
 
 @frozen
 class Supremum:
-    """The least upper bound of a function on an interval, enclosed, and where it is attained or approached.
+    """The least upper bound (supremum) of a function on an interval, and where the function attains or approaches it.
 
     `low` <= supremum <= `high`. Both are None if the supremum is infinite, and equal if it is rational. `attained`
-    says whether the function reaches the supremum, or is None where that is not decided. `eps` encloses a place where
-    the supremum is attained or approached; None is infinity, and (0, 0) the limit at 0.
+    tells whether the function has this value somewhere; None if that is not decided. `eps` encloses a place where the
+    function attains or approaches the supremum: None for eps toward infinity, and (0, 0) for the limit at 0.
     """
 
     low: Fraction | None

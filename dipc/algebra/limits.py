@@ -19,7 +19,10 @@ _Numbers = TypeVar("_Numbers", bound="DataclassInstance")
 
 
 def _limit(most: int, bounds: str) -> int:
-    """Declare a field of `Limits` with the default `most`; messages name the limited quantity by the words `bounds`."""
+    """Declare a field of `Limits` with the default `most`.
+
+    Messages describe the limited quantity with the words `bounds`, such as "states of the Markov chain".
+    """
     value: int = field(default=most, metadata={"bounds": bounds})
     return value
 
@@ -81,7 +84,7 @@ class Undecided(Exception):
 
 
 class NotApplicable(Exception):
-    """Raised within one way to an answer that turns out not to apply; its caller takes another way."""
+    """Raised by a method of computing an answer if the method does not apply; the caller then tries another method."""
 
 
 class LimitReached(Undecided):
@@ -148,11 +151,18 @@ class Meter:
         self.size(terms * weight(bits))
 
     def has_room(self, terms: int) -> bool:
-        """Return False if a function yet to be computed, with at most `terms` terms, is likely to be too long."""
+        """Return False if a function to be computed is likely to have more terms than the limit.
+
+        `terms` is an upper bound of their number, which the function is expected not to reach: more than four times the
+        limit must be possible.
+        """
         return terms // 4 <= self.limits.terms
 
     def room(self, terms: int) -> None:
-        """Raise LimitReached if a function yet to be computed, with at most `terms` terms, is likely to be too long."""
+        """Raise LimitReached if a function to be computed is likely to have more terms than the limit.
+
+        `terms` is an upper bound of their number; see `has_room`.
+        """
         self.size(terms // 4)
 
     def size(self, terms: int) -> None:
@@ -199,10 +209,10 @@ class DecisionBudget:
         )
 
     def spend_interval(self, work: int = 0) -> None:
-        """Count one interval, or several for a long one.
+        """Count one interval as used, or more than one if deciding the sign there is much work.
 
-        `work` is the number of powers of a Taylor model times their bits; each 3000 of `work` count as one interval
-        more.
+        `work` is the number of powers of the Taylor model used, times their bits; every 3000 count as one more
+        interval.
         """
         self.intervals -= 1 + work // _WORK_OF_ONE
         if self.intervals < 0:

@@ -25,7 +25,10 @@ _RATIONAL = re.compile(
 
 
 class NotExact(ValueError):
-    """Raised if a text is not an exact number; `reason` is the predicate of a sentence about the text."""
+    """Raised if a text is not an exact number.
+
+    `reason` completes a sentence that begins with the text, such as "is not a rational number".
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -117,7 +120,7 @@ _GRID_POWER = re.compile(r"\s*([0-9]{1,9})\s*(?:\^|\*\*)\s*(-?[0-9]{1,4})\s*")
 
 
 def exact_grid(given: Fraction | int | str) -> Fraction:
-    """The width of a grid, `given` as a positive number or as a text such as "1/1024" or "2^-20".
+    """Return the distance of neighboring points of a grid, `given` as a number or a text such as "1/1024" or "2^-20".
 
     Raises TypeError for floats, ValueError for a number that is not positive.
     """

@@ -315,10 +315,10 @@ SELECTING = (Operator.MIN, Operator.MAX, Operator.ABS)
 
 @frozen
 class Compound:
-    """An `operator` applied to functions of eps, where the result is not one quotient of exponential polynomials.
+    """The `operator` applied to `arguments`, where the result is not one quotient of exponential polynomials.
 
-    ABS has one of `arguments`, MIN and MAX have several. A sum, product or quotient has two, of which one is a
-    Compound or, in a quotient, a divisor that depends on an unknown. The caller guarantees that a divisor is nonzero
+    MIN and MAX have several arguments, and ABS has one. A sum, product or quotient has two. At least one of the two is
+    a Compound, or the second is a divisor that depends on an unknown. The caller guarantees that a divisor is nonzero
     on the intervals of the question.
     """
 
@@ -361,7 +361,8 @@ def negated(value: Selected) -> Selected:
 def times(left: Selected, right: Selected) -> Selected:
     """The product of `left` and `right`.
 
-    A factor that is a `Parametric` of known sign is multiplied into the arguments of a minimum, maximum or sum.
+    If one factor is a `Parametric` of known sign and the other a minimum, maximum or sum, each argument of the latter
+    is multiplied by the former.
     """
     if isinstance(left, Parametric) and isinstance(right, Parametric):
         return left * right
@@ -414,7 +415,11 @@ def power(value: Selected, exponent: int) -> Selected:
 
 
 def exponential(value: Selected) -> Selected | None:
-    """The exponential of `value`; None unless it is a rational multiple of eps or a selection of such multiples."""
+    """The exponential of `value`, or None if it cannot be expressed.
+
+    `value` must be linear, eps·(q + Σ r·U) with rational q and r over unknowns U, or a minimum or maximum of such
+    functions.
+    """
     match value:
         case Parametric():
             return value.exponential()
@@ -432,8 +437,9 @@ Signs = Callable[[ExpPoly], int]
 def select(operator: Operator, arguments: Sequence[Selected], far: Signs | None = None) -> Selected:
     """The minimum, maximum or absolute value of `arguments`, as `operator` says, without needless arguments.
 
-    An argument is left out if another one is always selected in its place: for all values of the unknowns, or, with
-    `far`, for all large enough values of the one unknown. `far` gives the signs of functions of eps. Raises TooLarge.
+    An argument is needless if another one is always selected in its place. Without `far`, this must be so for all
+    values of the unknowns. `far`, if given, returns the sign of a function of eps; then large enough values of the one
+    unknown suffice. Raises TooLarge.
     """
     if operator is Operator.ABS:
         (value,) = arguments
@@ -457,10 +463,10 @@ def select(operator: Operator, arguments: Sequence[Selected], far: Signs | None 
 
 
 def _wins(operator: Operator, left: Selected, right: Selected, far: Signs | None) -> bool:
-    """True if `left` is always selected in place of `right` by `operator`, which is MIN or MAX.
+    """Whether `operator`, which is MIN or MAX, always selects `left` in place of `right`.
 
-    Without `far`, always means for all values of the unknowns. With `far`, which gives the signs of functions of eps,
-    it means for all large enough values of the one unknown.
+    Without `far`, always means for all values of the unknowns. `far`, if given, returns the sign of a function of eps;
+    then always means for all large enough values of the one unknown.
     """
     if not isinstance(left, Parametric) or not isinstance(right, Parametric):
         return False
@@ -471,9 +477,9 @@ def _wins(operator: Operator, left: Selected, right: Selected, far: Signs | None
 def _sign(value: Parametric, far: Signs | None) -> int | None:
     """The sign of `value`, or None if it is not found.
 
-    Without `far`, it is the sign at all eps > 0 and all values of the unknowns. With `far`, which gives the sign of a
-    function of eps, it is the sign for all large values of the one unknown: the sign of the coefficient that grows
-    most.
+    Without `far`, it is the sign at all eps > 0 and all values of the unknowns. `far`, if given, returns the sign of a
+    function of eps. The result is then the sign of `value` for all large values of its one unknown: the sign of the
+    coefficient of the part that grows most.
     """
     if not value.numerator:
         return 0
@@ -520,10 +526,11 @@ def bits(value: Selected) -> int:
 def rebuild(
     value: Selected, change: Callable[[Parametric], Parametric | None], far: Signs | None = None
 ) -> Selected | None:
-    """`value` with `change` applied to each `Parametric` in it; None if `change` returns None for any of them.
+    """Return `value` with `change` applied to each `Parametric` in it; None if `change` returns None for any of them.
 
-    `change` must preserve sums, products, quotients and the order of values. `far` gives the signs of functions of
-    eps, with which `select` drops arguments. Raises ZeroDivisionError for a divisor that becomes the zero function.
+    `change` must preserve sums, products, quotients and the order of values. `far` returns the sign of a function of
+    eps, and is passed to `select` to drop arguments of minima and maxima. Raises ZeroDivisionError for a divisor that
+    becomes the zero function.
     """
     if isinstance(value, Parametric):
         return change(value)
@@ -535,8 +542,8 @@ def rebuild(
 def combine(operator: Operator, arguments: Sequence[Selected], far: Signs | None = None) -> Selected:
     """The result of `operator` on `arguments`.
 
-    `far` gives the signs of functions of eps, with which `select` drops arguments. Raises ZeroDivisionError for a
-    divisor that is the zero function.
+    `far` returns the sign of a function of eps, and is passed to `select` to drop arguments of minima and maxima.
+    Raises ZeroDivisionError for a divisor that is the zero function.
     """
     match operator:
         case Operator.SUM:
@@ -551,8 +558,9 @@ def combine(operator: Operator, arguments: Sequence[Selected], far: Signs | None
 def limit(value: Selected, far: Signs) -> Selected | None:
     """The limit of `value` as its unknown grows without bound, or None if it is not found.
 
-    The limit holds for every eps at which `far` gives the signs of functions of eps. For a large enough unknown it is
-    known which arguments are selected. Since min, max and abs are continuous, they commute with limits.
+    `far` returns the sign of a function of eps, and the limit holds at every eps with these signs. For large enough
+    unknowns the signs determine which arguments min, max and abs select. Since min, max and abs are continuous, they
+    commute with limits.
     """
     settled = rebuild(value, lambda leaf: leaf, far)
     return None if settled is None else rebuild(settled, Parametric.limit)
@@ -629,10 +637,10 @@ def _all_conditions(value: Selected) -> list[ExpPoly]:
 
 
 def resolve(value: Selected, sign: Signs) -> Parametric:
-    """The candidate of `value` that is selected where functions of eps have the signs that `sign` returns.
+    """The one of the `candidates` of `value` that is equal to `value` at certain eps.
 
-    `sign` gives the sign at one eps, or in a gap between neighboring roots of `conditions(value)`. Raises
-    ZeroDivisionError if a divisor is 0.
+    These are the eps at which functions of eps have the signs that `sign` returns: one eps, or all eps between
+    neighboring roots of `conditions(value)`. Raises ZeroDivisionError if a divisor is 0.
     """
     if isinstance(value, Parametric):
         return value

@@ -33,7 +33,10 @@ _MOST_POWER = 1000
 
 
 class NotReal(Exception):
-    """Raised if a real number does not exist, or if its sign was not found; the message says which."""
+    """Raised if an expression is not a real number, such as the square root of -1, or if its sign was not found.
+
+    The message says which.
+    """
 
 
 @frozen
@@ -104,8 +107,8 @@ class Real:
     def split(self) -> tuple[Fraction, Fraction, Real]:
         """Return (r, s, t) with rational r and s such that this positive number is r·√s·t.
 
-        t is 1 if the number has no atoms and is at most a square root; otherwise t is the product of the atoms, or
-        the number itself for higher roots.
+        If `root` is more than 2, r and s are 1, and t is the number itself. Otherwise t is the product of the powers in
+        `atoms`, which is 1 if there are none.
         """
         if self.root == 1:
             return self.base, Fraction(1), Real(1, Fraction(1), 1, self.atoms)
@@ -302,7 +305,10 @@ def _in_logarithms(value: Real) -> tuple[Fraction, Fraction] | None:
 
 
 def _merged_logarithms(numbers: Sequence[Real]) -> list[Real]:
-    """`numbers` with one logarithm in place of all rational multiples of logarithms of rationals: their sum."""
+    """Return `numbers` with one logarithm in place of all multiples q·log(a), with rational q and a.
+
+    The new logarithm is the sum of those that it replaces. If it would be too long, `numbers` are returned unchanged.
+    """
     logarithms = [known for number in numbers if (known := _in_logarithms(number)) is not None]
     if len(logarithms) < 2:
         return list(numbers)

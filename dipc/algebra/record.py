@@ -13,15 +13,18 @@ from dipc.algebra.numbers import exact_text, magnitude, outward
 
 
 class Record:
-    """A base class that writes an object as JSON, by the description of its keys in `FIELDS`.
+    """A base class whose objects are written as JSON objects, as the text `FIELDS` of the class describes.
 
-    - `key` is the attribute of that name. `key=one.two` is the attribute "two" of the attribute "one"; null if "one" is
-      None.
-    - `key?` is left out if its value is None, `key+` if it is false or empty, `key-` if it is true.
-    - `key:ends` and other conversions of `CONVERSIONS` write a value in another way than `json_value`.
-    - `key(…)` is an object with the fields in the parentheses. `key?(…)` is left out if the first of them is None, and
-      `?(…)` adds them to the object itself unless the first is None. `key=path(…)` is such an object of another record,
-      or a list of such objects.
+    The text has the keys, separated by blanks:
+
+    - `key` has the value of the attribute of this name. `key=one.two` has the value of the attribute "two" of the
+      attribute "one", or null if "one" is None.
+    - `key?` is left out if its value is None, `key+` if it is false or empty, and `key-` if it is true.
+    - `key:ends`, and likewise each name in `CONVERSIONS`, writes the value by this conversion instead of `json_value`.
+    - `key(…)` is an object with the keys in the parentheses. `key?(…)` is left out if the first of them is None.
+    - `?(…)` adds the keys in the parentheses to the object itself, unless the first of them is None.
+    - `key=one.two(…)` is an object with the keys in the parentheses, taken from the value of `one.two`. If this value
+      is a list, `key` has a list of such objects.
     - `*name` adds the fields of a mapping or a record; None adds nothing.
 
     >>> class Loss(Record):
@@ -100,7 +103,10 @@ def _cell(ends: Any) -> Any:
 
 
 def _shortened(ends: tuple[Fraction, Fraction] | None) -> Any:
-    """Return `ends` of an enclosure as JSON, rounded outward to two or three digits more than they have in common."""
+    """Return the enclosure `ends` as JSON, rounded outward.
+
+    The ends keep two or three digits more than they have in common.
+    """
     if ends is None or ends[0] == ends[1]:
         return _cell(ends)
     low, high = ends
