@@ -102,32 +102,36 @@ Line = tuple[Fraction, Fraction]
 
 @frozen
 class Normal:
-    """The normal law with mean 0 and this `variance`, as the law of a value of `NormalMeasure`.
+    """The normal law with mean 0 and this `variance`, as one of the two kinds of laws in a `NormalMeasure`.
 
-    Real numbers x are given as series in eps, and probabilities and densities are returned as such series.
+    Methods take a real number x, which may depend on eps, as its Taylor series in eps. They return probabilities and
+    densities as Taylor series, too.
     """
 
     variance: Fraction
 
     @property
     def curvature(self) -> Fraction:
-        """The share of this law in V, the coefficient of y² in the error bound at x + iy: 1/`variance`."""
+        """1/`variance`: what this law adds, times a², to the V of the module's lemma for a bound a·t + d·eps."""
         return 1 / self.variance
 
     @property
     def linear(self) -> Fraction:
-        """The coefficient of |y| in the exponent of the error bound at x + iy: 0 for this law."""
+        """Return 0: densities of this law have no term |y| in the exponent of the bound of their value at x + iy."""
         return _ZERO
 
     def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
-        """Return Pr[L <= `x`] for L of this law; `nonnegative` says whether `x` >= 0, as `Exponential` needs it."""
+        """Return Pr[L <= `x`] as a series in eps, for a random value L with this law.
+
+        `nonnegative` makes no difference. `Exponential` has the same method, which needs the sign of `x`.
+        """
         return (x / -(2 * self._ball()).sqrt()).erfc() / 2
 
     def density(self, t: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
         return (t * t / (-2 * self._ball())).exp() / (2 * flint.arb.pi() * self._ball()).sqrt()
 
     def density_ratio(self, t: flint.arb) -> flint.arb:
-        """Return the density at `t`, divided by the density at 0, which is `peak`."""
+        """Return the density at `t` divided by the density at 0."""
         value: flint.arb = (t * t / (-2 * self._ball())).exp()
         return value
 
@@ -135,11 +139,11 @@ class Normal:
         return 1 / (2 * flint.arb.pi() * self._ball()).sqrt()
 
     def two_sided_tail(self, reach: flint.arb) -> flint.arb:
-        """Return the probability of an absolute value above `reach`."""
+        """Return Pr[|L| > `reach`] for a random value L with this law."""
         return (reach / (2 * self._ball()).sqrt()).erfc()
 
     def far(self, wanted: float) -> float:
-        """Return an x > 0 such that a value above x has a probability of approximately e^-`wanted`."""
+        """Return x > 0 such that a value with this law exceeds x with probability approximately e^-`wanted`."""
         return sqrt(2 * float(self.variance) * wanted)
 
     def _ball(self) -> flint.arb:
@@ -148,41 +152,41 @@ class Normal:
 
 @frozen
 class Exponential:
-    """The Laplace law with mean 0 and this `rate`, as the law of a value of `NormalMeasure`.
+    """The Laplace law with mean 0 and this `rate`, as one of the two kinds of laws in a `NormalMeasure`.
 
-    Its density and its distribution function are exponential on each side of 0.
+    The density is (rate/2)·e^{-rate·|x|}. Density and distribution function are exponentials on each side of 0.
     """
 
     rate: Fraction
 
     @property
     def curvature(self) -> Fraction:
-        """The share of this law in V, the coefficient of y² in the error bound at x + iy: 0 for this law."""
+        """Return 0: densities of this law add nothing to the V of the module's lemma."""
         return _ZERO
 
     @property
     def linear(self) -> Fraction:
-        """The coefficient of |y| in the exponent of the error bound at x + iy: the `rate`."""
+        """The `rate`: the factor of |y| in the exponent of the bound of the density at the complex number x + iy."""
         return self.rate
 
     def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:
-        """Return Pr[L <= `x`] for L of this law, where `nonnegative` says whether `x` >= 0."""
+        """Return Pr[L <= `x`] as a series in eps, for a value L with this law; `nonnegative` says whether `x` >= 0."""
         side = (x * (-self._ball() if nonnegative else self._ball())).exp() / 2
         return 1 - side if nonnegative else side
 
     def density(self, t: flint.arb_series, nonnegative: bool) -> flint.arb_series:
-        """Return the density at `t`, where `nonnegative` says whether `t` >= 0."""
+        """Return the density at `t` as a series in eps; `nonnegative` says whether `t` >= 0."""
         return (t * (-self._ball() if nonnegative else self._ball())).exp() * self._ball() / 2
 
     def peak(self) -> flint.arb:
         return self._ball() / 2
 
     def two_sided_tail(self, reach: flint.arb) -> flint.arb:
-        """Return the probability of an absolute value above `reach`."""
+        """Return Pr[|L| > `reach`] for a random value L with this law."""
         return (-reach * self._ball()).exp()
 
     def far(self, wanted: float) -> float:
-        """Return an x > 0 such that a value above x has a probability of approximately e^-`wanted`."""
+        """Return x > 0 such that a value with this law exceeds x with probability approximately e^-`wanted`."""
         return wanted / float(self.rate)
 
     def _ball(self) -> flint.arb:
@@ -195,11 +199,11 @@ Spread = Normal | Exponential
 
 @frozen
 class Leaf:
-    """A random value L with the law `spread` that must lie within bounds, which depend on a center t.
+    """A random value L with the law `spread`, and the bounds on L for a given value t of the center.
 
-    The `lower` bound (a, d) means L + a·t + d·eps >= 0. The `upper` bound (a, d) means L <= a·t + d·eps; it is None
-    if L has a lower bound alone. `signs` says for each bound whether a·t + d·eps >= 0; only Laplace noise needs the
-    signs.
+    The `lower` bound (a, d) means L + a·t + d·eps >= 0. The `upper` bound (a, d) means L <= a·t + d·eps; it is None if
+    L has a lower bound only. `signs` says for the lower and for the upper bound whether a·t + d·eps >= 0; only Laplace
+    noise needs the signs.
     """
 
     spread: Spread
@@ -219,19 +223,19 @@ class Leaf:
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """The bounds (a, d) of the leaf, one or two."""
+        """The one or two bounds of the leaf, each as its pair (a, d)."""
         return (self.lower,) if self.upper is None else (self.lower, self.upper)
 
     @property
     def turned(self) -> Leaf:
-        """The leaf after the center t is replaced by -t; its law must be normal."""
+        """The leaf that has the same bounds on L for the center -t as this leaf has for t; its law must be normal."""
         (a, d), upper = self.lower, self.upper
         return Leaf(self.spread, (-a, d), None if upper is None else (-upper[0], upper[1]))
 
     def conditional_probability(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
-        """Return the probability that L is within its bounds, given the value `t` of the center.
+        """Return the probability that L is within the bounds of this leaf, if the center has the value `t`.
 
-        `t`, `eps` and the result are series in eps.
+        `t`, `eps` and the result are Taylor series in eps.
         """
         first = self.spread.below(_line_value(self.lower, t, eps), self.signs[0])
         if self.upper is None:
@@ -263,10 +267,10 @@ Leaves = tuple[tuple[Leaf, int], ...]
 
 @frozen
 class NormalPiece:
-    """An interval of the center, from `low`·eps to `high`·eps, in which the bounds of the `leaves` do not change.
+    """The center's values between `low`·eps and `high`·eps, for which every leaf has the same bounds.
 
-    An end that is None is infinite. `leaves` has each leaf with its multiplicity. `nonnegative` says whether the
-    interval is right of 0; only a center of Laplace noise needs it.
+    A `low` or `high` of None is infinite. `leaves` has pairs (leaf, number of equal leaves). `nonnegative` says whether
+    the center is at least 0 in this interval; only a center of Laplace noise needs it.
     """
 
     low: Fraction | None
@@ -276,13 +280,14 @@ class NormalPiece:
 
     @property
     def kinked(self) -> bool:
-        """Whether some leaf is Laplace noise."""
+        """True if some leaf is Laplace noise."""
         return any(isinstance(leaf.spread, Exponential) for leaf, _ in self.leaves)
 
     def probabilities(self, count: int, twice: _Twice) -> Sequence[flint.arb]:
         """Return the probability that all leaves are within their bounds, for each of `count` values of the center.
 
-        The leaves must be normal. `twice` gives twice the probability of a bound at each of these values.
+        The leaves must be normal. The function `twice` takes the law of a leaf and one of its bounds, and returns twice
+        the probability that the leaf is within this bound, for each of the values.
         """
         result = [flint.arb(1)] * count
         for leaf, often in self.leaves:
@@ -297,9 +302,9 @@ class NormalPiece:
         return [value * scale for value in result]
 
     def conditional_probability(self, t: flint.arb_series, eps: flint.arb_series) -> flint.arb_series:
-        """Return the probability that all leaves are within their bounds, given the value `t` of the center.
+        """Return the probability that all leaves are within their bounds, if the center has the value `t`.
 
-        `t`, `eps` and the result are series in eps.
+        `t`, `eps` and the result are Taylor series in eps.
         """
         total = flint.arb_series([1])
         for leaf, count in self.leaves:
@@ -309,10 +314,10 @@ class NormalPiece:
 
 @frozen
 class NormalMeasure:
-    """The probability that a value t, the center, is in one of `pieces` while the leaves are within the piece's bounds.
+    """The probability that a random value t, the center, is in one of `pieces`, and every leaf within its bounds there.
 
-    `center` is the law of t. If it is None, there is a single piece with a single leaf, which does not depend on t.
-    Standard deviations are multiples of `unit`/eps, or of `unit` if `fixed`.
+    `center` is the law of t. If it is None, there is a single piece with a single leaf, whose bounds do not depend on
+    t. All standard deviations are given as multiples of `unit`/eps, or as multiples of `unit` if `fixed`.
     """
 
     center: Spread | None
@@ -325,14 +330,15 @@ class NormalMeasure:
     def series(self, center: Fraction) -> flint.arb_series:
         """Return the Taylor series of the probability in eps at `center` > 0; each coefficient is an enclosure.
 
-        Length and precision are the current ones of FLINT. Raises LimitReached.
+        The number of coefficients and their precision are those that FLINT is set to. Raises LimitReached.
         """
         return series_in_unit(self._series, center, self.unit, fixed=self.fixed)
 
     def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series of the probability around `center`.
+        """Return the Taylor series of the probability in eps at `center`; each coefficient is an enclosure.
 
-        `eps` is the series of eps/`unit`. `near` has rationals below and above its constant term.
+        `eps` is the Taylor series of eps/`unit`. `near` is a pair of rationals, one below and one above its value at
+        `center`.
         """
         if self.center is None:
             return self.pieces[0].conditional_probability(flint.arb_series([0]), eps)
@@ -365,9 +371,10 @@ class NormalMeasure:
         return blurred(total, error, center)
 
     def functions(self) -> Sequence[tuple[Fraction, NormalFunction | None]] | None:
-        """Return the probability as a sum of normal functions if it is about a single value, otherwise None.
+        """Return the probability as a sum Σ c·f of constants and error functions of eps, given as pairs (c, f).
 
-        A pair (c, f) of the result is the summand c·f, where f of None is 1.
+        An f of None is the constant 1. The result is None if the probability is an integral over a center, or if its
+        leaf is not normal.
         """
         if self.center is not None:
             return None if self.pieces else ()
@@ -378,7 +385,7 @@ class NormalMeasure:
         return result if leaf.upper is None else [*result, *self._half_erfc(leaf, leaf.upper[1], -_ONE)]
 
     def _half_erfc(self, leaf: Leaf, d: Fraction, sign: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
-        """Return the summands (c, f) of `sign`·erfc(`d`·x/√(2·variance))/2, for the variance of the `leaf`.
+        """Return `sign`/2·erfc(`d`·x/√(2·v)) as a sum Σ c·f given as pairs (c, f), for the variance v of the `leaf`.
 
         Here x is eps/`unit`, or 1/`unit` if the deviations are `fixed`; an f of None is 1.
         """
@@ -387,7 +394,7 @@ class NormalMeasure:
         return [(sign * c / 2, f) for c, f in normal_function("erfc", scale, _ZERO if self.fixed else _ONE)]
 
     def majorant(self, center: Fraction) -> flint.arb:
-        """Return an upper bound of |probability| on the disk of complex eps around `center` of radius DISK·`center`."""
+        """Return an upper bound of |probability| for all complex eps with |eps - `center`| <= DISK·`center`."""
         if self.fixed:
             return flint.arb(1)
         total = flint.arb(0)
@@ -404,10 +411,10 @@ class NormalMeasure:
 
 
 def _normal_integral(center: Normal, piece: NormalPiece, rule: _Rule, eps: flint.arb_series) -> flint.arb_series:
-    """Return the integral over `piece` as the quadrature `rule` gives it: a series in `eps`, without the rule's error.
+    """Return the integral over `piece` as the quadrature `rule` computes it: a series in eps, without the rule's error.
 
-    The integral is over the value of `center`, and the leaves of `piece` are normal. Whatever does not depend on the
-    node is computed once, and a factor 1/2 of each leaf is taken out.
+    The integral is over the value of the center, which has the law `center`; the leaves of `piece` are normal. `eps` is
+    the Taylor series of eps/unit.
     """
     leaves = []
     for leaf, often in piece.leaves:
@@ -438,10 +445,10 @@ def series_in_unit(
     *,
     fixed: bool,
 ) -> flint.arb_series:
-    """Return the Taylor series, in eps at `center` > 0, of a function that `measured` gives in eps/`unit`.
+    """Return the Taylor series, in eps at `center` > 0, of a function that depends on eps through e = eps/`unit` alone.
 
-    `measured` takes the series of eps/`unit`, rationals around its constant term, and `center` itself. If `fixed`,
-    the function is the same for every eps.
+    `measured` computes it from three arguments: the series of e in eps, a rational below and one above its value, and
+    `center`. If `fixed`, the function is constant in eps: it has the value at e = 1/`unit` everywhere.
     """
     ball = unit.ball()
     if fixed:
@@ -458,17 +465,18 @@ def _enclosure(center: Fraction, unit: Real) -> Ends:
 
 
 def wanted_bits(length: int) -> int:
-    """Return the number of bits to which the error of a series of `length` coefficients is bounded.
+    """Return b such that integrals for a series of `length` coefficients have errors of approximately 2^-b.
 
-    For a single coefficient nothing cancels, so that nearly all bits of the precision can be used.
+    For a single coefficient nothing cancels, so that nearly all bits of FLINT's precision can be used.
     """
     return flint.ctx.prec // 2 if length > 1 else flint.ctx.prec - _GUARD
 
 
 def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> flint.arb_series:
-    """Return `series` with wider coefficients, which include the error of any analytic function bounded by `error`.
+    """Return `series` with wider coefficients: a Taylor series at `center` of f + g for an unknown function g, too.
 
-    The bound has to hold on the disk of complex eps of radius DISK·`center` around `center`.
+    `series` is that of f. The function g is analytic, and |g| <= `error` for all complex eps with |eps - `center`| <=
+    DISK·`center`. The result encloses the coefficients of f + g for every such g.
     """
     length, error = flint.ctx.cap, error.upper()
     radius = flint.arb(to_fmpq(DISK * center))
@@ -479,11 +487,11 @@ def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> fli
 
 @frozen
 class _Sizes:
-    """The constants in the error bound of the integral over a `piece` of the center with the law `center`.
+    """The constants in the bounds that the module's lemma states for the integral over a `piece` of the center.
 
-    In the module's lemma V is `curvature`, D1 `drift`, D2 `spread`, W `shifted`, F `twice` and K `count`; `linear` is
-    the coefficient of |y| in the exponent for Laplace noise. `least` <= e <= `eps` for the number e = eps/unit of the
-    lemma. The bound is valid at e and, if `wide`, on the disk around e.
+    `center` is the law of the center. In the lemma V is `curvature`, D1 `drift`, D2 `spread`, W `shifted`, F `twice`
+    and K `count`; `linear` is the factor of |y| in the exponent that Laplace noise adds. The number e = eps/unit of the
+    lemma is between `least` and `eps`. The bounds hold at e and, if `wide`, on the disk around e.
     """
 
     center: Spread
@@ -536,33 +544,34 @@ class _Sizes:
 
     @property
     def radius(self) -> Fraction:
-        """The greatest |Im eps| for which the error bound is valid."""
+        """The greatest |Im eps| on the disk of complex eps where the bounds hold; 0 if they hold at one eps alone."""
         return DISK * self.eps if self.wide else _ZERO
 
     @property
     def nearest(self) -> Fraction:
-        """A lower bound of |eps| where the error bound is valid."""
+        """A lower bound of |eps| on the disk of complex eps where the bounds hold."""
         return self.least - (DISK * self.least if self.wide else 0)
 
     @property
     def growth(self) -> Fraction:
-        """An upper bound of the factor of y²·V in the exponent of the error bound of the module's lemma.
+        """An upper bound of 2·Re eps² on the disk where the bounds hold, or of eps²/2 if they hold at one eps alone.
 
-        It is 2R on the disk, and R/2 at a single eps.
+        It is the factor of y²·V in the exponent of the lemma's bounds of the integrand.
         """
         return self.eps**2 * (Fraction(9, 2) if self.wide else Fraction(1, 2))
 
     @property
     def farthest(self) -> Fraction:
-        """An upper bound of |eps| where the error bound is valid."""
+        """An upper bound of |eps| on the disk of complex eps where the bounds hold."""
         return self.eps + self.radius
 
 
 @frozen
 class _Rule:
-    """A quadrature rule for an integral over the center t: pairs (u, weight), and an upper bound `error` of its error.
+    """A quadrature rule for an integral over the center t: `nodes` has the pairs (u, weight).
 
-    If `scaled`, t is u·eps at the node u, otherwise t is u.
+    `error` is an upper bound of the rule's error. If `scaled`, the rule evaluates the integrand at t = u·eps, else at t
+    = u.
     """
 
     nodes: Sequence[tuple[flint.arb, flint.arb]]
@@ -574,12 +583,12 @@ class _Rule:
 
 @frozen
 class _NodeGrid:
-    """The nodes `step`·k, with |k| <= `reach`, of a trapezoid rule at one eps, and the values of bounds there.
+    """The nodes `step`·k, with |k| <= `reach`, of a trapezoid rule at one eps, with values of bounds that are shared.
 
-    A bound a·t + d·eps is a·(t + s) with s = d·eps/a. Bounds with one law and one a, whose s differ by multiples of
-    `step`, share a column of values at s + step·k, for the least s. `places` gives the column of each bound (law, a,
-    d), and the index at which its values start. `longer` gives, for each column, how many values it has beyond the
-    2·reach + 1 of a single bound.
+    A bound a·t + d·eps is a·(t + s) with s = d·eps/a. Bounds of leaves with the same law and the same a, whose s differ
+    by multiples of `step`, need values of one function at numbers in one arithmetic progression, called a column.
+    `places` maps each bound (law, a, d) to its column and to the index at which its values start there. `longer` maps
+    each column to the number of its values beyond the 2·reach + 1 that a single bound needs.
     """
 
     step: Fraction
@@ -589,9 +598,9 @@ class _NodeGrid:
 
     @staticmethod
     def choose(piece: NormalPiece, step: Fraction, reach: int, eps: Fraction) -> _NodeGrid | None:
-        """Return a grid for `piece` at `eps` with a step of at most `step`, or None if a grid would not save time.
+        """Return a grid for `piece` at `eps` whose step is at most `step`, or None if a grid would not save time.
 
-        `reach` is the number of nodes on each side of 0.
+        Without a grid there are `reach` nodes on each side of 0, at the distance `step`.
         """
         bounds = [(leaf.spread, *line) for leaf, _ in piece.leaves for line in leaf.lines]
         if len(bounds) < _MANY:
@@ -643,7 +652,10 @@ _Twice = Callable[[Normal, Line], Sequence[flint.arb]]
 
 
 def _at_each(places: Sequence[flint.arb], eps: flint.arb) -> _Twice:
-    """Return a function from a law and a bound to twice its probability at each t of `places`, for one `eps`."""
+    """Return a function that takes a law and a bound (a, d), and computes twice the probability of the bound.
+
+    The result of this function is a list: for each t of `places`, 2·Pr[L <= a·t + d·`eps`] for a value L of the law.
+    """
     return lambda law, line: _twice_at(places, eps * flint.arb(to_fmpq(line[1])), law, line[0])
 
 
@@ -667,7 +679,10 @@ def _common(numbers: Iterable[Fraction]) -> Fraction:
 
 
 def _rule(sizes: _Sizes, bits: int) -> _Rule:
-    """Return a quadrature rule with an error of approximately 2^-`bits` for the integral with the constants `sizes`."""
+    """Return a quadrature rule with an error of approximately 2^-`bits` for the integral whose constants are `sizes`.
+
+    Raises LimitReached if the rule needs too many nodes.
+    """
     try:
         wanted = 0.7 * (bits + 4) + log(sizes.count)
         whole = sizes.straight
@@ -691,10 +706,11 @@ def _rule(sizes: _Sizes, bits: int) -> _Rule:
 
 @frozen
 class _Finite:
-    """Gauss-Legendre quadrature on an `interval` cut into `panels` of equal length, with `nodes` nodes each.
+    """A quadrature rule on `interval`, cut into `panels` of equal length with `nodes` Gauss-Legendre nodes each.
 
-    `ellipse` is the parameter ρ of the ellipse that bounds the error. `ends` has the distances from 0, in multiples
-    of eps, beyond which tails of the piece are cut off. If `interval` is None, nothing is left between the ends.
+    `ellipse` is the parameter ρ > 1 of the ellipse around each panel on which the integrand is bounded. `ends` has the
+    distance from 0, in multiples of eps, of each end at which an infinite or long tail is cut off. If `interval` is
+    None, nothing is left between the ends.
     """
 
     interval: tuple[Fraction, Fraction] | None
@@ -761,7 +777,8 @@ class _Finite:
 def legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
     """Return the pairs (node, weight) of the Gauss-Legendre rule with `nodes` nodes on [-1, 1].
 
-    They are computed to `bits` bits, which must be FLINT's current precision: the cache needs it as a key.
+    They are computed to `bits` bits, which must be FLINT's current precision. `bits` is a parameter so that the cache
+    distinguishes precisions.
     """
     assert bits == flint.ctx.prec
     return [flint.arb.legendre_p_root(nodes, k, weight=True) for k in range(nodes)]
@@ -770,7 +787,7 @@ def legendre(nodes: int, bits: int) -> Sequence[tuple[flint.arb, flint.arb]]:
 def _trapezoid(
     law: Spread, curvature: Fraction, drift: Fraction, grown: Fraction, wanted: float
 ) -> tuple[Fraction, int]:
-    """Return the step of a trapezoid rule, and the number of its nodes on each side of 0.
+    """Return (step, nodes): the step of a trapezoid rule, and the number of its nodes on each side of 0.
 
     The error of the rule is approximately e^-`wanted`. The integrand contains the density of `law`. In the module's
     lemma, `curvature` is V, `drift` is ν·D1, and `grown` is ν²·D2/2.
@@ -799,11 +816,11 @@ def _trapezoid_rule(
 
 
 def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
-    """Return (laws, rows, unit, fixed): the laws of independent values, and the half-spaces of `event` over them.
+    """Return (laws, rows, unit, fixed): the constraints of `event` as half-spaces over independent random values.
 
-    The unit is the common factor of the standard deviations; fixed tells whether they are the same for every eps.
-    Raises OutsideFragment if no such unit exists, if some deviations depend on eps and others do not, or for other
-    laws.
+    laws has the law of each value, and rows the half-spaces. The standard deviations are given as multiples of
+    unit/eps, or as multiples of unit if fixed. Raises OutsideFragment if there is no such unit, if some deviations
+    depend on eps and others do not, or for noise that is neither normal nor Laplace.
     """
     kinds = {
         (noise.law.normal_unit, noise.law.fixed) if noise.law.measure is Measure.INTEGRALS else (ONE, False)
@@ -819,9 +836,9 @@ def values_of(event: Event) -> tuple[Sequence[Spread], _Rows, Real, bool]:
 
 
 def normal_measure(event: Event) -> NormalMeasure:
-    """Return the measure of a connected `event` over normal noises and perhaps Laplace noises.
+    """Return the probability of a connected `event` over normal noises, or normal and Laplace noises.
 
-    Raises OutsideFragment unless some value, the center, occurs in all half-spaces over two values. Raises
+    Raises OutsideFragment unless some value, the center, occurs in every half-space over two values. Raises
     LimitReached for too many pieces.
     """
     values, rows, unit, fixed = values_of(event)
@@ -830,9 +847,11 @@ def normal_measure(event: Event) -> NormalMeasure:
 
 
 def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple[NormalPiece, ...]]:
-    """Return the law of the center, which is the value integrated over, and the pieces of the integral.
+    """Return (law, pieces): the law of the center, over whose value is integrated, and the pieces of the integral.
 
-    `values` has the laws of the values, and `rows` has the half-spaces over them. The law is None for a single value.
+    `values` has the laws of independent values, and `rows` the half-spaces over them. If there is a single value, no
+    integral is needed, and the law is None. Several values may serve as the center: the one with the fewest pieces is
+    chosen.
     """
     if any(len(row) > 2 for row, _ in rows):
         raise OutsideFragment("a comparison relates three sums of Gaussian noises, which is not covered yet")
@@ -849,7 +868,7 @@ def _pieces(values: Sequence[Spread], rows: _Rows) -> tuple[Spread | None, tuple
 
 
 def _canonical(center: Spread, pieces: tuple[NormalPiece, ...]) -> tuple[NormalPiece, ...]:
-    """Return `pieces`, possibly with -t in place of the center t, so that mirrored events have equal pieces.
+    """Return `pieces`, or their mirror image with -t for the center t: one choice for an event and its mirror image.
 
     `center` is the law of t. Only integrals over the whole line with normal laws are changed.
     """
@@ -873,10 +892,10 @@ _Bound = tuple[Fraction, Fraction, Fraction]
 
 
 def _merged(event: Event) -> tuple[list[Spread], _Rows]:
-    """Return the laws of independent values, and the half-spaces of `event` over these values.
+    """Return (laws, rows): laws of independent values, and the constraints of `event` as half-spaces over these values.
 
-    Normal noises whose columns are proportional become one value. All laws are symmetric, so a value may have the
-    sign of its first noise: a difference of two noises stays a difference of two values.
+    Normal noises whose coefficients in all constraints are proportional become one value. All laws are symmetric, so a
+    value may have the sign of its first noise: a difference of two noises stays a difference of two values.
     """
     columns: dict[int, list[tuple[int, Fraction]]] = {}
     rows: list[tuple[dict[int, Fraction], Fraction]] = []
@@ -905,9 +924,9 @@ def _merged(event: Event) -> tuple[list[Spread], _Rows]:
 
 
 def _without_implied(rows: Sequence[tuple[dict[int, Fraction], Fraction]]) -> _Rows:
-    """Return `rows` without differences that other differences imply.
+    """Return `rows` without the half-spaces x - y + d >= 0 that two others of this form imply.
 
-    A difference x - y + d >= 0 is implied by x - z + a >= 0 and z - y + b >= 0 if a + b <= d.
+    The half-spaces x - z + a >= 0 and z - y + b >= 0 imply x - y + d >= 0 if a + b <= d.
     """
     differences: dict[tuple[int, int], Fraction] = {}
     others: list[tuple[dict[int, Fraction], Fraction]] = []
@@ -927,7 +946,7 @@ def _without_implied(rows: Sequence[tuple[dict[int, Fraction], Fraction]]) -> _R
 
 
 def _spread(noise: Noise, factor: Fraction) -> Spread:
-    """Return the law of `factor` times (`noise` minus its mean).
+    """Return the law of `factor`·N, where N is `noise` minus its mean.
 
     Raises OutsideFragment if that law is neither normal nor Laplace.
     """
@@ -946,7 +965,8 @@ def _spread(noise: Noise, factor: Fraction) -> Spread:
 def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPiece, ...]:
     """Return the pieces of the integral over the value with the index `center`.
 
-    `values` has the laws of the values. Each of `rows` with two values contains the center.
+    `values` has the laws of the values, and `rows` the half-spaces. Each half-space over two values contains the
+    center.
     """
     own: list[tuple[Fraction, Fraction]] = []
     bounds: dict[int, list[_Bound]] = {}
@@ -981,17 +1001,17 @@ def _star(values: Sequence[Spread], rows: _Rows, center: int) -> tuple[NormalPie
 
 
 def number_between(start: Fraction | None, end: Fraction | None) -> Fraction:
-    """Return a number between `start` and `end`, where an end that is None is infinite."""
+    """Return a number between `start` and `end`, where None is infinite."""
     if start is None:
         return _ZERO if end is None else end - 1
     return start + 1 if end is None else (start + end) / 2
 
 
 def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u: Fraction) -> Leaves | None:
-    """Return the leaves with their nearest bounds while the center is near `u`·eps; None if two bounds contradict.
+    """Return the leaves, each with the bounds that are decisive if the center is `u`·eps, or None.
 
-    `bounds` has the half-spaces (a, b, d) of each leaf, by the leaf's index in `values`. No two bounds may be equal
-    at `u`.
+    `bounds` maps the index of each leaf in `values`, where its law is, to its half-spaces (a, b, d). No two bounds of a
+    leaf may be equal at `u`. The result is None if the bounds of some leaf contradict each other at `u`.
     """
     leaves = []
     for place, each in bounds.items():
@@ -1003,18 +1023,18 @@ def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u:
 
 
 def _lines(bounds: Sequence[_Bound]) -> tuple[set[Line], set[Line]]:
-    """Return the lower and the upper bounds of a leaf L that the half-spaces `bounds` give, as pairs (a, d).
+    """Return (lower, upper): the bounds on a leaf L that the half-spaces `bounds` give, as sets of pairs (a, d).
 
-    They mean L + a·t + d·eps >= 0 and L <= a·t + d·eps, where t is the center.
+    A lower bound means L + a·t + d·eps >= 0, an upper bound L <= a·t + d·eps, where t is the center.
     """
     lower = {(a / b, d / b) for a, b, d in bounds if b > 0}
     return lower, {(-a / b, -d / b) for a, b, d in bounds if b < 0}
 
 
 def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
-    """Yield each u for which two of the `bounds` of a leaf are equal when the center is u·eps.
+    """Yield each u for which two bounds of a leaf are equal if the center is u·eps.
 
-    If the leaf is `laplace` noise, yield also each u for which a bound is 0.
+    `bounds` has the half-spaces of the leaf. If the leaf is `laplace` noise, yield also each u for which a bound is 0.
     """
     lower, upper = _lines(bounds)
     if laplace:
@@ -1027,9 +1047,10 @@ def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
 
 
 def _nearest(bounds: Sequence[_Bound], u: Fraction) -> tuple[Line | None, Line | None] | None:
-    """Return the greatest lower and the least upper bound among `bounds` of a leaf when the center is `u`·eps.
+    """Return (lower, upper): the greatest lower and the least upper bound of a leaf if the center is `u`·eps.
 
-    A bound that does not exist is None. Return None if at most one number is within both.
+    `bounds` has the half-spaces of the leaf. A bound is None if there is none on its side. Return None instead of the
+    pair if the two bounds are equal or contradict each other.
     """
     lower, upper = _lines(bounds)
     nearest = [min(lines, key=lambda line: (line[0] * u + line[1], line), default=None) for lines in (lower, upper)]

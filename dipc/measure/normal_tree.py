@@ -106,10 +106,10 @@ Value: TypeAlias = "flint.arb | flint.arb_series"
 
 @frozen
 class TreeLeaf:
-    """A normal value L with mean 0 and this `variance` that must satisfy all its bounds.
+    """A normal value L with mean 0 and this `variance`, and its bounds, which depend on a center t and t's parent x.
 
-    The bounds are L + a·t + b·x + d·eps >= 0 for each form (a, b, d) of `lower`, and L <= a·t + b·x + d·eps for each
-    form of `upper`. Here t is the center of the leaf, and x the center's parent.
+    The bounds are L + a·t + b·x + d·eps >= 0 for each (a, b, d) of `lower`, and L <= a·t + b·x + d·eps for each of
+    `upper`.
     """
 
     variance: Fraction
@@ -118,16 +118,16 @@ class TreeLeaf:
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """All bounds, the lower before the upper."""
+        """The triples (a, b, d) of all bounds, the lower before the upper."""
         return self.lower + self.upper
 
 
 @frozen
 class Center:
-    """A normal value t with mean `slope`·x and this `variance`, where x is the value of its parent.
+    """A node of a tree: a normal value t with this `variance` and the mean `slope`·x, where x is its parent's value.
 
-    `parent` is the parent's index; None marks the root, with mean 0. The forms of `own` must not be negative.
-    `leaves` has the leaves bounded by forms in t and x, each with its multiplicity.
+    `parent` is the parent's index; None marks the root, whose mean is 0. An item (a, b, d) of `own` means a·t + b·x +
+    d·eps >= 0. `leaves` has pairs (leaf, number of equal leaves); their bounds depend on t and x.
     """
 
     parent: int | None
@@ -138,7 +138,7 @@ class Center:
 
     @property
     def edges(self) -> Iterator[Form]:
-        """Yield the linear forms in t, x and eps that are 0 wherever the integrand is not smooth."""
+        """Yield triples (a, b, d) such that the integrand is smooth in t and x where no a·t + b·x + d·eps is 0."""
         yield from self.own
         for leaf, _ in self.leaves:
             level = [*leaf.lower, *((-a, -b, -d) for a, b, d in leaf.upper)]
@@ -146,9 +146,10 @@ class Center:
                 yield a - e, b - f, d - g
 
     def leaves_around(self, t: Fraction, x: Fraction) -> Near | None:
-        """Return the nearest bounds of each leaf when the center is near `t`·eps and its parent near `x`·eps.
+        """Return the leaves with their decisive bounds if the center is `t`·eps and its parent is `x`·eps.
 
-        None means that the bounds contradict each other.
+        A leaf is given as (variance, one or two bounds, number of equal leaves). Return None if some bounds contradict
+        each other there, so that the integrand is 0.
         """
 
         def value(form: Form) -> Fraction:
@@ -176,8 +177,8 @@ Near = tuple[tuple[Fraction, Forms, int], ...]
 class TreeMeasure:
     """The probability that all bounds of a tree of `centers` hold; children come before their parents.
 
-    The tree is made from `values` independent values. `unit` is the common factor of their standard deviations, and
-    `fixed` tells whether these are the same for every eps.
+    The centers and leaves are made from `values` independent normal values. All standard deviations are given as
+    multiples of `unit`/eps, or as multiples of `unit` if `fixed`.
     """
 
     centers: tuple[Center, ...]
@@ -188,14 +189,15 @@ class TreeMeasure:
     def series(self, center: Fraction) -> flint.arb_series:
         """Return the Taylor series of the probability in eps at `center` > 0; each coefficient is an enclosure.
 
-        Length and precision are the current ones of FLINT. Raises LimitReached.
+        The number of coefficients and their precision are those that FLINT is set to. Raises LimitReached.
         """
         return _integrated(self, center, flint.ctx.prec, flint.ctx.cap)
 
     def integrated(self, eps: flint.arb_series, near: normal.Ends, center: Fraction) -> flint.arb_series:
-        """Return the Taylor series of the probability around `center`, where `eps` is the series of eps/`unit`.
+        """Return the Taylor series of the probability in eps at `center`; each coefficient is an enclosure.
 
-        `near` has rationals below and above the constant term of `eps`. Raises LimitReached.
+        `eps` is the Taylor series of eps/`unit`. `near` is a pair of rationals, one below and one above its value at
+        `center`. Raises LimitReached.
         """
         try:
             rules = _Rules.choose(self, near, wide=flint.ctx.cap > 1)
@@ -204,16 +206,17 @@ class TreeMeasure:
         return _Messages(self, rules, eps, center).probability()
 
     def majorant(self, center: Fraction) -> flint.arb:
-        """Return an upper bound of |probability| on the disk of complex eps around `center` of radius DISK·`center`."""
+        """Return an upper bound of |probability| for all complex eps with |eps - `center`| <= DISK·`center`."""
         del center
         return (flint.arb(2) ** flint.arb(to_fmpq(Fraction(self.values, 2)))).upper()
 
 
 @lru_cache(maxsize=512)
 def _integrated(measure: TreeMeasure, center: Fraction, bits: int, length: int) -> flint.arb_series:
-    """Return the Taylor series of `measure` in eps at `center`, from a cache.
+    """Return the Taylor series of the probability `measure` in eps at `center`, computed once for equal arguments.
 
-    `bits` and `length` must be FLINT's current precision and length; the cache needs them as a key.
+    `bits` and `length` must be FLINT's current precision and number of coefficients. They are parameters so that the
+    cache distinguishes them.
     """
     assert (bits, length) == (flint.ctx.prec, flint.ctx.cap)
     return normal.series_in_unit(measure.integrated, center, measure.unit, fixed=measure.fixed)
@@ -224,10 +227,10 @@ def _integrated(measure: TreeMeasure, center: Fraction, bits: int, length: int) 
 
 @frozen
 class _Ends:
-    """The places at which the integrand over a center t with the parent x is not smooth, so that its integral is cut.
+    """The numbers at which the integral over a center t, whose parent is x, is cut because the integrand is not smooth.
 
-    They are t = u·eps for each u of `still`, and t = x - u·eps for each u of `moving`. The integral, a function of x,
-    is not smooth at x = u·eps for each u of `handed`.
+    They are t = u·eps for each u of `still`, and t = x - u·eps for each u of `moving`. The integral, as a function of
+    x, is not smooth at x = u·eps for each u of `handed`.
     """
 
     still: tuple[Fraction, ...]
@@ -269,9 +272,10 @@ def _ends(centers: Sequence[Center]) -> list[_Ends]:
 
 @frozen
 class _Growth:
-    """The constants in the error bound of the module's lemma on messages, for a center and everything below it.
+    """The constants V, D1, D2 and C in the bound M of the module's lemma on messages, for one center.
 
-    In the lemma V is `curvature`, D1 `drift`, D2 `spread`, and C `count`.
+    They are the fields `curvature`, `drift`, `spread` and `count` in this order, and include the center's leaves and
+    the messages that it receives.
     """
 
     curvature: Fraction
@@ -290,9 +294,9 @@ class _Growth:
 
 @frozen
 class _CenterRule:
-    """The quadrature rule of one center: the distance `step` of its nodes, and the greatest |node|, `reach`.
+    """The quadrature rule of one center: the distance `step` between its nodes, and the greatest |node|, `reach`.
 
-    `half` bounds the error of an integral over a half-line, `whole` the error over the whole line.
+    `half` is an upper bound of the error of an integral over a half-line, and `whole` of one over the whole line.
     """
 
     step: Fraction
@@ -303,7 +307,10 @@ class _CenterRule:
 
 @frozen
 class _Rules:
-    """The quadrature rules of all centers, and the `ends` at which their integrals are cut, for eps/unit near `eps`."""
+    """The quadrature `rules` of all centers, and for each center the `ends` at which its integral is cut.
+
+    `eps` is a rational approximation of eps/unit, for which the rules are made.
+    """
 
     ends: Sequence[_Ends]
     rules: Sequence[_CenterRule]
@@ -311,10 +318,10 @@ class _Rules:
 
     @staticmethod
     def choose(measure: TreeMeasure, near: normal.Ends, *, wide: bool) -> _Rules:
-        """Return rules for `measure` whose errors are approximately as small as FLINT's precision.
+        """Return quadrature rules for the probability `measure`, with errors close to FLINT's precision.
 
-        `near` has rationals below and above eps/unit. If `wide`, the errors are bounded on the disk of complex eps
-        around it. Raises LimitReached.
+        `near` is a pair of rationals, one below and one above eps/unit. If `wide`, the errors are bounded on the disk
+        of complex eps around it, too. Raises LimitReached.
         """
         centers = measure.centers
         away = DISK * near[1] if wide else _ZERO
@@ -353,16 +360,19 @@ class _Rules:
         return _Rules(ends, rules[::-1], near[1])
 
     def places(self, center: int, move: Fraction) -> range:
-        """Return the integers k of all nodes k·h + `move`·eps of the center with the index `center` and the step h."""
+        """Return the integers k for which k·h + `move`·eps is a node of the center with the index `center`.
+
+        h is the step of the center's rule.
+        """
         rule = self.rules[center]
         middle = -move * self.eps
         return range(floor((middle - rule.reach) / rule.step), ceil((middle + rule.reach) / rule.step) + 1)
 
 
 def _short(x: float) -> Fraction:
-    """Return a number with few bits that is at most `x` and at least 7/8 of `x`.
+    """Return a binary fraction of four digits that is at most `x` and at least 7/8 of `x`, for `x` > 0.
 
-    With steps of few bits, many multiples of different steps are equal.
+    With such steps, multiples of different steps often agree, and values at them are shared.
     """
     unit = Fraction(2) ** (floor(log2(x)) - 3)
     return floor(Fraction(x) / unit) * unit
@@ -386,10 +396,10 @@ def _rule(
 
 
 def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[Fraction, Fraction]]]:
-    """Return, for each of `centers`, the pairs (w, w') for which nodes k·h + w·eps belong to parent nodes at w'.
+    """Return, for each of `centers`, the pairs (w, w') of offsets of its nodes and of its parent's nodes used together.
 
-    Nodes of the parent are k'·h' + w'·eps. `ends` has, for each center, the places where its integral is cut. Raises
-    LimitReached if there are too many pairs.
+    Nodes with the offset w are k·h + w·eps for integers k, and those of the parent k'·h' + w'·eps. `ends` has the
+    numbers where the integral over each center is cut. Raises LimitReached if there are too many pairs.
     """
     moves: list[set[tuple[Fraction, Fraction]]] = [set() for _ in centers]
     for place in reversed(range(len(centers))):
@@ -402,9 +412,10 @@ def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[F
 
 
 def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
-    """Return all offsets w of nodes k·h + w·eps of `center`, if its parent's nodes have the offset `above`.
+    """Return all offsets w of nodes k·h + w·eps of `center` that are used with parent nodes k'·h' + `above`·eps.
 
-    There is one offset for each of the `ends` of its integral, or one for its mean if it has no ends.
+    There is one offset for each number of `ends`, where the integral over the center is cut. If there is none, the only
+    offset is that of the center's mean.
     """
     return [*ends.still, *(above - u for u in ends.moving)] or [center.slope * above]
 
@@ -428,10 +439,11 @@ def _growths(
 def _growth(
     center: Center, moves: set[tuple[Fraction, Fraction]], handed: Sequence[_Growth], mine: int, parents: int
 ) -> _Growth:
-    """Return the constants if `center` leaves the real line by `mine`·y, and its parent by `parents`·y.
+    """Return the constants of the module's lemma on messages for `center`.
 
-    `moves` has pairs (w, w'): nodes k·h + w·eps of the center belong to nodes k'·h' + w'·eps of its parent. `handed`
-    the constants of the messages passed to the center.
+    They are for complex values of the center and its parent, with the imaginary parts `mine`·y and `parents`·y. `moves`
+    has the pairs (w, w') of offsets of their nodes k·h + w·eps and k'·h' + w'·eps. `handed` has the constants of the
+    messages that the center receives.
     """
     handed = handed if mine else [replace(each, curvature=_ZERO, drift=_ZERO) for each in handed]
     curvature = sum((each.curvature for each in handed), _ZERO)
@@ -456,7 +468,7 @@ def _growth(
 
 @frozen
 class _End:
-    """An end of an interval of a center t: t = `u`·eps, or t = x - `u`·eps if it is `moving` with the parent x."""
+    """An end of an interval of a center t with the parent x: t = x - `u`·eps if `moving`, else t = `u`·eps."""
 
     u: Fraction
     moving: bool
@@ -466,8 +478,9 @@ class _End:
 class _Stretch:
     """An interval of a center from `low` to `high`, on which the integrand is one smooth function.
 
-    An end that is None is infinite. `near` gives the bounds of the leaves on the interval. `piece` is the index of
-    the interval between two numbers of `_Ends.still` that contains it; it selects the messages from below.
+    A `low` or `high` of None is infinite. `near` has the leaves with the bounds that are decisive on the interval. The
+    numbers of `_Ends.still` cut the line, and `piece` is the index of the part with this interval: messages of children
+    depend on it.
     """
 
     low: _End | None
@@ -477,9 +490,10 @@ class _Stretch:
 
     @property
     def integrals(self) -> Sequence[tuple[int, _End | None, bool]]:
-        """The integrals that add up to the integral over this interval, each as (sign, end, True for below the end).
+        """The integrals over half-lines, or over the whole line, that add up to the integral over this interval.
 
-        They are over half-lines; an end of None is the whole line.
+        Each is (sign, end, below). If below is True, the half-line is below the end, otherwise above; an end of None
+        means the whole line. The integral counts with its sign, 1 or -1.
         """
         if self.high is None:
             return [(1, self.low, False)]
@@ -487,7 +501,10 @@ class _Stretch:
 
 
 class _Messages:
-    """The messages of all centers to their parents, at the quadrature nodes of the parents, each computed once."""
+    """Computes the messages of all centers to their parents at the quadrature nodes of the parents, each once.
+
+    The module's docstring says what a message is.
+    """
 
     def __init__(self, measure: TreeMeasure, rules: _Rules, eps: flint.arb_series, around: Fraction) -> None:
         self._centers, self._rules, self._around = measure.centers, rules, around
@@ -507,9 +524,10 @@ class _Messages:
         return value if isinstance(value, flint.arb_series) else flint.arb_series([value])
 
     def _message(self, place: int, above: Fraction, u: Fraction) -> list[Value]:
-        """Return the message of the center number `place` at all nodes k·h + `above`·eps of its parent.
+        """Return the message of the center with the index `place`, at all nodes k·h + `above`·eps of its parent.
 
-        The message is one formula only while the parent is near `u`·eps; this formula is evaluated at all nodes.
+        The message is piecewise one formula. The formula that holds for the parent at `u`·eps is evaluated at all
+        nodes.
         """
         key = place, above, u
         if key not in self._known:
@@ -527,9 +545,9 @@ class _Messages:
         return self._known[key]
 
     def _stretches(self, place: int, u: Fraction) -> Iterator[_Stretch]:
-        """Yield the intervals of the center number `place` on which the integrand is one nonzero function.
+        """Yield the intervals of a center on each of which the integrand is one smooth function, other than 0.
 
-        It is one function while the center's parent is near `u`·eps.
+        `place` is the index of the center. Its parent is at `u`·eps.
         """
         center, ends = self._centers[place], self._rules.ends[place]
         cuts = {v: _End(v, moving=False) for v in ends.still} | {u - v: _End(v, moving=True) for v in ends.moving}
@@ -548,10 +566,10 @@ class _Messages:
             yield last
 
     def _integral(self, place: int, above: Fraction, stretch: _Stretch, end: _End | None, below: bool) -> list[Value]:
-        """Return the integral of the integrand of center number `place` over a half-line, for each node of its parent.
+        """Return an integral over a half-line of the center with the index `place`, for each node of its parent.
 
-        The half-line is below or above `end`, as `below` says; for an `end` of None it is the whole line. The
-        integrand is the function on `stretch`. The parent's nodes have the offset `above`.
+        The half-line is below `end` if `below`, else above; for an `end` of None it is the whole line. The integrand is
+        the function that holds on `stretch`. The parent's nodes are k·h + `above`·eps.
         """
         center = self._centers[place]
         move = _all_moves(center, self._rules.ends[place], above)[0]
@@ -587,10 +605,10 @@ class _Messages:
         return result
 
     def _convolved(self, values: Sequence[Value], mine: range, theirs: range, side: int) -> list[Value]:
-        """Return, for each node j of `theirs`, the weighted sum of `values`, which belong to the nodes k of `mine`.
+        """Return the sum over k of σ(`side`·(k - j))·v_k for each node j of `theirs`.
 
-        The weight depends on k - j and `side` alone, so that the sums are a convolution. `side` is -1 for a half-line
-        below the end, 1 above.
+        The v_k are the `values` at the nodes k of `mine`. σ(n) is `_weight(n)`. `side` is -1 for an integral over a
+        half-line below the end, 1 for one above.
         """
         differences = range(mine[0] - theirs[-1], mine[-1] - theirs[0] + 1)
         weights = flint.arb_poly([_weight(side * n) for n in reversed(differences)])
@@ -610,9 +628,9 @@ class _Messages:
         return [value] + [flint.arb(0)] * (self._length - 1)
 
     def _values(self, place: int, move: Fraction, stretch: _Stretch) -> list[Value]:
-        """Return the product of the integrand's factors on `stretch` that do not depend on the parent, at all nodes.
+        """Return the product of the integrand's factors on `stretch` that do not depend on the parent, at each node.
 
-        `place` is the number of the center, and `move` the offset of its nodes.
+        `place` is the index of the center, and its nodes are k·h + `move`·eps.
         """
         center, places = self._centers[place], self._places(place, move)
         result: list[Value] = [flint.arb(1)] * len(places)
@@ -625,10 +643,10 @@ class _Messages:
         return result
 
     def _factors(self, center: Center, stretch: _Stretch, *, paired: bool) -> Iterator[tuple[Fraction, Forms, int]]:
-        """Yield the factors of the integrand that depend on the parent if `paired`, otherwise all others.
+        """Yield the factors of the integrand of `center` on `stretch`: those that depend on the parent, or all others.
 
-        The integrand is that of `center` on `stretch`. A factor is the density or a leaf, as (variance, bounds,
-        multiplicity); the multiplicity of the density is 0.
+        `paired` chooses those that depend on the parent. A factor is (variance, bounds, count): for a leaf, count is
+        the number of equal leaves; a count of 0 marks the density of the center.
         """
         for variance, forms, count in [(center.variance, ((_ONE, -center.slope, _ZERO),), 0), *stretch.near]:
             if any(b for _, b, _ in forms) == paired:
@@ -644,9 +662,9 @@ class _Messages:
         )
 
     def _places(self, center: int | None, move: Fraction) -> range:
-        """Return the integers k of the nodes of `center` with the offset `move`.
+        """Return the integers k for which k·h + `move`·eps is a node of `center`.
 
-        A `center` of None is the parent of the root, which has a single node.
+        A `center` of None is the parent of the root, which has the single node 0.
         """
         return range(1) if center is None else self._rules.places(center, move)
 
@@ -661,9 +679,10 @@ class _Messages:
 
 
 class _Argument:
-    """The value of a·t + b·x + d·eps at the nodes of a center t and its parent x.
+    """The values of a·t + b·x + d·eps at the nodes of a center t and its parent x, each passed to a function once.
 
-    With t = k·h + w·eps and x = j·h' + w'·eps the value is an integer multiple of one number, plus a multiple of eps.
+    With t = k·h + w·eps and x = j·h' + w'·eps the value is an integer multiple of one number, plus a multiple of eps,
+    so many pairs of nodes have the same value.
     """
 
     def __init__(
@@ -679,9 +698,11 @@ class _Argument:
         self._known: dict[int, Value] = {}
 
     def values(self, of: Callable[[Value], Value], mine: range, j: int) -> Sequence[Value]:
-        """Return `of` applied to the values at all nodes `mine` of the center and node `j` of its parent.
+        """Return the results of the function `of` at the nodes k in `mine` of the center and node `j` of its parent.
 
-        `of` must be the same function in all calls, because its values are remembered.
+        The argument of the function is the value of a·t + b·x + d·eps at these nodes.
+
+        `of` must be the same function in all calls, because its results are remembered.
         """
         start, step, known = self._second * j, self._first, self._known
         numbers = range(start + step * mine[0], start + step * mine[-1] + step, step) if step else [start]
@@ -694,7 +715,7 @@ class _Argument:
 class _IntegrandFactor:
     """A factor of an integrand: a density if `count` is 0, else the probability of a leaf to the power `count`.
 
-    `is_number` says whether the factor has the same values for every eps, at the nodes k and j.
+    `is_number` says whether its values at nodes do not depend on eps.
     """
 
     def __init__(self, law: normal.Normal, count: int, arguments: Sequence[_Argument]) -> None:
@@ -705,7 +726,7 @@ class _IntegrandFactor:
         self.is_number = all(argument.is_number for argument in arguments)
 
     def times(self, values: Sequence[Value], mine: range, j: int) -> list[Value]:
-        """Return `values` times this factor, at the nodes `mine` of the center and node `j` of its parent."""
+        """Return `values` times this factor at the nodes k in `mine` of the center and node `j` of its parent."""
         rows = [argument.values(self._value, mine, j) for argument in self._arguments]
         if len(rows) == 1:
             return [value * mine for value, mine in zip(values, rows[0], strict=True)]
@@ -730,16 +751,16 @@ def _power(value: Value, count: int) -> Value:
 
 @lru_cache(maxsize=20_000)
 def _sine_integral(n: int, bits: int) -> flint.arb:
-    """Return the sine integral Si(π·`n`)/π to `bits` bits.
+    """Return the sine integral Si(π·`n`)/π to `bits` bits, which must be FLINT's current precision.
 
-    `bits` must be FLINT's current precision; the cache needs it as a key.
+    `bits` is a parameter so that the cache distinguishes precisions.
     """
     assert bits == flint.ctx.prec
     return (flint.arb.pi() * n).si() / flint.arb.pi()
 
 
 def _weight(n: int) -> flint.arb:
-    """Return σ(`n`) = 1/2 + Si(π·`n`)/π, the weight of a node in the rule for half of the line."""
+    """Return σ(`n`) = 1/2 + Si(π·`n`)/π, the weight of a node in the module's rule for integrals over half a line."""
     return flint.arb(1) / 2 + _sine_integral(n, flint.ctx.prec)
 
 
@@ -751,10 +772,10 @@ _Rows = Sequence[tuple[_Row, Fraction]]
 
 
 def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fixed: bool) -> TreeMeasure:
-    """Return the measure of the half-spaces `rows` over independent `values`, as a tree of centers.
+    """Return the probability of the half-spaces `rows` over independent random `values`, as a tree of centers.
 
-    `unit` is the common factor of the standard deviations, and `fixed` tells whether they are the same for every eps.
-    Raises OutsideFragment in three cases:
+    `values` has their laws. The standard deviations are given as multiples of `unit`/eps, or as multiples of `unit` if
+    `fixed`. Raises OutsideFragment in three cases:
 
     * some value is not normal;
     * the comparisons do not form a tree;
@@ -785,15 +806,15 @@ def tree_measure(values: Sequence[normal.Spread], rows: _Rows, unit: Real, *, fi
 
 
 def _leaves(rows: _Rows, count: int, first: int) -> frozenset[int]:
-    """Return values no two of which occur in one of `rows`, so that they are independent given all other values.
+    """Return the indices of values, the leaves, that are independent of each other given all other values.
 
-    There are `count` values. A value becomes a leaf if
+    No two leaves occur in one of `rows`. There are `count` values. A value becomes a leaf if
 
     1. it is in one half-space alone,
     2. it is compared with one other value, or
     3. it is compared with two other values that are connected without it.
 
-    In 2 and 3, the value `first` is tried before the others.
+    In 2 and 3, the value with the index `first` is tried before the others.
     """
     inside = [[n for n, (row, _) in enumerate(rows) if place in row] for place in range(count)]
     leaves = {place for place in range(count) if len(inside[place]) == 1}
@@ -826,9 +847,9 @@ def _components(members: Iterable[int], groups: Iterable[set[int]]) -> list[set[
 
 
 def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
-    """Yield two bases of the space of linear forms in `centers`: the values themselves, then one made of `forms`.
+    """Yield two bases of the linear forms in the values `centers`: first the values themselves, then one from `forms`.
 
-    The second basis is completed by values if `forms` do not suffice.
+    If `forms` do not span the space, values complete the second basis.
     """
     units: list[_Row] = [{place: _ONE} for place in centers]
     yield units
@@ -842,10 +863,10 @@ def _bases(centers: Sequence[int], forms: Sequence[_Row]) -> Iterator[Sequence[_
 
 @frozen
 class _Coordinates:
-    """A basis of the linear forms in the values with the indices `places`.
+    """A basis of the linear forms in the values with the indices `places`; its elements are the coordinates.
 
-    `inverse` turns a form in values into coordinates, and `precision` is the inverse of the basis's covariance
-    matrix.
+    The matrix `inverse` turns a form in values into one in coordinates. `precision` is the inverse of the covariance
+    matrix of the coordinates.
     """
 
     places: Sequence[int]
@@ -870,10 +891,10 @@ class _Coordinates:
 
 @frozen
 class _BoundedValue:
-    """Bounds of a normal value L: L + form >= 0 for each of the `lower` forms, and L <= form for each of `upper`.
+    """A normal value L with mean 0 and this `variance`, and its bounds, as linear forms in the coordinates.
 
-    L has mean 0 and this `variance`. If `variance` is None, there is no L, and the half-spaces form >= 0 for `lower`
-    forms hold. A form is a linear form in coordinates, with its multiple of eps.
+    The bounds are L + f >= 0 for each form f of `lower`, and L <= f for each of `upper`. If `variance` is None, there
+    is no L, and f >= 0 holds for each f of `lower`. A form is a pair of its coefficients and its multiple of eps.
     """
 
     variance: Fraction | None
@@ -905,7 +926,7 @@ def _bounded(
 
 
 def _rooted(coordinates: _Coordinates, bounded: Sequence[_BoundedValue]) -> tuple[Center, ...]:
-    """Return `coordinates` as the centers of a tree, children first, with the bounds `bounded`.
+    """Return `coordinates` as the centers of a tree, children first, with the bounds of `bounded`.
 
     Raises OutsideFragment if `bounded` does not form a tree, or if bounds meet on lines of several directions.
     """
@@ -945,9 +966,10 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_BoundedValue]) -> tupl
 def _center(
     bounded: Sequence[_BoundedValue], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]
 ) -> Center:
-    """Return a center with the bounds `bounded`, where center and parent, the `pair`, are scaled by `scales`.
+    """Return a center with the bounds of `bounded`; its parent, slope and variance are still to be replaced.
 
-    Parent, slope and variance in the result are placeholders.
+    `pair` has the coordinate of the center and that of its parent, or None for the root. Each is multiplied by its
+    number of `scales`.
     """
 
     def forms(side: Sequence[tuple[_Row, Fraction]]) -> tuple[Form, ...]:
@@ -965,9 +987,10 @@ def _center(
 
 
 def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[int, int]]:
-    """Return the coordinates by distance from the root, and the parent of each except the root.
+    """Return (order, parents): the coordinates by distance from a root, and the parent of each other than the root.
 
-    There are `size` coordinates, and `pairs` are the edges between them.
+    There are `size` coordinates, and `pairs` are the edges between them. Raises OutsideFragment if the edges contain a
+    cycle.
     """
     neighbors: dict[int, list[int]] = {i: [] for i in range(size)}
     for i, j in sorted(map(sorted, pairs)):
@@ -975,7 +998,11 @@ def _from_root(size: int, pairs: set[frozenset[int]]) -> tuple[list[int], dict[i
         neighbors[j].append(i)
 
     def reached(root: int) -> tuple[list[int], dict[int, int], int]:
-        """Return the coordinates connected with `root`, nearest first, their parents, and the greatest distance."""
+        """Return (order, parents, distance) for the coordinates that are connected with `root`.
+
+        order has the coordinates, nearest first; parents maps each but the root to its parent; distance is the greatest
+        distance from the root.
+        """
         order, parents, far = [root], dict[int, int](), {root: 0}
         for i in order:
             for j in neighbors[i]:
