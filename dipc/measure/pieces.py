@@ -65,12 +65,12 @@ class RingElement:
     def from_low(self, low: int) -> flint.fmpq_mpoly:
         """Return the polynomial p for which this element is y^`low` · p, where y = e^eps.
 
-        `low` must be at most the field `low` of this element.
+        The parameter `low` must be at most the field with this name.
         """
         return self.poly if low == self.low else self.poly * _RING.from_dict({(0, self.low - low): 1})
 
     def plus(self, other: RingElement, sign: int = 1) -> RingElement:
-        """Return this element plus `other` for `sign` 1, or minus `other` for `sign` -1."""
+        """Return the sum of this element and `sign`·`other`, where `sign` is 1 or -1."""
         low = min(self.low, other.low)
         left, right = self.from_low(low), other.from_low(low)
         return RingElement(left + right if sign > 0 else left - right, low)
@@ -85,10 +85,10 @@ _FEW_GROUPS = 16
 
 
 class Slopes:
-    """An exponential polynomial in X as a map: for each l, the factor of e^{l·X}, which is a polynomial in X.
+    """An exponential polynomial in X, kept as one polynomial in X for each exponent l: the factor of e^{l·X}.
 
-    The coefficients are polynomials in eps and e^eps. An operation that does one thing to all terms with one l and
-    one power of X is one operation of FLINT.
+    Coefficients of these polynomials are polynomials in eps and e^eps, so FLINT adds or multiplies all terms with the
+    same l and the same power of X in one operation.
     """
 
     __slots__ = ("_length", "bits", "parts")
@@ -102,7 +102,7 @@ class Slopes:
         self._length: int | None = None
 
     def _coefficient_bits(self) -> int:
-        """Return an estimate of the total bits of the coefficients over a common denominator, from the leading ones."""
+        """Return an estimate of the bits of the longest coefficient, from leading ones over a common denominator."""
         leading = [poly.leading_coefficient() for _, powers in self.parts.values() for poly in powers.values()]
         whole = lcm(*[int(c.q) for c in leading])
         return max([(int(c.p) * (whole // int(c.q))).bit_length() for c in leading], default=0)
@@ -113,7 +113,7 @@ class Slopes:
         return self._length
 
     def antiderivative(self, tilt: int, meter: Meter) -> Slopes:
-        """Return e^{-`tilt`·X}·F for an antiderivative F of f·e^{`tilt`·X}, where f is this function.
+        """Return e^{-`tilt`·X}·F, where F is an antiderivative of f·e^{`tilt`·X} in X, and f is this function.
 
         F has no constant term. `meter` counts the work and raises LimitReached.
         """
@@ -204,7 +204,10 @@ def _substitute(powers: Mapping[int, flint.fmpq_mpoly], point: int) -> flint.fmp
 def _sum(
     left: tuple[int, Mapping[int, flint.fmpq_mpoly]], right: tuple[int, Mapping[int, flint.fmpq_mpoly]]
 ) -> tuple[int, dict[int, flint.fmpq_mpoly]]:
-    """Return `left` + `right`, polynomials in X given as (lowest power of y = e^eps, coefficients over it)."""
+    """Return the sum of two polynomials in X, `left` and `right`, in the form in which they are given.
+
+    A polynomial is a pair (q, coefficients) for the power q: it is y^q·Σ coefficients[n]·X^n, where y = e^eps.
+    """
     low = min(left[0], right[0])
     powers = {n: RingElement(poly, left[0]).from_low(low) for n, poly in left[1].items()}
     for n, poly in right[1].items():
@@ -221,10 +224,10 @@ def _added_up(polys: Sequence[flint.fmpq_mpoly], context: flint.fmpq_mpoly_ctx) 
 
 
 class Piece:
-    """One exponential polynomial in eps and X: y^`low_y` · Y^`low_X` · `poly`(x, y, X, Y).
+    """An exponential polynomial in eps and X: y^`low_y` · Y^`low_X` · `poly`(x, y, X, Y).
 
-    Here x = eps, y = e^eps and Y = e^X. Pieces are immutable. The coefficients over a common denominator have
-    approximately `bits` bits at most. f is this function in the docstrings of its methods.
+    Here x = eps, y = e^eps and Y = e^X. Pieces are immutable. Over a common denominator, no coefficient has more than
+    approximately `bits` bits.
     """
 
     __slots__ = ("_degrees", "_poly", "_slopes", "bits", "low_X", "low_y")
@@ -248,7 +251,7 @@ class Piece:
 
     @property
     def poly(self) -> flint.fmpq_mpoly:
-        """The polynomial that is left after the lowest powers of e^eps and of e^X are factored out."""
+        """The polynomial that is left of this function when the lowest powers of e^eps and e^X are factored out."""
         if self._poly is None:
             assert self._slopes is not None
             self._poly = _added_up(
@@ -264,7 +267,7 @@ class Piece:
 
     @property
     def slopes(self) -> Slopes:
-        """The function as `Slopes`, by the exponents l of e^{l·X}."""
+        """The same function as `Slopes`: its factor of e^{l·X} for each l."""
         if self._slopes is not None:
             return self._slopes
         by_l: dict[int, dict[int, dict[tuple[int, ...], Any]]] = {}
@@ -277,7 +280,7 @@ class Piece:
 
     @property
     def by_slopes(self) -> Piece:
-        """The same function with products and integrals computed slope by slope."""
+        """The same function kept as `Slopes`, so that products and integrals work on all terms with one e^{l·X}."""
         return self if self._slopes is not None or self.is_zero() else Piece.of_slopes(self.slopes)
 
     @classmethod
@@ -286,7 +289,7 @@ class Piece:
 
     @classmethod
     def of_terms(cls, terms: Terms) -> Piece:
-        """Return the piece that is the sum of `terms`, given as coefficients by exponents."""
+        """Return the sum of `terms`, where an item (k, q, n, l): c means c·eps^k·e^{q·eps}·X^n·e^{l·X}."""
         terms = {exponents: c for exponents, c in terms.items() if c != 0}
         if not terms:
             return cls.zero()
@@ -303,7 +306,7 @@ class Piece:
         return cls(poly, low_y, low_x, max([c.bit_length() for c in integers.values()]))
 
     def terms(self) -> Terms:
-        """Return the coefficients of this function by exponents."""
+        """Return the terms of this function: an item (k, q, n, l): c means c·eps^k·e^{q·eps}·X^n·e^{l·X}."""
         low_y, low_x = self.low_y, self.low_X
         return {(int(k), int(q) + low_y, int(n), int(l) + low_x): c for (k, q, n, l), c in self.poly.terms()}
 
@@ -322,7 +325,7 @@ class Piece:
 
     @property
     def degrees(self) -> tuple[int, ...]:
-        """The degrees of `poly` in x, y, X and Y."""
+        """The degrees of the polynomial `poly` in eps, e^eps, X and e^X, in this order."""
         if self._degrees is None:
             self._degrees = self._computed_degrees()
         return self._degrees
@@ -339,9 +342,10 @@ class Piece:
         )
 
     def _units(self) -> tuple[int, ...]:
-        """The greatest common divisors of all exponents of x, y, X and Y in `poly`; 0 for a variable that is not in it.
+        """The greatest common divisor of the exponents of eps in `poly`, and of those of e^eps, of X and of e^X.
 
-        With distances that are multiples of 5, for example, all exponents of y are.
+        It is 0 for a variable that does not occur. For example, all exponents of e^eps are multiples of 5 if all
+        distances are.
         """
         if self._slopes is None:
             exponents = ((int(k), int(q), int(n), int(l)) for k, q, n, l in self.poly.monoms())
@@ -410,11 +414,14 @@ class Piece:
         return Piece(self.poly * factor, self.low_y, self.low_X, self.bits + bits)
 
     def exact_quotient(self, divisor: Piece) -> Piece:
-        """Return the function g for which g·`divisor` is this function; raise DomainError if no g exists."""
+        """Return the function g for which g·`divisor` is this function. Raises DomainError if there is none."""
         return Piece(self.poly / divisor.poly, self.low_y - divisor.low_y, self.low_X - divisor.low_X, self.bits)
 
     def folded(self, modulus: int) -> Piece:
-        """Return the remainder of y^q·f modulo y^`modulus` - 1 for this function f, some integer q, and y = e^eps."""
+        """Return this function with each power y^q of y = e^eps replaced by y^(q mod `modulus`).
+
+        It is the remainder modulo y^modulus - 1, up to a power of y.
+        """
         terms: Terms = {}
         for (k, q, n, l), c in self.terms().items():
             key = (k, q % modulus, n, l)
@@ -422,7 +429,7 @@ class Piece:
         return Piece.of_terms(terms)
 
     def is_multiple(self, divisor: Piece) -> bool:
-        """Return True if `exact_quotient` by `divisor` has a result."""
+        """True if this function is g·`divisor` for some function g of this form."""
         try:
             self.exact_quotient(divisor)
         except DomainError:
@@ -446,8 +453,8 @@ class Piece:
     def antiderivative(self, meter: Meter) -> Terms | Slopes:
         """Return a function F without a constant term whose derivative in X is this function.
 
-        F vanishes at -∞ if every exponent l of e^{l·X} is positive, and at +∞ if every l is negative. `meter` counts
-        the work and raises LimitReached.
+        F vanishes at -∞ if every exponent l of e^{l·X} is positive, and at +∞ if every l is negative. It is returned as
+        terms or as `Slopes`. `meter` counts the work and raises LimitReached.
         """
         if self._slopes is not None or self.poly.degrees()[2]:
             return self.slopes.antiderivative(0, meter)
@@ -458,7 +465,10 @@ class Piece:
 
 
 def add_value(total: RingTerms, function: Terms | Slopes, point: int, sign: int) -> None:
-    """Add `sign` times the value of `function` at X = eps·`point` to `total`."""
+    """Add `sign` times the value of `function` at X = eps·`point` to `total`, in place.
+
+    An item (k, q): c of `total` means c·eps^k·e^{q·eps}.
+    """
     if isinstance(function, Slopes):
         value = function.value(point)
         for (k, q), c in value.poly.terms():
@@ -477,7 +487,7 @@ def add_value(total: RingTerms, function: Terms | Slopes, point: int, sign: int)
 
 
 def constant_terms(value: RingTerms) -> Terms:
-    """Return the terms of the constant function of X with the given `value`."""
+    """Return the terms, with X^0·e^{0·X}, of the function of X that is everywhere `value`, a function of eps."""
     return {(k, q, 0, 0): c for (k, q), c in value.items()}
 
 
@@ -489,10 +499,10 @@ def _ring_element(value: RingTerms) -> RingElement:
 def restricted(
     breaks: tuple[int, ...], pieces: tuple[_T, ...], low: int | None, high: int | None, zero: _T
 ) -> tuple[tuple[int, ...], tuple[_T, ...]]:
-    """Return breakpoints and pieces of a piecewise function on [eps·`low`, eps·`high`] that is `zero` elsewhere.
+    """Return (breaks, pieces) of a piecewise function on the interval from eps·`low` to eps·`high`, `zero` elsewhere.
 
-    The function is given by `breaks` and `pieces`. An end that is None is infinite. The result is `zero` everywhere
-    if `low` >= `high`.
+    The function is given by `breaks` and `pieces`. A `low` or `high` of None is infinite. The result is `zero`
+    everywhere if `low` >= `high`.
     """
     if low is not None and high is not None and low >= high:
         return (), (zero,)
@@ -508,9 +518,9 @@ def restricted(
 def merged(
     left_breaks: tuple[int, ...], left: Iterable[_T], right_breaks: tuple[int, ...], right: Iterable[_T]
 ) -> tuple[tuple[int, ...], list[tuple[_T, _T]]]:
-    """Return the breakpoints of two piecewise functions in one sequence, and the pair of pieces in each interval.
+    """Return (breaks, pairs): the breakpoints of two piecewise functions, and their two pieces in each interval.
 
-    The functions are the pieces `left` with `left_breaks`, and `right` with `right_breaks`.
+    The functions have the pieces `left` with the breakpoints `left_breaks`, and `right` with `right_breaks`.
     """
     breaks = sorted({*left_breaks, *right_breaks})
     here, there = iter(left), iter(right)
@@ -526,7 +536,7 @@ class Piecewise:
     """A function of X that is `pieces[i]` between eps·`breaks[i-1]` and eps·`breaks[i]`, for every eps > 0.
 
     `breaks` strictly increase, and `pieces` has one item more. The value at a breakpoint is undefined, since the
-    functions are densities and integrals of densities. X is eps times a value of the program.
+    functions are densities and integrals of densities. X is eps times a value in the program.
     """
 
     breaks: tuple[int, ...]
@@ -548,7 +558,7 @@ class Piecewise:
         return Piecewise(*restricted(self.breaks, self.pieces, low, high, Piece.zero())).trimmed()
 
     def piece_before(self, point: int | None) -> Piece:
-        """Return the piece that contains the points just below eps·`point`, or the last piece for None."""
+        """Return the piece whose interval ends at eps·`point` or contains it; the last piece if `point` is None."""
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def trimmed(self) -> Piecewise:
@@ -577,7 +587,7 @@ class Piecewise:
         return Piecewise(self.breaks, tuple(piece.to_power(exponent, meter) for piece in self.pieces))
 
     def integral_below(self, meter: Meter) -> tuple[Piecewise, Piece]:
-        """Return X -> the integral of this function from -∞ to X, and the integral over the line as a constant piece.
+        """Return (X -> the integral of this function from -∞ to X, the integral over all X as a function of eps).
 
         This function must decay at both ends. `meter` raises LimitReached before a long computation.
         """
@@ -598,9 +608,9 @@ class Piecewise:
         return Piecewise(self.breaks, tuple(pieces)), Piece.of_terms(constant_terms(constant))
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> Piecewise:
-        """Return X -> the integral of this function over X + eps·`low` <= Z <= X + eps·`high`.
+        """Return the function X -> ∫ f(Z) dZ over X + eps·`low` <= Z <= X + eps·`high`, where f is this function.
 
-        An end that is None is infinite. This function must decay at both ends, and `low` <= `high`. `meter` raises
+        A `low` or `high` of None is infinite. f must decay at both ends, and `low` <= `high`. `meter` raises
         LimitReached before a long computation.
         """
         below, total = self.integral_below(meter)
@@ -682,9 +692,10 @@ def integral_of_product(factors: Sequence[tuple[Piecewise, int]], meter: Meter) 
 
 
 class Window(NamedTuple):
-    """The kernel `factor`·e^{`slope`·X} on eps·`low` <= X <= eps·`high`, and 0 elsewhere.
+    """A function of X that is `factor`·e^{`slope`·X} on eps·`low` <= X <= eps·`high`, and 0 elsewhere.
 
-    `slope` and the ends are integers, with low < high. An end that is None is infinite; the kernel vanishes towards it.
+    `low` < `high` and `slope` are integers. A `low` or `high` of None is infinite, and the function vanishes towards
+    it. The density of a noise is a sum of such functions.
     """
 
     low: int | None
@@ -693,21 +704,22 @@ class Window(NamedTuple):
     slope: int
 
     def reflected(self) -> Window:
-        """Return the kernel with -X in place of X."""
+        """Return the function X -> f(-X), where f is this function."""
         low, high = (None if end is None else -end for end in (self.high, self.low))
         return Window(low, high, self.factor, -self.slope)
 
     def density(self) -> Piecewise:
-        """Return the kernel as a piecewise function."""
+        """Return this function as a `Piecewise` one."""
         inside = Piecewise((), (Piece.of_terms({(0, 0, 0, self.slope): to_fmpq(self.factor)}),))
         return inside.restricted(self.low, self.high)
 
     def smoothed(self, function: Piecewise, meter: Meter) -> Piecewise:
-        """Return X -> the integral over C of `function`(C)·kernel(X - C), for any `function`.
+        """Return the convolution X -> ∫ `function`(C)·k(X - C) dC, where k is this function of a window.
 
-        If an end is infinite, `function` must be bounded. Let F' = function·e^{-slope·C}, with F = 0 at -∞ if `high` is
-        None, and F = 0 at +∞ if `low` is None. The result is factor·e^{slope·X}·(F(X - eps·low) - F(X - eps·high)),
-        where an infinite end adds nothing. `meter` raises LimitReached before a long computation.
+        If `low` or `high` is None, `function` must be bounded. Let F be an antiderivative of function(C)·e^{-slope·C},
+        with F = 0 at -∞ if `high` is None, and F = 0 at +∞ if `low` is None. The result is factor·e^{slope·X}·(F(X -
+        eps·low) - F(X - eps·high)), where an infinite end adds nothing. `meter` raises LimitReached before a long
+        computation.
         """
         pieces = [piece.slopes for piece in function.pieces]
         tails = _tail(pieces, function.breaks, self.slope, meter, upward=self.low is not None)
@@ -732,19 +744,19 @@ def density_of(windows: Windows, meter: Meter) -> Piecewise:
 
 
 def smoothed(function: Piecewise, windows: Windows, meter: Meter) -> Piecewise:
-    """Return X -> the integral over C of `function`(C)·k(X - C), where k is the sum of `windows`.
+    """Return the convolution X -> ∫ `function`(C)·k(X - C) dC, where k is the sum of `windows`.
 
-    If `function` is the density of C and k that of a noise, the result is the density of C + noise. `meter` raises
-    LimitReached before a long computation.
+    If `function` is the density of a random variable and k that of an independent noise, the result is the density of
+    their sum. `meter` raises LimitReached before a long computation.
     """
     return _sum_of([window.smoothed(function, meter) for window in windows], meter)
 
 
 def _tail(pieces: Sequence[Slopes], breaks: Sequence[int], slope: int, meter: Meter, *, upward: bool) -> list[Slopes]:
-    """Return, piece by piece, e^{`slope`·X}·∫ f(C)·e^{-slope·C} dC for the function f of `pieces` and `breaks`.
+    """Return the function X -> e^{`slope`·X}·∫ f(C)·e^{-slope·C} dC of a piecewise f, as one item for each piece.
 
-    The integral is from -∞ to X if `upward`, else from +∞ to X. If it diverges, the result has another continuous
-    antiderivative. `meter` raises LimitReached.
+    f has the `pieces` between `breaks`. The integral is from -∞ to X if `upward`, else from +∞ to X. If it diverges,
+    another continuous antiderivative takes its place. `meter` raises LimitReached.
     """
     last = len(breaks)
     result: dict[int, Slopes] = {}
@@ -772,7 +784,7 @@ def _sum_of(functions: Sequence[Piecewise], meter: Meter) -> Piecewise:
 
 
 class Size(NamedTuple):
-    """A bound on the terms c·eps^k·e^{q·eps}·X^n of a piece that belong to one exponent l of e^{l·X}.
+    """A bound on the terms c·eps^k·e^{q·eps}·X^n that a piece has for one factor e^{l·X}: their number and exponents.
 
     There are at most `terms` of them, with `low` <= q <= `high` and k + n <= `degree`.
     """
@@ -783,13 +795,13 @@ class Size(NamedTuple):
     degree: int
 
     def times(self, other: Size) -> Size:
-        """Return the size of the product of two functions, one with this size and one with the size `other`."""
+        """Return a size for the product of two functions, one with this size and one with the size `other`."""
         return Size(
             self.terms * other.terms, self.low + other.low, self.high + other.high, self.degree + other.degree
         ).boxed()
 
     def plus(self, other: Size) -> Size:
-        """Return the size of the sum of two functions, one with this size and one with the size `other`."""
+        """Return a size for the sum of two functions, one with this size and one with the size `other`."""
         return Size(
             self.terms + other.terms,
             min(self.low, other.low),
@@ -798,18 +810,18 @@ class Size(NamedTuple):
         ).boxed()
 
     def shifted(self, offset: int) -> Size:
-        """Return the size of the terms after all their exponents q have been increased by `offset`."""
+        """Return a size for the terms after all their exponents q have been increased by `offset`."""
         return Size(self.terms, self.low + offset, self.high + offset, self.degree)
 
     def spread(self, more: int = 0) -> Size:
-        """Return the size after each power of X is replaced by that power and all lower ones.
+        """Return a size for the terms after each power of X has been replaced by all powers up to it.
 
-        The degree also grows by `more`.
+        So it is for an integral of X^n·e^{l·X}. The degree also grows by `more`.
         """
         return Size(self.terms * (self.degree + 1), self.low, self.high, self.degree + more).boxed()
 
     def boxed(self) -> Size:
-        """Return the size with its number of terms reduced to the number of exponents in its range, if that is less."""
+        """Return this size with `terms` reduced to the number of exponents (k, q, n) that the other fields allow."""
         most = (self.high - self.low + 1) * comb(self.degree + 2, 2)
         return self if self.terms <= most else self._replace(terms=most)
 
@@ -837,10 +849,10 @@ def _product(left: SizedPiece, right: SizedPiece, meter: Meter) -> SizedPiece:
 
 
 def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: Meter) -> None:
-    """Raise LimitReached for a `piece` with many terms whose exponents are far apart at eps·`low` or at eps·`high`.
+    """Raise LimitReached for a `piece` with many terms whose exponents are far apart at one end of its interval.
 
-    An end that is None is infinite. The integral of the piece has as many terms, and more factors only make it
-    longer. `meter` counts the work.
+    The interval is from eps·`low` to eps·`high`, where None is infinite. The integral of such a piece has as many
+    terms, and finding its sign would take too long. `meter` counts the work.
     """
     if sum([size.terms for size in piece.values()]) < _MANY_SPARSE_TERMS:
         return
@@ -872,9 +884,11 @@ def _power(piece: SizedPiece, exponent: int, meter: Meter) -> SizedPiece:
 
 @frozen
 class SizedPiecewise:
-    """Bounds on the terms of a `Piecewise` f: `pieces[i]` bounds its piece from eps·`breaks[i-1]` to eps·`breaks[i]`.
+    """Bounds on the terms of a `Piecewise` function f, which is not computed itself.
 
-    Each method returns the bounds for the result of the method of `Piecewise`, and f is the bounded function.
+    `pieces[i]` bounds the piece of f between eps·`breaks[i-1]` and eps·`breaks[i]`: it maps each exponent l to the
+    `Size` of the terms with e^{l·X}. Each method returns bounds for the result of the method of `Piecewise` with the
+    same name.
     """
 
     breaks: tuple[int, ...]
@@ -882,23 +896,26 @@ class SizedPiecewise:
 
     @classmethod
     def laplace(cls, rate: int, mean: int) -> SizedPiecewise:
-        """Return the size of `Piecewise.laplace`, the density of Laplace noise with this `rate` and `mean`."""
+        """Return the sizes for the density of X = eps·x, where x is Laplace noise.
+
+        The noise has the mean `mean` and the rate `rate`·eps.
+        """
         q = rate * mean
         return cls((mean,), ({rate: Size(1, -q, -q, 0)}, {-rate: Size(1, q, q, 0)}))
 
     def restricted(self, low: int | None, high: int | None) -> SizedPiecewise:
-        """Return the size of f times the indicator of [eps·`low`, eps·`high`], where an end that is None is infinite.
+        """Return the sizes for f on the interval from eps·`low` to eps·`high`, and 0 elsewhere; None is infinite.
 
         The result is zero if `low` >= `high`.
         """
         return SizedPiecewise(*restricted(self.breaks, self.pieces, low, high, {}))
 
     def piece_before(self, point: int | None) -> SizedPiece:
-        """Return the bounds for the piece that ends at or contains eps·`point`, or for the last piece for None."""
+        """Return the sizes for the piece that ends at eps·`point` or contains it; for the last piece if None."""
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def times(self, other: SizedPiecewise, meter: Meter) -> SizedPiecewise:
-        """Return the size of the product of f and a function of the size `other`.
+        """Return the sizes for the product of f and a function with the sizes `other`.
 
         `meter` raises LimitReached if the estimate takes too many steps.
         """
@@ -906,16 +923,16 @@ class SizedPiecewise:
         return SizedPiecewise(breaks, tuple([_product(left, right, meter) for left, right in pairs]))
 
     def to_power(self, exponent: int, meter: Meter) -> SizedPiecewise:
-        """Return the size of f to the power `exponent` >= 1.
+        """Return the sizes for f to the power `exponent` >= 1.
 
         `meter` raises LimitReached if the estimate takes too many steps.
         """
         return SizedPiecewise(self.breaks, tuple([_power(piece, exponent, meter) for piece in self.pieces]))
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> SizedPiecewise:
-        """Return the size of X -> the integral of f over X + eps·`low` <= Z <= X + eps·`high`.
+        """Return the sizes for the function X -> ∫ f(Z) dZ over X + eps·`low` <= Z <= X + eps·`high`.
 
-        An end that is None is infinite. `meter` raises LimitReached if the estimate takes too many steps.
+        A `low` or `high` of None is infinite. `meter` raises LimitReached if the estimate takes too many steps.
         """
         below: list[SizedPiece] = []
         constant: SizedPiece = {}
@@ -936,7 +953,7 @@ class SizedPiecewise:
         return SizedPiecewise(breaks, tuple(pieces))
 
     def shifted(self, offset: int) -> SizedPiecewise:
-        """Return the size of X -> f(X + eps·`offset`)."""
+        """Return the sizes for the function X -> f(X + eps·`offset`)."""
         pieces = [{l: size.spread().shifted(l * offset) for l, size in piece.items()} for piece in self.pieces]
         return SizedPiecewise(tuple([b - offset for b in self.breaks]), tuple(pieces))
 
@@ -948,9 +965,8 @@ def _values(terms: Sequence[tuple[int, Size]], point: int) -> list[tuple[int, Si
 def watch_product_of(factors: Sequence[tuple[SizedPiecewise, int]], meter: Meter) -> None:
     """Raise LimitReached if the product of `factors`, pairs (function, power), is expected to have too many terms.
 
-    It has too many if all its pieces together have more terms than `meter` has steps left. A term with long
-    coefficients counts for several: the integral of e^{l·X} divides by l, and all terms have one denominator in the
-    end.
+    It has too many if all pieces of the product together have more terms than `meter` has steps left. Terms with long
+    coefficients count for several: each integral of e^{l·X} divides by l, so denominators grow.
     """
     breaks = sorted({b for function, _ in factors for b in function.breaks})
     denominator = 1

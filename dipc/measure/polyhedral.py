@@ -60,10 +60,10 @@ Law = tuple[Kernel, ...]
 
 @dataclass(slots=True)
 class Value:
-    """A random variable X: a sum of noises, or such a sum plus a multiple of another value.
+    """A random variable X that constraints compare: a sum of noises, or such a sum plus a multiple of another value.
 
-    Without a `parent`, X is `mean` plus a sum of noises with the law `law`. With a parent, which is the index of a
-    value, X - `ratio`·(value of the parent) has this form.
+    If `parent` is None, X is `mean` plus a sum of independent noises, whose densities are the items of `law`. Otherwise
+    `parent` is the index of another value Y, and X - `ratio`·Y is `mean` plus such a sum.
     """
 
     law: Law
@@ -74,10 +74,10 @@ class Value:
 
 @dataclass(slots=True)
 class ValueSystem:
-    """Constraints over `values`, with at most two values in each once `value_system` returns it.
+    """Constraints over random `values`.
 
-    `rows[n]` = (coefficients, constant) means Σ c·X_i + constant >= 0, where coefficients maps the index i of the
-    value X_i to c.
+    An item (coefficients, constant) of `rows` means Σ coefficients[i]·X_i + constant >= 0, where X_i is the value with
+    the index i. In the result of `value_system` at most two values occur in each.
     """
 
     values: list[Value] = field(default_factory=list)
@@ -85,7 +85,7 @@ class ValueSystem:
 
 
 def value_system(event: Event) -> ValueSystem:
-    """Return `event` as constraints over values.
+    """Return the constraints of `event` over sums of noises, the values; at most two occur in each constraint.
 
     The noises must be all continuous or all integers. Raises OutsideFragment if some constraint still relates three
     values, or if integer noises are multiplied or have two different rates.
@@ -113,10 +113,10 @@ def _written_out(system: ValueSystem, coefficients: dict[int, Fraction]) -> dict
 
 
 def _kernel(noise: Noise, factor: Fraction) -> Kernel:
-    """Return the kernel of `factor` times (`noise` minus its mean); `factor` is not 0.
+    """Return the density of `factor` times (`noise` minus its mean), up to a constant factor; `factor` is not 0.
 
-    The kernel of discrete Laplace noise is that of its continuous neighbour, Laplace noise with its rate. Raises
-    OutsideFragment for laws without a kernel.
+    For discrete Laplace noise, the density of Laplace noise with the same rate stands for its masses. Raises
+    OutsideFragment for laws whose density is not made of exponentials.
     """
     if noise.law.whole:
         sides = noise.law.sides(noise.rate)
@@ -162,9 +162,10 @@ def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fract
 
 
 def _introduce(system: ValueSystem, row: int) -> bool:
-    """Replace a noise in row number `row` of `system` by its sum with a value that occurs wherever the noise does.
+    """Replace a noise n, in the constraints of `system`, by a value n + t·r for another value r, and return True.
 
-    Return False if there is no noise for this.
+    n and r occur in the constraint with the index `row`, and r occurs, with the same ratio t, wherever n does. So the
+    new value takes the place of both there. Return False if there are no such n and r.
     """
     columns: dict[int, dict[int, Fraction]] = {}
     for position, (coefficients, _) in enumerate(system.rows):
@@ -223,12 +224,15 @@ class _Span:
 
 
 def normalizer(noise: Noise) -> ExpPoly:
-    """Return the integral of the unnormalized density of `noise`; it is positive for every eps > 0."""
+    """Return the function of eps by which the density of `noise`, as its pieces state it, must be divided.
+
+    The function is positive for every eps > 0.
+    """
     return ExpPoly.from_terms(noise.law.normalizer(noise.rate))
 
 
 def _normalized(measure: ExpPoly, noises: Iterable[Noise]) -> Closed:
-    """Return `measure` divided by the normalizers of the `noises`, whose densities were not normalized."""
+    """Return `measure`, computed with the densities that pieces state, divided by the normalizers of the `noises`."""
     below = ExpPoly.ONE
     for noise in noises:
         below = below * normalizer(noise)
@@ -238,8 +242,8 @@ def _normalized(measure: ExpPoly, noises: Iterable[Noise]) -> Closed:
 def value_tree_measure(event: Event, limit: Limits) -> Closed:
     """Return the exact probability, for every eps > 0, that all constraints of an `event` over continuous noises hold.
 
-    Raises OutsideFragment if `event` does not reduce to a forest of values, and LimitReached if the work exceeds
-    `limit`.
+    Raises OutsideFragment if the constraints, over sums of noises, contain a cycle or do not compare two sums each.
+    Raises LimitReached if the work exceeds `limit`.
     """
     if any(c.constant < 0 for c in event.constraints if not c.coefficients):
         return ExpPoly.ZERO
@@ -255,8 +259,8 @@ def value_tree_measure(event: Event, limit: Limits) -> Closed:
 def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
     """Return the exact probability that all constraints of an `event` over discrete Laplace noises hold.
 
-    Each constraint must mention a noise. Raises OutsideFragment if `event` does not reduce to a forest of values, and
-    LimitReached if the work exceeds `limit`.
+    Each constraint must mention a noise. Raises OutsideFragment if the constraints, over sums of noises, contain a
+    cycle or do not compare two sums each. Raises LimitReached if the work exceeds `limit`.
     """
     rows = tuple(map(_closed, event.constraints))
     tree = _Masses(value_system(Event(event.noises, rows)), limit)
@@ -267,7 +271,10 @@ def lattice_tree_measure(event: Event, limit: Limits) -> Quotient:
 
 
 def _closed(c: Halfspace) -> Halfspace:
-    """Return the closed half-space with coprime integer coefficients that contains the same integer points as `c`."""
+    """Return the closed half-space with coprime integer coefficients that contains the same integer points as `c`.
+
+    For example, 2·x > 3 becomes x - 2 >= 0.
+    """
     whole = lcm(*(x.denominator for _, x in c.coefficients))
     factor = Fraction(whole, gcd(*(int(x * whole) for _, x in c.coefficients)))
     constant = c.constant * factor
@@ -278,10 +285,11 @@ def _closed(c: Halfspace) -> Halfspace:
 
 
 class _Forest(ABC, Generic[_Function]):
-    """A forest of values with bounds on their differences, rescaled to integers.
+    """Random values as a forest, in which constraints or noises connect each value with its parent.
 
-    Each value except a root has a parent, to which it is tied: by bounds on the difference, or by the law of the
-    difference. `count` is the number of values, and `adjacent` has the values tied to each.
+    A value is connected with its parent by bounds on their difference, or because it is the parent plus noise. All
+    rates and lengths are rescaled to integers. `count` is the number of values, and `adjacent` has, for each value, the
+    values connected with it.
     """
 
     #: Whether values are real, so that lengths may be counted in any unit.
@@ -360,7 +368,7 @@ class _Forest(ABC, Generic[_Function]):
         return [scales[i] for i in range(self.count)]
 
     def _find_centers(self) -> list[int]:
-        """Return an origin for each value: the middle of its bounds if it has both, else its mean."""
+        """Return an origin for each value: the middle of its two bounds, or its mean if it does not have two."""
         centers: list[int] = []
         for value, scale, bound in zip(self._system.values, self._scales, self._bounds, strict=True):
             middle = value.mean * scale if value.parent is None else Fraction(0)
@@ -396,11 +404,11 @@ class _Forest(ABC, Generic[_Function]):
         ]
 
     def weights(self) -> Iterator[list[_Function]]:
-        """Yield, for each tree, functions of its root's value, the shortest first; their product is the integrand.
+        """Yield, for each tree of the forest, functions of the value at its root, whose product is the integrand there.
 
         The integrand is the density or mass of the root's value, times the probability of all constraints of the tree
-        given that value. The root is a value without a parent: the density of any other value is not smooth
-        everywhere, and messages would inherit its breakpoints.
+        given that value. The functions with the fewest terms come first. The root is a sum of noises, not another value
+        plus noise: the density of such a value has more breakpoints.
         """
         seen: set[int] = set()
         values = self._system.values
@@ -415,9 +423,10 @@ class _Forest(ABC, Generic[_Function]):
         return product
 
     def _factors(self, root: int, seen: set[int]) -> list[_Function]:
-        """Return the functions whose product is the integrand of the tree with the root `root`.
+        """Return the functions of the value `root` whose product is the integrand over it, and add its tree to `seen`.
 
-        The values of the tree are added to `seen`.
+        The integrand is the density or mass of this value, times the probability of all constraints of its tree given
+        it.
         """
         order, above = [root], {root: -1}
         for i in order:
@@ -445,9 +454,10 @@ class _Forest(ABC, Generic[_Function]):
         return self.density(self._law(i)).shifted(-self._mean(i))
 
     def _message(self, i: int, parent: int, weight: _Function) -> _Function:
-        """Return the measure of the subtree of value `i` as a function of P, given that the value `parent` is P.
+        """Return, as a function of P, the probability of the subtree of value `i`, given that value `parent` is P.
 
-        `weight` is the density of value `i` times the messages from its subtree.
+        The edge between the two belongs to the subtree. `weight` is the density of value i times the messages from its
+        subtree.
         """
         values = self._system.values
         if values[i].parent == parent:
@@ -475,14 +485,14 @@ class _Forest(ABC, Generic[_Function]):
 
     @abstractmethod
     def density(self, law: Sequence[Windows]) -> _Function:
-        """Return the density or mass of a sum of noises with mean 0 and the densities `law`."""
+        """Return the density or mass of a sum of independent noises with mean 0; `law` has the density of each."""
 
     @abstractmethod
     def size(self, function: _Function) -> int: ...
 
     @abstractmethod
     def smoothed(self, function: _Function, noise: Windows) -> _Function:
-        """Return the convolution of `function` with the density or mass of `noise`, with mean 0."""
+        """Return the convolution of `function` with the density or mass of `noise`, whose mean is 0."""
 
 
 class _Densities(_Forest[Piecewise]):
@@ -571,9 +581,10 @@ class _Elimination:
     def integral(
         self, integrand: Summands, system: Sequence[Halfspace], left: frozenset[int], whole: frozenset[int]
     ) -> Summands:
-        """Return the integral of `integrand` over the variables `left`, within the half-spaces `system`.
+        """Return the integral of `integrand` over the variables `left`, where all half-spaces of `system` hold.
 
-        `integrand` lacks the densities of the noises in `whole`, which are multiplied in before their integration.
+        `whole` has the noises whose densities are not yet factors of `integrand`. Each is multiplied in before the
+        integral over the noise.
         """
         if not integrand:
             return {}
@@ -601,7 +612,10 @@ class _Elimination:
         return noise.law.is_probability and noise.law.normalizer(noise.rate) == ONE_TERM
 
     def _pieces(self, v: int, integrand: Summands) -> Iterator[tuple[Summands, list[Halfspace]]]:
-        """Yield `integrand` times each piece of the density of noise `v`, with the half-spaces around the piece."""
+        """Yield (summands, half-spaces) for each piece of the density of noise `v`.
+
+        The summands are `integrand` times the density on this piece, and the half-spaces bound the noise to the piece.
+        """
         noise = self._noises[v]
         for piece in noise.law.pieces(noise.rate):
             ends = []
@@ -645,9 +659,9 @@ class _Elimination:
 
 
 def independent_parts(event: Event) -> list[Event]:
-    """Return independent events whose conjunction is `event`, each over one connected set of its noises.
+    """Return independent events whose conjunction is `event`: constraints that share noises are in one of them.
 
-    Constraints without noises must have been removed. Noises are renumbered in each part.
+    Each constraint must mention a noise. Noises are renumbered in each event.
     """
     ties = [(c.coefficients[0][0], i) for c in event.constraints for i, _ in c.coefficients]
     mentioned = {i: position for position, i in enumerate(dict.fromkeys(i for _, i in ties))}
@@ -665,9 +679,10 @@ def independent_parts(event: Event) -> list[Event]:
 
 
 def general_measure(event: Event, limits: Limits) -> Closed:
-    """Return the exact measure of one connected `event`; raise LimitReached if the work exceeds `limits`.
+    """Return the exact probability of an `event` that does not fall into independent parts.
 
-    Raises ValueError if a constraint mixes integer and real noises, which programs cannot express.
+    Raises LimitReached if the work exceeds `limits`, and ValueError if a constraint mixes integer and real noises,
+    which programs cannot express.
     """
     if any(noise.law.whole for noise in event.noises):
         if not all(noise.law.whole for noise in event.noises):

@@ -38,7 +38,7 @@ def precision(bits: int, length: int) -> Iterator[None]:
 
 
 def coefficients(series: flint.arb_series, length: int) -> Sequence[flint.arb]:
-    """Return the first `length` coefficients of `series`; the coefficients beyond its length are unknown, not 0."""
+    """Return the first `length` coefficients of `series`, which must be known to that length."""
     assert series.prec >= length, "a series is as long as FLINT was set to"
     balls: list[flint.arb] = list(series.coeffs())
     return balls + [flint.arb(0)] * (length - len(balls))
@@ -46,9 +46,10 @@ def coefficients(series: flint.arb_series, length: int) -> Sequence[flint.arb]:
 
 @dataclass(frozen=True)
 class SeriesRing:
-    """Functions of eps = `stretch`·(`center` + h), as power series in h around h = 0.
+    """Functions of eps = `stretch`·(`center` + h), as power series in h.
 
-    The terms of a function of X are its coefficients c, which are such series, in Σ c·X^n·e^{l·X} by (n, l).
+    A function of eps and X is kept as its terms: an item (n, l): c means c·X^n·e^{l·X}, where the coefficient c is a
+    power series in h.
     """
 
     center: Fraction
@@ -60,7 +61,7 @@ class SeriesRing:
         return flint.arb_series([flint.arb(to_fmpq(self.center * self.stretch)), flint.arb(to_fmpq(self.stretch))])
 
     def exponential(self, q: int) -> flint.arb_series:
-        """Return the function e^{`q`·eps} as a series."""
+        """Return the function e^{`q`·eps} as a power series."""
         known = self._powers.get(q)
         if known is None:
             known = self._powers[q] = (self.eps * q).exp()
@@ -76,7 +77,7 @@ class SeriesRing:
     # --- pieces ---------------------------------------------------------------------------------------
 
     def value(self, terms: SeriesTerms, point: int) -> flint.arb_series:
-        """Return the value at X = eps·`point` of the function of X with these `terms`."""
+        """Return, as a power series, the value at X = eps·`point` of the function with these `terms`."""
         # Add terms from the greatest exponent down, so that equal differences of exponents share their powers.
         total = flint.arb_series([0])
         position = self.eps * point
@@ -94,7 +95,7 @@ class SeriesRing:
         return total
 
     def shifted(self, terms: SeriesTerms, offset: int) -> SeriesTerms:
-        """Return the function X -> f(X + eps·`offset`), where f has these `terms`."""
+        """Return the terms of X -> f(X + eps·`offset`), where f has these `terms`."""
         result: dict[tuple[int, int], flint.arb_series] = {}
         position = self.eps * offset
         for (n, l), c in terms.items():
@@ -106,13 +107,13 @@ class SeriesRing:
 
 
 def add(total: dict[tuple[int, int], flint.arb_series], key: tuple[int, int], value: flint.arb_series) -> None:
-    """Add `value` to the coefficient `key` of `total`."""
+    """Add `value`, in place, to the coefficient of `total` with this `key`, which is 0 if there is none."""
     known = total.get(key)
     total[key] = value if known is None else known + value
 
 
 def product(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
-    """Return the product of `left` and `right`; raise LimitReached if it is too long."""
+    """Return the terms of the product of the functions with the terms `left` and `right`. Raises LimitReached."""
     result: dict[tuple[int, int], flint.arb_series] = {}
     for (n, l), c in left.items():
         for (m, k), d in right.items():
@@ -125,7 +126,7 @@ def product(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
 
 
 def difference(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
-    """Return the function `left` - `right`."""
+    """Return the terms of f - g, where f has the terms `left` and g the terms `right`."""
     result = dict(left)
     for key, c in right.items():
         add(result, key, -c)
@@ -133,7 +134,7 @@ def difference(left: SeriesTerms, right: SeriesTerms) -> SeriesTerms:
 
 
 def antiderivative(terms: SeriesTerms) -> SeriesTerms:
-    """Return a function F without a constant term whose derivative in X has these `terms`."""
+    """Return the terms of a function without a constant term whose derivative in X has these `terms`."""
     result: dict[tuple[int, int], flint.arb_series] = {}
     for (n, l), c in terms.items():
         if not l:
@@ -150,9 +151,9 @@ def antiderivative(terms: SeriesTerms) -> SeriesTerms:
 
 @dataclass(frozen=True)
 class SeriesPiecewise:
-    """A function of X that is `pieces[i]` between eps·`breaks[i-1]` and eps·`breaks[i]`.
+    """A function of X near one eps: `pieces[i]` between eps·`breaks[i-1]` and eps·`breaks[i]`.
 
-    The coefficients of its pieces are series of `ring`.
+    A piece is given as its terms, whose coefficients are power series of `ring`.
     """
 
     ring: SeriesRing
@@ -167,7 +168,7 @@ class SeriesPiecewise:
         return SeriesPiecewise(self.ring, *restricted(self.breaks, self.pieces, low, high, {}))
 
     def piece_before(self, point: int | None) -> SeriesTerms:
-        """Return the piece that contains the points just below eps·`point`, or the last piece for None."""
+        """Return the piece whose interval ends at eps·`point` or contains it; the last piece if `point` is None."""
         return self.pieces[-1 if point is None else bisect_left(self.breaks, point)]
 
     def times(self, other: SeriesPiecewise, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002 - as `Piecewise` does
@@ -183,9 +184,9 @@ class SeriesPiecewise:
         return piecewise
 
     def window_integral(self, low: int | None, high: int | None, meter: Meter) -> SeriesPiecewise:  # noqa: ARG002
-        """Return X -> the integral of this function over X + eps·`low` <= Z <= X + eps·`high`.
+        """Return the function X -> ∫ f(Z) dZ over X + eps·`low` <= Z <= X + eps·`high`, where f is this function.
 
-        An end that is None is infinite. `meter` is not used.
+        A `low` or `high` of None is infinite. `meter` is not used.
         """
         if low is None:
             assert high is not None, "a noise that is compared with its parent has a bound"
@@ -198,9 +199,9 @@ class SeriesPiecewise:
         return SeriesPiecewise(self.ring, breaks, tuple(difference(left, right) for left, right in pairs))
 
     def _integral(self, *, above: bool) -> SeriesPiecewise:
-        """Return X -> the integral of this function from -∞ to X, or from X to ∞ if `above`.
+        """Return the function X -> ∫ f(Z) dZ from -∞ to X, or from X to ∞ if `above`, where f is this function.
 
-        The function must decay at both ends.
+        f must decay at both ends.
         """
         sign = -1 if above else 1
         pieces = [{key: c * sign for key, c in antiderivative(piece).items()} for piece in self.pieces]
@@ -228,11 +229,11 @@ class SeriesPiecewise:
 
 
 def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Meter) -> flint.arb_series:
-    """Return the integral over the line of the product of `factors`, pairs (function, power).
+    """Return, as a power series, the integral over all X of the product of `factors`, pairs (function, power).
 
-    The product must decay at both ends. Few factors change from one piece to the next. Most of these have a single
-    term in the earlier piece, which is divided out. So each breakpoint takes approximately as many steps as its
-    factors have terms. `meter` is not used.
+    The product must decay at both ends. Few factors change from one piece to the next. Most of those have a single term
+    in the earlier piece, which is divided out. So each breakpoint takes approximately as many steps as the factors that
+    change have terms. `meter` is not used.
     """
     functions = [function.to_power(count, meter) for function, count in factors]
     ring = functions[0].ring
@@ -255,9 +256,9 @@ def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Me
 
 
 def _changed(whole: SeriesTerms | None, before: Sequence[SeriesTerms], inside: Sequence[SeriesTerms]) -> SeriesTerms:
-    """Return the product of the pieces `inside`.
+    """Return the terms of the product of the pieces `inside`, computed from an earlier product if possible.
 
-    If possible it is computed from `whole`, the product of the pieces `before`.
+    The earlier product is `whole`, that of the pieces `before`. Most pieces are the same in both lists.
     """
     changed = [index for index, piece in enumerate(inside) if whole is None or before[index] is not piece]
     if whole is None or any(len(before[index]) != 1 for index in changed):

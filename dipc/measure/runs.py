@@ -40,10 +40,10 @@ _EVERYWHERE = Piecewise((), (Piece.of_terms({(0, 0, 0, 0): flint.fmpq(1)}),))
 
 
 def run_measure(graph: RunGraph, limits: Limits) -> Closed:
-    """Return the exact probability, for every eps > 0, that all steps of some path through `graph` hold.
+    """Return the exact probability, for every eps > 0, that all conditions of some path through `graph` hold.
 
-    Raises OutsideFragment for noises that are not all Laplace or all discrete Laplace, and for steps whose
-    comparisons are not a forest of differences. Raises LimitReached if the work exceeds `limits`.
+    Raises OutsideFragment for noises that are not all Laplace or all discrete Laplace, and for a step that compares its
+    noises in a cycle, or otherwise than by bounds on differences. Raises LimitReached if the work exceeds `limits`.
     """
     system = _System.from_graph(graph)
     meter = Meter(limits)
@@ -65,11 +65,11 @@ def require_measured(graph: RunGraph) -> None:
 
 @dataclass(frozen=True)
 class _System:
-    """The noises and conditions of a run graph, rescaled to integers.
+    """The noises and conditions of a run graph, rescaled so that `rates`, `means` and bounds are integers.
 
-    The measure of the graph at eps is the measure of these noises and conditions at `stretch`·eps. `rows` has one
-    item for each condition: (i, j, w) means Z_i - Z_j >= w; None marks a condition that always holds. `whole` says
-    that the noises are integers.
+    The probability of the graph at eps is that of the rescaled noises and conditions at `stretch`·eps. `rows` has one
+    item for each condition: (i, j, w) means Z_i - Z_j >= w; None marks a condition without noises. `whole` says that
+    the noises are integers.
     """
 
     rates: Sequence[int]
@@ -101,10 +101,10 @@ _Future = tuple[object, ...]
 
 
 class _Passing(Generic[_Function]):
-    """A computation of the measure of a run graph, backwards from its end; equal functions are computed once.
+    """Computes the probability of a run graph, node by node from its end back to its start.
 
-    For each node it computes a function F of the noise that is live there: the probability that a run from the node
-    to the end satisfies its conditions.
+    For each node it computes a function F of the noise that is live there: the probability that a run from the node to
+    the end satisfies its conditions. Functions for nodes with the same future are computed once.
     """
 
     def __init__(self, graph: RunGraph, system: _System, kind: type[_Function], one: _Function, meter: Meter) -> None:
@@ -121,10 +121,10 @@ class _Passing(Generic[_Function]):
         self._numbers: dict[int, Closed] = {}
 
     def measure(self) -> Closed:
-        """Return the measure of the graph, computed backwards from its end.
+        """Return the probability that some path of the graph holds.
 
-        At a node without a live noise the probability of all later steps is a number, and the computation starts
-        anew.
+        At a node without a live noise, the probability of all later steps is a number. So the graph is cut at these
+        nodes, and the computation starts anew at each.
         """
         end = len(self._live) - 1
         reached: dict[int, list[Closed]] = {end: [ExpPoly.ONE]}
@@ -136,7 +136,10 @@ class _Passing(Generic[_Function]):
         return total(reached.get(0, []))
 
     def _measures_to(self, end: int) -> Mapping[int, Closed]:
-        """Return, for each node without live noise, the probability of the paths to `end` past no other such node."""
+        """Return, for nodes without a live noise, the probability of the paths to `end` that meet no other such node.
+
+        `end` is a node without a live noise, too.
+        """
         names: dict[int, int] = {}
         numbers: dict[int, Closed] = {}
         for node in range(end - 1, -1, -1):
@@ -163,10 +166,11 @@ class _Passing(Generic[_Function]):
         return numbers
 
     def _future(self, step: RunStep, links: _Links, goal: int | None) -> _Future:
-        """Return a key for `step` and all later steps; steps with one key have one measure.
+        """Return a key such that steps with the same key have the same probability of `step` and all later steps.
 
         The key does not name the noise that is live before the step. `links` has the ranges that the step requires of
-        differences of noises; `goal` is the number of the measure of all steps after `step`, None at the end.
+        differences of noises. `goal` numbers the function of the node after the step; it is None if a number follows
+        there.
         """
         own = self._live[step.source]
 
@@ -185,10 +189,10 @@ class _Passing(Generic[_Function]):
         return self._passed(step, links, names).integral(self._meter)
 
     def _passed(self, step: RunStep, links: _Links, names: Mapping[int, int]) -> _Function:
-        """Return the probability of `step` and all later steps, as a function of the noise live before the step.
+        """Return the probability of `step` and all later steps, as a function of the noise that is live before.
 
-        If no noise is live there, the probability is the integral of the result. `links` has the ranges that the step
-        requires of differences of noises. `names` has the number of the function F of each later node.
+        If no noise is live before the step, the probability is the integral of the result. `links` has the ranges that
+        the step requires of differences of noises. `names` has, for each later node, the number of its function.
         """
         source, goal = self._live[step.source], self._live[step.goal]
         live: list[int] = [noise for noise in (source, goal) if noise is not None]
@@ -212,7 +216,10 @@ class _Passing(Generic[_Function]):
         raise AssertionError("the first noise has none above it")
 
     def _links(self, step: RunStep) -> _Links | None:
-        """Return the range that `step` requires of each difference of noises, or None if one has probability 0."""
+        """Return the range (low, high) that `step` requires of each difference Z_i - Z_j, by (i, j).
+
+        None in a range is infinite. Return None instead if some range has probability 0.
+        """
         links: _Links = {}
         for number in step.conditions:
             row = self._system.rows[number]
@@ -234,10 +241,11 @@ class _Passing(Generic[_Function]):
 
 
 def _ordered(noises: Sequence[int], ties: Sequence[tuple[int, int]]) -> tuple[list[int], Mapping[int, int | None]]:
-    """Return `noises` in an order with each parent before its children, and the parent of each noise.
+    """Return (order, parents): `noises` with each parent before its children, and the parent of each noise.
 
-    `ties` has each tied pair of noises in both orders. A noise without ties to earlier ones has the first noise as
-    its parent. Raises OutsideFragment for ties in a cycle.
+    `ties` has the pairs of noises that are compared, each in both orders. The parent of a noise is one that it is
+    compared with. If no earlier noise is compared with it, its parent is the first noise, whose own parent is None.
+    Raises OutsideFragment for comparisons in a cycle.
     """
     adjacent: dict[int, list[int]] = {noise: [] for noise in noises}
     for i, j in ties:

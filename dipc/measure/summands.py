@@ -25,11 +25,11 @@ _Number = Fraction | int
 
 
 class Summand(NamedTuple):
-    """A product of powers and exponentials of variables x_v, with powers of eps and e^eps, and with poles.
+    """A term that is integrated or summed over variables x_v: a product of powers and exponentials.
 
-    The summand is eps^`power` · e^{`exponent`·eps} · Π (1 - e^{-d·eps})^{-m} over the pairs (d, m) of `poles`, times
-    Π x_v^{`powers`[v]}·e^{`slopes`[v]·u·x_v} over all v. Here u = eps for integer variables. Real variables are
-    X = eps·x, and u = 1.
+    It is eps^`power` · e^{`exponent`·eps} · Π (1 - e^{-d·eps})^{-m} over the pairs (d, m) of `poles`, times Π
+    x_v^{`powers`[v]}·e^{`slopes`[v]·u·x_v} over all v. For integer variables u = eps. For real ones u = 1, and they are
+    eps times values in the program.
     """
 
     power: int
@@ -44,12 +44,12 @@ Summands = dict[Summand, Fraction]
 
 
 def constant_one(width: int) -> Summands:
-    """Return the function 1 of `width` variables."""
+    """Return the constant function 1 of `width` variables as summands."""
     return {Summand(0, _ZERO, (), (0,) * width, (_ZERO,) * width): Fraction(1)}
 
 
 def replaced(items: tuple[_T, ...], position: int, value: _T) -> tuple[_T, ...]:
-    """Return `items` with `value` at `position`."""
+    """Return `items` with `value` in place of the item at `position`."""
     return (*items[:position], value, *items[position + 1 :])
 
 
@@ -63,7 +63,7 @@ def _merged(left: Poles, right: Poles) -> Poles:
 
 
 def add_to(total: Summands, more: Mapping[Summand, Fraction]) -> None:
-    """Add the summands `more` with their coefficients to `total` in place, and drop the summands that cancel."""
+    """Add `more` to `total` in place, and drop summands whose coefficients become 0."""
     for summand, c in more.items():
         value = total.get(summand, _ZERO) + c
         if value:
@@ -73,7 +73,10 @@ def add_to(total: Summands, more: Mapping[Summand, Fraction]) -> None:
 
 
 def times_exponential(summands: Summands, v: int, factor: Fraction, slope: Fraction, exponent: Fraction) -> Summands:
-    """Return `summands` times `factor`·e^{`slope`·u·x_`v`}·e^{`exponent`·eps}, with u as in `Summand`."""
+    """Return `summands` times `factor`·e^{`slope`·u·x}·e^{`exponent`·eps}, where x is the variable with the index `v`.
+
+    u is 1 for real variables and eps for integers, as in `Summand`.
+    """
     return {
         s._replace(exponent=s.exponent + exponent, slopes=replaced(s.slopes, v, s.slopes[v] + slope)): c * factor
         for s, c in summands.items()
@@ -81,9 +84,9 @@ def times_exponential(summands: Summands, v: int, factor: Fraction, slope: Fract
 
 
 def times_affine(summands: Summands, slopes: Mapping[int, _Number], constant: _Number, power: int) -> Summands:
-    """Return `summands` times Σ `slopes`[w]·x_w + eps^`power`·`constant`.
+    """Return `summands` times the form Σ `slopes`[w]·x_w + eps^`power`·`constant`.
 
-    `power` is 1 for real variables, 0 for integers.
+    `power` is 1 for real variables, which are multiples of eps, and 0 for integers.
     """
     result: Summands = {}
     for s, c in summands.items():
@@ -95,9 +98,9 @@ def times_affine(summands: Summands, slopes: Mapping[int, _Number], constant: _N
 
 
 def substituted(summands: Summands, v: int, slopes: Mapping[int, _Number], constant: _Number, power: int) -> Summands:
-    """Return `summands` with x_`v` replaced by Σ `slopes`[w]·x_w + eps^`power`·`constant`; `v` may be among the w.
+    """Return `summands` with the form Σ `slopes`[w]·x_w + eps^`power`·`constant` in place of the variable x_`v`.
 
-    `power` is 1 for real variables, 0 for integers.
+    The form may contain x_v itself. `power` is 1 for real variables, which are multiples of eps, and 0 for integers.
     """
     result: Summands = {}
     for s, c in summands.items():
@@ -116,9 +119,9 @@ def substituted(summands: Summands, v: int, slopes: Mapping[int, _Number], const
 
 
 def antiderivative(summands: Summands, v: int) -> Summands:
-    """Return the antiderivative of `summands` in the real variable x_`v`, without a constant.
+    """Return an antiderivative of `summands` in the real variable with the index `v`, without a constant.
 
-    It vanishes at ±∞ if the summands decay.
+    It vanishes at ∞, or at -∞, if the summands decay there.
     """
     grown: Summands = {}
     for s, c in summands.items():
@@ -158,7 +161,7 @@ def summed(summands: Summands, variable: int) -> Summands:
 
 @cache
 def power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
-    """Return the polynomial S with S(x) - S(x - 1) = x^`n` and S(0) = 0, as (power, coefficient) pairs."""
+    """Return the polynomial S with S(x) - S(x - 1) = x^`n` and S(0) = 0, as pairs (power of x, coefficient)."""
     # x^{n+1} - (x-1)^{n+1} = Σ_{j<=n} C(n+1, j)·(-1)^{n-j}·x^j, so S_n follows from the S_j below it.
     total = {n + 1: Fraction(1)}
     for j in range(n):
@@ -169,10 +172,10 @@ def power_sum(n: int) -> tuple[tuple[int, Fraction], ...]:
 
 @cache
 def geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], Fraction], ...]:
-    """Return p with p(x) - e^{-l}·p(x - 1) = x^`n`, so that e^{lx}·p(x) is an indefinite sum of x^n·e^{lx}.
+    """Return a polynomial p in x with p(x) - e^{-l}·p(x - 1) = x^`n`.
 
-    Here l > 0 if `growing`, else l < 0. A pair ((k, s, m), c) of the result is the term c·x^k·e^{-|l|·s}·(1 -
-    e^{-|l|})^{-m}.
+    Then S(x) = e^{lx}·p(x) has S(x) - S(x - 1) = x^n·e^{lx}. Here l > 0 if `growing`, else l < 0. A pair ((k, s, m), c)
+    of the result stands for the term c·x^k·e^{-|l|·s}·(1 - e^{-|l|})^{-m}.
     """
     # With G = 1/(1 - e^{-l}) and T p = p(x) - e^{-l}·p(x-1): p_n = G·(x^n + e^{-l}·Σ_{j<n} C(n,j)(-1)^{n-j} p_j).
     # For l < 0, G = -e^{l}/(1 - e^{l}) and e^{-l}·G = -1/(1 - e^{l}).
@@ -186,7 +189,7 @@ def geometric_sum(n: int, growing: bool) -> tuple[tuple[tuple[int, int, int], Fr
 
 
 def closed_form(summands: Summands) -> Quotient:
-    """Return the sum of `summands` without variables and powers of eps, as a quotient of exponential polynomials."""
+    """Return the sum of `summands`, which have no variables and no powers of eps left, as a quotient."""
     highest: dict[Fraction, int] = {}
     for summand in summands:
         for d, m in summand.poles:

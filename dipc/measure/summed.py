@@ -64,7 +64,10 @@ _GUARD = 16
 
 @frozen
 class Theta:
-    """The discrete Gaussian law with mean 0 and the deviation `unit`/(`rate`·eps), or `unit`/`rate` if `fixed`."""
+    """The discrete Gaussian law with mean 0: the mass at k is proportional to e^{-k²/(2d²)}.
+
+    d is `unit`/(`rate`·eps), or `unit`/`rate` if `fixed`.
+    """
 
     rate: Fraction
     unit: Real
@@ -78,25 +81,26 @@ class Theta:
         return flint.arb_series([scale]) if self.fixed else eps * eps * scale
 
     def _least_exponent(self, center: Fraction, *, wide: bool) -> float:
-        """Return an approximate r for which the mass of k decays like e^{-r·k²} at eps = `center`.
+        """Return approximately the r for which masses decay like e^{-r·k²} at eps = `center`.
 
-        If `wide`, it decays so on the whole disk of complex eps around `center`. It chooses where the noise is cut
-        off.
+        If `wide`, the masses decay at least as fast on the whole disk of complex eps around `center`. The number only
+        helps to choose where the noise is cut off.
         """
         size = float(self.rate) / float(self.unit.enclosure()[1]) * (1 if self.fixed else float(center))
         return size**2 / (8 if wide and not self.fixed else 2)
 
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
-        """Return an integer K such that the mass beyond ±K is approximately e^-`wanted` at eps = `center`.
+        """Return an integer K such that Pr[|k| > K] is approximately e^-`wanted` at eps = `center`.
 
-        If `wide`, this is so for all complex eps on the disk around `center`.
+        If `wide`, the sum of the absolute values of these masses is as small for all complex eps on the disk around
+        `center`.
         """
         return ceil(sqrt(wanted / self._least_exponent(center, wide=wide))) + 1
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
-        """Return an upper bound of the total variation of the law beyond ±`reach` at eps = `center`.
+        """Return an upper bound of Σ |mass at k| over all integers k with |k| > `reach`, at eps = `center`.
 
-        If `wide`, it is one on the whole disk of complex eps around `center`.
+        If `wide`, the bound holds for all complex eps on the disk around `center`.
         """
         r = (flint.arb(to_fmpq(self.rate)) / self.unit.ball()) ** 2 / (8 if wide and not self.fixed else 2)
         r = r if self.fixed else r * flint.arb(to_fmpq(center)) ** 2
@@ -104,12 +108,15 @@ class Theta:
         return (4 if wide else 2) * tail
 
     def at_most(self, edge: int, eps: Fraction) -> flint.arb:
-        """Return Pr[N <= `edge`] at `eps` for N of this law, to FLINT's current precision. Raises LimitReached."""
+        """Return Pr[N <= `edge`] at one `eps` for a noise N with this law, enclosed to FLINT's precision.
+
+        Raises LimitReached.
+        """
         taylor = SummedMeasure((Node(((self, 1),), ((-1, 0, edge),), None, ()),)).series(eps)
         return coefficients(taylor, 1)[0]
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:
-        """Return the masses of 0, ..., `reach`, as series around `center` in eps, whose own series is `eps`."""
+        """Return the masses at 0, …, `reach` as Taylor series in eps at `center`; `eps` is the series of eps itself."""
         q = self._q(eps)
         weights = [(q * (-k * k)).exp() for k in range(reach + 1)]
         wide = flint.ctx.cap > 1
@@ -122,7 +129,7 @@ class Theta:
 
 @frozen
 class Geometric:
-    """The discrete Laplace law with mean 0 and the rate `rate`·eps."""
+    """The discrete Laplace law with mean 0: the mass at k is proportional to e^{-`rate`·eps·|k|}."""
 
     rate: Fraction
 
@@ -130,21 +137,22 @@ class Geometric:
     variation = Fraction(13, 10)
 
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
-        """Return an integer K such that the mass beyond ±K is approximately e^-`wanted` at eps = `center`.
+        """Return an integer K such that Pr[|k| > K] is approximately e^-`wanted` at eps = `center`.
 
-        If `wide`, this is so for all complex eps on the disk around `center`.
+        If `wide`, the sum of the absolute values of these masses is as small for all complex eps on the disk around
+        `center`.
         """
         return ceil((wanted + 2) / (float(self.rate * center) / (2 if wide else 1)))
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
-        """Return an upper bound of the total variation of the law beyond ±`reach` at eps = `center`.
+        """Return an upper bound of Σ |mass at k| over all integers k with |k| > `reach`, at eps = `center`.
 
-        If `wide`, it is one on the whole disk of complex eps around `center`.
+        If `wide`, the bound holds for all complex eps on the disk around `center`.
         """
         return 3 * (-flint.arb(to_fmpq(self.rate * center * (reach + 1) / (2 if wide else 1)))).exp()
 
     def masses(self, eps: flint.arb_series, center: Fraction, reach: int) -> list[flint.arb_series]:  # noqa: ARG002
-        """Return the masses of 0, ..., `reach`, as series around `center` in eps, whose own series is `eps`."""
+        """Return the masses at 0, …, `reach` as Taylor series in eps at `center`; `eps` is the series of eps itself."""
         z = (eps * -flint.arb(to_fmpq(self.rate))).exp()
         mass = (1 - z) / (1 + z)
         return [mass, *(mass := mass * z for _ in range(reach))]
@@ -160,10 +168,11 @@ Limit = tuple[int, int, int]
 
 @frozen
 class Node:
-    """A sum of noises that must satisfy the inequalities `own`; a node of the tree of a `SummedMeasure`.
+    """A node of the tree of a `SummedMeasure`: a sum k of multiples of noises, and the inequalities for k.
 
-    `laws` has the law of each noise with its factor in the sum. Together with the value of its parent, the sum must
-    satisfy `limits`. `parent` is the parent's index, or None for a root.
+    `laws` has a pair (law, factor) for each noise of the sum. Inequalities are triples (a, b, d), which mean a·k + b·l
+    + d >= 0, where l is the sum at the parent. Those of `own` do not depend on l, those of `limits` do. `parent` is the
+    parent's index, or None for the root.
     """
 
     laws: tuple[tuple[Masses, int], ...]
@@ -174,14 +183,17 @@ class Node:
 
 @frozen
 class SummedMeasure:
-    """The probability that all inequalities of a tree of `nodes` hold; children come before their parents."""
+    """The probability that all inequalities of a tree of `nodes` hold; children come before their parents.
+
+    Noises are integers, and at least one is discrete Gaussian.
+    """
 
     nodes: tuple[Node, ...]
 
     def series(self, center: Fraction) -> flint.arb_series:
         """Return the Taylor series of the probability in eps at `center` > 0; each coefficient is an enclosure.
 
-        Length and precision are the current ones of FLINT. Raises LimitReached.
+        The number of coefficients and their precision are those that FLINT is set to. Raises LimitReached.
         """
         wide = flint.ctx.cap > 1 and not self._fixed
         if flint.ctx.cap > 1 and self._fixed:
@@ -227,9 +239,9 @@ class SummedMeasure:
 
 
 def _convolved(parts: Sequence[tuple[Sequence[flint.arb_series], int]]) -> list[flint.arb_series]:
-    """Return the masses at -K, ..., K of a sum of independent symmetric integer values, where K is the greatest sum.
+    """Return the masses of a sum of independent symmetric integer values at -K, …, K, where K is its greatest value.
 
-    Each of `parts` has the masses of a value at 0, 1, 2, ..., and the integer factor of the value in the sum.
+    Each of `parts` has the masses of a value at 0, 1, 2, …, and the integer by which the value is multiplied.
     """
     zero = flint.arb_series([0])
     total = [flint.arb_series([1])]
@@ -245,9 +257,10 @@ def _convolved(parts: Sequence[tuple[Sequence[flint.arb_series], int]]) -> list[
 
 
 def _allowed_values(limits: Sequence[Limit], other: int, low: int, high: int) -> tuple[int, int]:
-    """Return the least and the greatest value from `low` to `high` that satisfies `limits`.
+    """Return the least and the greatest k from `low` to `high` that satisfy all inequalities of `limits`.
 
-    `other` is the parent's value. If there is no such value, the second number is less than the first.
+    A triple (a, b, d) of `limits` means a·k + b·l + d >= 0, where l is `other`. If no k satisfies them, the second
+    number is less than the first.
     """
     for a, b, d in limits:
         if a > 0:
@@ -261,9 +274,10 @@ def _allowed_values(limits: Sequence[Limit], other: int, low: int, high: int) ->
 
 
 def summed_measure(event: Event) -> SummedMeasure | None:
-    """Return the measure of a connected `event` over integer noises; None if it is 0.
+    """Return the probability of a connected `event` over integer noises, to be enclosed as a series; None if it is 0.
 
-    At least one noise is discrete Gaussian. Raises OutsideFragment if the event is not a forest.
+    At least one noise is discrete Gaussian. Raises OutsideFragment if the constraints do not compare sums of noises in
+    pairs, without cycles.
     """
     try:
         return _tree(event, *_sums(event, united=False))
@@ -277,9 +291,9 @@ _Row = tuple[dict[int, int], int]
 
 
 def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMeasure | None:
-    """Return the measure of the half-spaces `rows` over `sums`, or None if it is 0.
+    """Return the probability of the half-spaces `rows` over the `sums` of noises, or None if it is 0.
 
-    Raises OutsideFragment if the half-spaces do not form a tree. `event` has the noises.
+    `event` has the noises. Raises OutsideFragment if the half-spaces do not form a tree.
     """
     own: list[set[Limit]] = [set() for _ in sums]
     pairs: dict[tuple[int, int], set[Limit]] = {}
@@ -309,9 +323,10 @@ def _tree(event: Event, sums: Sequence[_Sum], rows: Sequence[_Row]) -> SummedMea
 
 
 def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
-    """Return the noises of `event`, or sums of multiples of noises, and the half-spaces over them, all in integers.
+    """Return (sums, rows): multiples or sums of the noises of `event`, and the constraints over them, in integers.
 
-    If `united`, noises that always occur in one proportion form a sum.
+    If `united`, noises whose coefficients are proportional in all constraints form one sum; otherwise each noise is
+    alone.
     """
     columns: dict[int, list[tuple[int, int]]] = {}
     constants: list[int] = []
@@ -338,7 +353,10 @@ def _sums(event: Event, *, united: bool) -> tuple[list[_Sum], list[_Row]]:
 
 
 def _is_empty(limits: Collection[Limit]) -> bool:
-    """True if two opposite items of `limits`, on a value or a combination of two, leave no integer between them."""
+    """True if two items of `limits` bound a·k + b·l from below and from above, and no integer is between the bounds.
+
+    An item is a triple (a, b, d) for a·k + b·l + d >= 0, where k and l are integers.
+    """
     nearest: dict[tuple[int, int], int] = {}
     for a, b, d in limits:
         unit = gcd(a, b)
@@ -357,7 +375,7 @@ def _masses(noise: Noise) -> Masses:
 
 
 def _from_leaves(count: int, edges: Mapping[tuple[int, int], object]) -> Iterator[tuple[int, int | None]]:
-    """Yield (node, parent) for each node of the tree with these `edges`, children first.
+    """Yield (node, parent) for each node of the tree with these `edges`, children before parents; the root's is None.
 
     The nodes are 0 to `count` - 1. Raises OutsideFragment if the edges are not a tree.
     """
@@ -404,8 +422,8 @@ MOST_RATES = 6
 class LatticeSum:
     """The probability that `low` <= S <= `high` for a sum S of independent discrete Laplace noises with mean 0.
 
-    An end that is None is infinite. `rates` gives the number of noises for each rate, a multiple of eps; the rates
-    are different.
+    A `low` or `high` of None is infinite. `rates` has pairs (rate, number of noises with this rate); rates are
+    multiples of eps, and different.
     """
 
     rates: tuple[tuple[Fraction, int], ...]
@@ -415,8 +433,8 @@ class LatticeSum:
     def series(self, center: Fraction) -> flint.arb_series:
         """Return the Taylor series of the probability in eps at `center` > 0; each coefficient is an enclosure.
 
-        Length and precision are the current ones of FLINT. The enclosure is not finite if the precision does not
-        separate two rates.
+        The number of coefficients and their precision are those that FLINT is set to. Enclosures are not finite if the
+        precision is too low to distinguish two rates.
         """
         eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
         powers = [((eps * flint.arb(to_fmpq(-rate))).exp(), count) for rate, count in self.rates]
@@ -426,7 +444,7 @@ class LatticeSum:
 
 
 def _upper_tail(powers: Sequence[tuple[flint.arb_series, int]], least: int) -> flint.arb_series:
-    """Return Pr[S >= `least`] for a sum S of independent discrete Laplace noises with mean 0.
+    """Return Pr[S >= `least`] as a power series, for a sum S of independent discrete Laplace noises with mean 0.
 
     `powers` has the pair (e^{-rate·eps}, number of noises) for each rate.
     """
@@ -455,7 +473,10 @@ def _upper_tail(powers: Sequence[tuple[flint.arb_series, int]], least: int) -> f
 def _times_power(
     product: Sequence[flint.arb_series], c: flint.arb_series, d: flint.arb_series, power: int
 ) -> list[flint.arb_series]:
-    """Return the first coefficients in h of `product` times (`c` + `d`·h)^`power`; `c` is not 0 at the center."""
+    """Return the product of a polynomial in h and (`c` + `d`·h)^`power`, up to the degree of the polynomial.
+
+    `product` has the coefficients of the polynomial, power series in eps as `c` and `d` are; `c` is not 0.
+    """
     base = c**power if power >= 0 else (flint.arb_series([1]) / c) ** -power
     expanded = [base]
     for k in range(1, len(product)):
@@ -469,7 +490,7 @@ def _times_power(
 
 
 def lattice_sum(event: Event) -> LatticeSum:
-    """Return the measure of `event` as the probability that one sum lies between two numbers.
+    """Return the probability of `event`, whose constraints must all bound one sum of discrete Laplace noises.
 
     Raises OutsideFragment if the half-spaces bound different sums, if noises are multiplied, and if some noise is not
     discrete Laplace noise with an integer mean.
@@ -505,9 +526,9 @@ def lattice_sum(event: Event) -> LatticeSum:
 
 
 def _primitive(item: Halfspace) -> tuple[tuple[tuple[int, int], ...], int]:
-    """Return the half-space `item` over integers as Σ ±x + constant >= 0: the signs of the x, and the constant.
+    """Return (signs, constant) such that the half-space `item` over integers x_i is Σ ±x_i + constant >= 0.
 
-    Raise OutsideFragment for other coefficients.
+    signs has pairs (i, 1 or -1). Raises OutsideFragment if the coefficients differ in size.
     """
     size = abs(item.coefficients[0][1]) if item.coefficients else Fraction(0)
     if any(abs(c) != size for _, c in item.coefficients) or not size:
@@ -519,10 +540,10 @@ def _primitive(item: Halfspace) -> tuple[tuple[tuple[int, int], ...], int]:
 
 
 def watch_rates(event: Event, degree: int = 0) -> None:
-    """Raise LimitReached, before the work, if the closed form of a sum that `event` bounds would be too long.
+    """Raise LimitReached, before the work, if the closed form for the one sum that `event` bounds would be too long.
 
-    It is too long for many different rates, unless the polynomials in e^{u·eps}, with the rates' common unit u, have
-    at most the degree `degree`.
+    It is too long if the noises have many different rates, unless the denominator has at most the degree `degree` as a
+    polynomial in e^{u·eps}, where the rates are multiples of u. For other events nothing is raised.
     """
     try:
         rates = [rate for rate, _ in lattice_sum(event).rates]

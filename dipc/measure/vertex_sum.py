@@ -53,9 +53,10 @@ _Series = list[flint.fmpq]
 
 @frozen
 class _Sides:
-    """The density of a noise: `scale`·e^{`left`·X} below its mean and `scale`·e^{-`right`·X} above.
+    """The density of a noise, where X is the noise minus its `mean`: an exponential on each side of 0.
 
-    X counts from `mean`. A rate of None means that the density is 0 on that side.
+    The density is `scale`·e^{`left`·X} for X < 0 and `scale`·e^{-`right`·X} for X > 0. A `left` or `right` of None
+    means that the density is 0 on that side.
     """
 
     mean: flint.fmpq
@@ -74,8 +75,8 @@ def vertex_measure(event: Event, limits: Limits | None = None) -> ExpPoly:
     """Return the exact probability, for every eps > 0, that all constraints of `event` hold.
 
     The noises must be continuous, with an exponential density on each side, and each constraint must mention a noise.
-    Raises OutsideFragment for other noises. Raises LimitReached, before the work, if there are more terms than the
-    field `cells` of `limits`.
+    Raises OutsideFragment for other noises. Raises LimitReached, before the work, if there may be more terms than the
+    field `cells` of `limits` allows.
     """
     most = (limits or Limits()).cells
     if corners_at_most(event) > most:
@@ -117,10 +118,11 @@ def _sides(event: Event, i: int) -> _Sides:
 
 
 class _Arrangement:
-    """The hyperplanes of the constraints and of the means, moved by generic multiples of a small number τ.
+    """The hyperplanes where constraints are equalities or noises are at their means, slightly displaced.
 
-    The rates are changed by multiples of a small number δ. So no vertex is degenerate and no edge has a constant
-    density.
+    Each hyperplane is displaced by a generic multiple of a small number τ, so that only as many hyperplanes as there
+    are noises meet in one vertex. Rates are changed by generic multiples of a small number δ, so that the density is
+    not constant on any edge.
     """
 
     def __init__(
@@ -140,7 +142,7 @@ class _Arrangement:
             self._scale = self._scale * noise.scale
 
     def terms(self) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
-        """Yield the terms c·eps^k·e^{q·eps} of all vertices, as (k, q, c)."""
+        """Yield (k, q, c) for each term c·eps^k·e^{q·eps} of the probability, vertex by vertex."""
         every = range(len(self._noises))
         for size in range(min(len(self._rows), len(self._noises)) + 1):
             for tight in combinations(range(len(self._rows)), size):
@@ -148,9 +150,10 @@ class _Arrangement:
                     yield from self._terms_at(tight, free)
 
     def _terms_at(self, tight: tuple[int, ...], free: tuple[int, ...]) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
-        """Yield the terms c·eps^k·e^{q·eps} of the vertex where the constraints `tight` are equalities, as (k, q, c).
+        """Yield (k, q, c) for each term c·eps^k·e^{q·eps} that one vertex adds to the probability.
 
-        At this vertex all noises except those in `free` are at their means.
+        At this vertex the constraints with the indices `tight` are equalities, and all noises except those in `free`
+        are at their means.
         """
         noises, rows = self._noises, self._rows
         at_means = [z for z in range(len(noises)) if z not in free]
@@ -238,7 +241,7 @@ class _Arrangement:
 
 
 def _is_positive(value: flint.fmpq, moving: flint.fmpq) -> bool:
-    """True if `value` + τ·`moving` is positive for all small τ > 0; raises NotApplicable if both are 0."""
+    """True if `value` + τ·`moving` is positive for all small enough τ > 0. Raises NotApplicable if both are 0."""
     if value != 0:
         return bool(value > 0)
     if moving == 0:
@@ -252,9 +255,10 @@ def _at_zero(
     exponent: flint.fmpq,
     change: flint.fmpq,
 ) -> Iterator[tuple[int, flint.fmpq, flint.fmpq]]:
-    """Yield the coefficient of δ^0 of `scale`·e^{(`exponent` + `change`·δ)·eps}·Π_i Σ_j 1/(a_ij + b_ij·δ).
+    """Yield (k, q, c) for the terms c·eps^k·e^{q·eps} of the coefficient of δ^0 in a function of δ.
 
-    The coefficient is a sum of terms c·eps^k·e^{q·eps}, given as (k, q, c); the pairs (a_ij, b_ij) are in `factors`.
+    The function is `scale`·e^{(`exponent` + `change`·δ)·eps}·Π_i Σ_j 1/(a_ij + b_ij·δ). `factors` has, for each i, the
+    pairs (a_ij, b_ij).
     """
     order = sum(any(a == 0 for a, _ in tails) for tails in factors)
     if not order:
@@ -281,7 +285,10 @@ def _at_zero(
 
 
 def _inverses(tails: Sequence[tuple[flint.fmpq, flint.fmpq]], order: int, *, pole: bool) -> _Series:
-    """Return the series of Σ 1/(a + b·δ) over the pairs `tails`, times δ if there is a `pole`, up to δ^`order`."""
+    """Return the Taylor coefficients in δ of Σ 1/(a + b·δ) over the pairs (a, b) of `tails`, up to that of δ^`order`.
+
+    If there is a `pole`, that is, some a is 0, the sum is multiplied by δ first.
+    """
     total = [_ZERO] * (order + 1)
     for a, b in tails:
         if a == 0:
