@@ -198,9 +198,11 @@ class Real:
         return self * Real(other.sign, 1 / other.base, other.root, tuple((atom, -power) for atom, power in other.atoms))
 
     def power(self, exponent: int) -> Real:
-        """The number to the integer power `exponent`."""
+        """The number to the integer power `exponent`. Raises NotReal for an exponent beyond ±1000."""
+        if abs(exponent) > _MOST_POWER:
+            raise NotReal(f"an exponent must be at most {_MOST_POWER}")
         result = ONE
-        for _ in range(min(abs(exponent), _MOST_POWER)):
+        for _ in range(abs(exponent)):
             result = result * self
         return result if exponent >= 0 else ONE / result
 

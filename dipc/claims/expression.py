@@ -710,8 +710,12 @@ def scales(parts: NormalParts, names: Mapping[str, Parametric]) -> bool:
             other, _ = monomial(argument, lambda node: parts.expression.rational(node, at_four))
         except FormError:
             return False
-        if factor.sign and (
-            (2 * power).denominator > 1 or other != factor * Real.from_rational(2).power(int(2 * power))
-        ):
+        if not factor.sign:
+            continue
+        try:
+            scaled = (2 * power).denominator == 1 and other == factor * Real.from_rational(2).power(int(2 * power))
+        except NotReal:
+            return False
+        if not scaled:
             return False
     return True

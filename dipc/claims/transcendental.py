@@ -53,7 +53,7 @@ from dipc.text.ast import (
     walk,
 )
 from dipc.text.diagnostic import DiagnosticError, SourceText, bad_input
-from dipc.text.numbers import FormError, is_irrational, monomial
+from dipc.text.numbers import FormError, is_irrational, monomial, power_of
 from dipc.text.parser import parse_interval
 from dipc.text.printer import print_expression, print_interval
 from dipc.text.program import CoreProgram
@@ -556,7 +556,7 @@ class _Enclosure:
         try:
             factor, power = monomial(node, self.rational)
             if power and self.eps is not None:
-                factor = factor * Real.from_rational(self.eps).power(int(2 * power)).sqrt()
+                factor = factor * power_of(Real.from_rational(self.eps), power, node.span)
             return factor
         except (FormError, NotReal):
             self._check_logarithms_and_roots(node)

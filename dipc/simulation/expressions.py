@@ -542,7 +542,7 @@ class BatchExpressions:
             return self.number(node, runs)
 
         factor, power = monomial(expr, constant)
-        return (factor * eps.power(int(power))).enclosure()[0]
+        return (factor * eps.power(int(power) + 1) / eps).enclosure()[0]
 
     def alike(self, exprs: Iterable[ast.Expr], runs: Positions) -> Iterator[Positions]:
         """Yield groups of `runs` in each of which every variable in `exprs` has one value."""

@@ -142,7 +142,11 @@ def deviation(expr: ast.Expr, law: Law, elaborator: Elaborator) -> tuple[Law, Fr
         return None
     point = elaborator.scope.eps.use() if power != -1 else None
     if point is not None and power.denominator == 1:
-        factor, power = factor * Real.from_rational(point).power(int(power) + 1), Fraction(-1)
+        try:
+            factor, power = factor * Real.from_rational(point).power(int(power) + 1), Fraction(-1)
+        except NotReal as reason:
+            _bad_deviation(expr.span, str(reason), elaborator)
+            return None
     if power not in (0, -1):
         _bad_deviation(
             expr.span, f"this is a multiple of eps^{power}" if power != 1 else "this grows with eps", elaborator

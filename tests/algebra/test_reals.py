@@ -72,6 +72,13 @@ def test_equal_numbers_are_equal(left: Real, right: Real) -> None:
     assert str(left) == str(right)
 
 
+def test_powers() -> None:
+    assert Real.from_rational(F(2, 3)).power(-3).rational == F(27, 8)
+    assert Real.from_rational(2).power(1000).rational == 2**1000
+    with pytest.raises(NotReal, match="at most 1000"):
+        Real.from_rational(2).power(1001)
+
+
 def test_what_is_no_number() -> None:
     with pytest.raises(NotReal):
         Real.from_rational(-1).sqrt()

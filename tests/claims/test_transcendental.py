@@ -179,6 +179,11 @@ RESPONSE = dipc.load(
         (PROGRAM, {"inputs": "q = 0", "beta": "1/10", "gamma": "2"}, "log(3)", Verdict.INACCURATE),
         (PROGRAM, {"inputs": "q = 0", "beta": "1/4", "gamma": "1"}, "sqrt(2)", Verdict.ACCURATE),
         (PROGRAM, {"inputs": "q = 0", "beta": "6/25", "gamma": "1"}, "sqrt(2)", Verdict.INACCURATE),
+        # Roots and powers of the one eps: gamma is 1/2, and 2.
+        (PROGRAM, {"inputs": "q = 0", "beta": "0.9693", "gamma": "sqrt(sqrt(eps))"}, "1/16", Verdict.ACCURATE),
+        (PROGRAM, {"inputs": "q = 0", "beta": "0.9692", "gamma": "sqrt(sqrt(eps))"}, "1/16", Verdict.INACCURATE),
+        (PROGRAM, {"inputs": "q = 0", "beta": "1/8", "gamma": "sqrt(4)*eps^600/2^600"}, "2", Verdict.ACCURATE),
+        (PROGRAM, {"inputs": "q = 0", "beta": "1/60", "gamma": "sqrt(4)*eps^600/2^600"}, "2", Verdict.INACCURATE),
     ],
 )
 def test_claims_that_are_tight_at_an_irrational_eps(
