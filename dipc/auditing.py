@@ -56,10 +56,11 @@ _Answer = tuple[str, ...]
 
 @frozen
 class Tested:
-    """A set of `outputs` with its observed `counts` in `runs` at two inputs, and bounds of its probabilities there.
+    """A test of a set of outputs at two inputs: what was observed, and bounds of the set's probabilities.
 
-    The first number of each pair is for the input with index `first` (0 or 1), the second for the other input. The
-    set's probability is at least `least` at the first, and at most `most` at the other.
+    `outputs` describes the set. `counts` says how often the set was observed in how many `runs`. In both pairs the
+    first number is for the input with index `first` (0 or 1), the second for the other input. The probability of the
+    set is at least `least` at the first of these inputs, and at most `most` at the other.
     """
 
     first: int
@@ -71,7 +72,7 @@ class Tested:
 
     @property
     def lower(self) -> Fraction:
-        """A lower bound of the privacy loss, which holds if `least` and `most` bound the probabilities."""
+        """A lower bound of the privacy loss: log(`least`/`most`), or 0 if that is negative."""
         if self.least <= self.most:
             return Fraction(0)
         ratio = Fraction(self.least) / Fraction(self.most)
@@ -80,10 +81,11 @@ class Tested:
 
 @dataclass(frozen=True)
 class Audit(Record):
-    """A lower bound of the privacy loss between two `inputs`, which holds with probability `confidence`.
+    """A lower bound of the privacy loss of an implementation between two `inputs`.
 
-    The runs must be independent. `exact` encloses the loss of the program itself, or is None for infinity; `claimed` is
-    this loss as a closed form.
+    The bound holds with probability `confidence` if the observed runs were independent. `tests` has a test for each
+    order of the inputs. `exact` encloses the loss of the program itself, or is None if that is infinite; `claimed` is
+    the program's loss as a closed form.
     """
 
     FIELDS = (
@@ -108,7 +110,7 @@ class Audit(Record):
 
     @property
     def lower(self) -> Fraction:
-        """The greater of the lower bounds of the loss by the two tests."""
+        """The greater of the two lower bounds of the loss that the tests give."""
         return self.worst.lower
 
     @property
@@ -123,7 +125,7 @@ class Audit(Record):
 
     @property
     def verdict(self) -> str:
-        """The word `exceeds` or `within`: whether the lower bound is greater than the loss of the program."""
+        """The word `exceeds` if the lower bound is greater than the loss of the program, else `within`."""
         return "exceeds" if self.exceeds else "within"
 
     @property
@@ -142,14 +144,13 @@ def audit(
     *,
     confidence: Fraction | str = CONFIDENCE,
 ) -> Audit:
-    """Bound the privacy loss of an implementation of `program` between two inputs from below.
+    """Return a lower bound of the privacy loss of an implementation of `program` between two inputs.
 
-    `samples` has each input with the outputs observed there at `eps`, or with the path of a CSV file of outputs. The
-    bound holds with probability `confidence`.
+    `samples` has a pair for each of the two inputs: the input, and the outputs that the implementation gave there at
+    `eps`, as a sequence or as the path of a CSV file. The bound holds with probability `confidence`.
 
     Raises DiagnosticError for samples that do not fit the program, and for int outputs that are not an input plus one
-    discrete Laplace noise. Raises ValueError for numbers out of range, Undecided if an exact probability is not
-    known.
+    discrete Laplace noise. Raises ValueError for numbers out of range, Undecided if an exact probability is not known.
     """
     point, level = exact_eps(eps), exact_confidence(confidence)
     if len(samples) != 2:
@@ -176,10 +177,10 @@ def judge_loss(
     observed: tuple[Observed, Observed],
     confidence: Fraction,
 ) -> Audit:
-    """Return a lower bound of the loss, from the parsed `values` of two inputs and the outputs `observed` at each.
+    """Return a lower bound of the privacy loss of an implementation of `program` between two inputs.
 
-    The outputs are those of an implementation of `program` at `eps`, and the bound holds with probability
-    `confidence`. Raises Undecided if an exact probability is not known.
+    `values` has the values of each input by name, and `observed` the outputs that the implementation gave there at
+    `eps`. The bound holds with probability `confidence`. Raises Undecided if an exact probability is not known.
     """
     core = program.core
     core.require_meaning(eps)
@@ -205,9 +206,9 @@ def judge_loss(
 
 
 def _laws_of(program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> _RealLaws | _FiniteLaws:
-    """Return the exact laws of the outputs of `program` at `eps`, for the two inputs `values`.
+    """Return the exact distributions of the outputs of `program` at `eps`, for the two inputs `values`.
 
-    Raises Undecided, and DiagnosticError for int outputs whose tails are not geometric.
+    Raises Undecided if they are not known, and DiagnosticError for int outputs whose tails are not geometric.
     """
     if _has_real(program):
         return _RealLaws(program, values, eps)
@@ -228,9 +229,10 @@ def _has_real(program: Program) -> bool:
 
 @frozen
 class _Set:
-    """A set of outputs to test, with its probability `here` at the first input and `there` at the other.
+    """A set of outputs to test, described by `outputs`, with its exact probabilities.
 
-    An observed output is in the set if one of the functions `parts` returns True for it.
+    The probability is `here` at the input where the set is more likely, and `there` at the other. An observed output is
+    in the set if one of the functions `parts` returns True for it.
     """
 
     outputs: tuple[Texts, ...]
@@ -242,8 +244,8 @@ class _Set:
 def _promising(rated: Sequence[tuple[float, float]], runs: tuple[int, int], error: float) -> int:
     """Return the index in `rated` of the set whose test is expected to give the greatest lower bound of the loss.
 
-    `rated` has the probabilities of each set at both inputs, `runs` the number of runs at each, and `error` is the
-    probability that one Clopper-Pearson bound fails.
+    `rated` has the exact probabilities of each set at both inputs, `runs` is the number of runs at each, and `error` is
+    the probability that one Clopper-Pearson bound fails.
     """
 
     def promised(each: tuple[float, float]) -> float:
@@ -255,10 +257,7 @@ def _promising(rated: Sequence[tuple[float, float]], runs: tuple[int, int], erro
 
 
 class _FiniteLaws:
-    """The laws of finite outputs at two inputs.
-
-    A set to test has all outputs whose ratio of probabilities is above some number.
-    """
+    """The exact distributions of finite outputs at two inputs, with the sets of outputs that are worth testing."""
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
         self._names, self._eps = program.outputs, eps
@@ -271,9 +270,9 @@ class _FiniteLaws:
         return partial(_is_one_of, chosen)
 
     def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
-        """Return an enclosure of the largest loss in either order of the inputs, and a formula of the loss.
+        """Return (an enclosure of the program's privacy loss between the two inputs, the loss as a formula).
 
-        The enclosure is None if the loss is infinite.
+        The loss is the greater one of the two orders of the inputs. The enclosure is None if it is infinite.
         """
         ratios: list[tuple[Fraction, Fraction, str]] = []
         for ours, theirs in (self._laws, reversed(self._laws)):
@@ -290,7 +289,7 @@ class _FiniteLaws:
         return ends, max(ratios, key=lambda each: each[0])[2]
 
     def sets(self, first: int) -> list[_Set]:
-        """Return sets of outputs to test: for several n, the n outputs with the greatest ratios of their probabilities.
+        """Return sets of outputs to test: for several n, the n outputs with the greatest ratios of probabilities.
 
         The ratio is the probability at the input with index `first`, divided by the probability at the other input.
         """
@@ -315,7 +314,10 @@ class _FiniteLaws:
 
 
 class _IntLaws(_FiniteLaws):
-    """The laws of int outputs at two inputs, in which all values beyond a number on either side are one answer."""
+    """The exact distributions of int outputs at two inputs.
+
+    All values above some number count as a single output, and so do all values below some number.
+    """
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
         self._names, self._eps = program.outputs, eps
@@ -351,10 +353,7 @@ def _is_one_of(chosen: frozenset[_Answer], values: Sequence[Value | None]) -> bo
 
 
 class _RealLaws:
-    """The laws of outputs, some of them real, at two inputs.
-
-    The sets to test are the worst ones for several budgets.
-    """
+    """The exact distributions at two inputs of outputs some of which are real, with sets that are worth testing."""
 
     def __init__(self, program: Program, values: Sequence[Mapping[str, Value]], eps: Fraction) -> None:
         self._names, self._eps = program.outputs, eps
@@ -366,17 +365,17 @@ class _RealLaws:
         self._exact, self._claimed = loss.value, loss.text
 
     def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
-        """Return an enclosure of the largest loss in either order of the inputs, and a formula of the loss.
+        """Return (an enclosure of the program's privacy loss between the two inputs, the loss as a formula).
 
-        The enclosure is None if the loss is infinite.
+        The loss is the greater one of the two orders of the inputs. The enclosure is None if it is infinite.
         """
         return self._exact, self._claimed
 
     def sets(self, first: int) -> list[_Set]:
-        """Return sets of outputs to test: a worst set for each of several budgets up to the largest loss.
+        """Return sets of outputs to test: a worst set for each of several budgets up to the loss of the program.
 
-        For budget b, a worst set S maximizes Pr[S] - e^(b·eps)·Pr'[S], with Pr at the input with index `first` and Pr'
-        at the other. Raises Undecided.
+        For a budget b, a worst set S maximizes Pr[S] - e^(b·eps)·Pr'[S], where Pr is for the input with index `first`,
+        and Pr' for the other. Raises Undecided if a worst set is not known.
         """
         most = _MOST_LOSS if self._exact is None else self._exact[0]
         one, two = self._points[first], self._points[1 - first]

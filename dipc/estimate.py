@@ -38,18 +38,19 @@ from dipc.text.core import Value
 
 @frozen
 class HistogramPlan:
-    """A plan for `hist_estimate`: the number of bins, and the number of samples at each of two inputs."""
+    """The sizes needed by `hist_estimate`: the number of bins, and the number of samples at each of two inputs."""
 
     bins: int
     samples: int
 
 
 def hist_plan(C: float, W: float, gamma: float, delta: float, renyi: float | None = None) -> HistogramPlan:
-    """Return the bins and samples with which `hist_estimate` is within `gamma` of the loss with probability `delta`.
+    """Return how many bins and samples `hist_estimate` needs for an error of at most `gamma`.
 
-    The densities are `C`-Lipschitz on an interval of width `W`. Algorithm 1 (Theorem 2) gives the plan for the loss.
-    With `renyi`, an order above 1, Algorithm 3 (Theorem 6) gives the plan for the Rényi divergence of this order.
-    Raises ValueError if the theorems do not apply.
+    The error is at most `gamma` with probability `delta`. The densities of the output must be `C`-Lipschitz on an
+    interval of width `W`. By default the plan is for the privacy loss (Algorithm 1 and Theorem 2 of the paper by Gorla
+    and others named in the module). With `renyi`, an order above 1, it is for the Rényi divergence of this order
+    (Algorithm 3 and Theorem 6). Raises ValueError if the theorems do not apply.
     """
     if not (W > 0 and gamma > 0 and 0 < delta < 1 and C >= 0):
         raise ValueError("W and gamma must be positive, delta must lie between 0 and 1, and C must be at least 0")
@@ -67,10 +68,11 @@ def hist_plan(C: float, W: float, gamma: float, delta: float, renyi: float | Non
 
 
 def input_buckets(C: float, W: float, gamma: float, D: float, width: float, renyi: float | None = None) -> int:
-    """Return the number of buckets into which to divide an interval of inputs of this `width` (Algorithms 2 and 4).
+    """Return the number of buckets into which to divide an interval of inputs of this `width`.
 
-    The densities are `C`-Lipschitz on an interval of width `W`, and `D`-Lipschitz in the input. `gamma` is the wanted
-    accuracy, and `renyi` the order of a Rényi divergence, or None for the loss.
+    The densities of the output are `C`-Lipschitz on an interval of width `W`, and `D`-Lipschitz in the input. `gamma`
+    is the wanted accuracy of the privacy loss or, with `renyi`, of the Rényi divergence of this order (Algorithms 2 and
+    4 of the paper named in the module).
     """
     tau = _least_density(C, W)
     if renyi is None:
@@ -80,10 +82,10 @@ def input_buckets(C: float, W: float, gamma: float, D: float, width: float, reny
 
 
 def hist_estimate(first: Sequence[int], second: Sequence[int], renyi: float | None = None) -> float | None:
-    """Return the loss, or the Rényi divergence of order `renyi`, from the counts in each bin at two inputs.
+    """Estimate the privacy loss between two inputs, or the Rényi divergence of order `renyi`.
 
-    `first` and `second` are the counts at each input. The result is None if a bin is empty, since these estimators
-    fail then. Raises ValueError for different numbers of bins.
+    `first` and `second` have the number of outputs in each bin, at the first and at the second input. The result is
+    None if a bin is empty, because these estimators fail then. Raises ValueError for different numbers of bins.
     """
     if len(first) != len(second):
         raise ValueError("both inputs need the same number of bins")
@@ -100,11 +102,11 @@ def hist_estimate(first: Sequence[int], second: Sequence[int], renyi: float | No
 def is_plausibly_lipschitz(
     first: Sequence[int], second: Sequence[int], C: float, W: float, slack: float
 ) -> tuple[bool, float]:
-    """Return whether `C`-Lipschitz densities are plausible, and the probability that such densities pass the test.
+    """Test whether densities are `C`-Lipschitz; return (passed, probability that such densities pass).
 
-    `first` and `second` are the counts of bins at two inputs, on an interval of width `W`. The test fails if the
-    shares of two neighboring bins differ by more than 2·`slack` + C·(width of a bin)². The probability is a lower
-    bound (Theorem 3).
+    `first` and `second` have the number of outputs in each bin at two inputs, and the bins divide an interval of width
+    `W`. The test fails if the shares of outputs in two neighboring bins differ by more than 2·`slack` + C·(width of a
+    bin)². The probability is a lower bound (Theorem 3 of the paper named in the module).
     """
     width, bins = W / len(first), len(first)
     most = 2 * slack + C * width**2
@@ -129,10 +131,10 @@ def _check_order(order: float) -> None:
 
 
 def _samples(bins: int, least: float, weight: float, near: float, delta: float) -> int:
-    """Return the least number n of samples for which the histogram estimator errs with probability <= 1 - `delta`.
+    """Return the least number n of samples for which an upper bound of the failure probability is at most 1 - `delta`.
 
-    The bound of that probability is 2·`bins`·(1 - `least`)^n + `weight`·f(n, `least`, `near`), which decreases in n;
-    f is the bound of the error of a ratio in the paper.
+    The bound is 2·`bins`·(1 - `least`)^n + `weight`·f(n, `least`, `near`), which decreases in n. Here f is the paper's
+    bound of the probability that a ratio of counts is off by a factor beyond e^`near`.
     """
 
     def error(n: int) -> float:
@@ -151,20 +153,22 @@ def _samples(bins: int, least: float, weight: float, near: float, delta: float) 
 
 
 def hoeffding(first: float, second: float, runs: int, confidence: float) -> tuple[float, float]:
-    """Return an interval that contains the loss log(p/p') with at least this `confidence`, by Hoeffding's inequality.
+    """Return an interval that contains the loss log(p/p') with probability at least `confidence`.
 
-    `first` and `second` are the shares of the event in this many `runs` at each input; each has half of the error.
-    All runs are independent.
+    p and p' are the probabilities of an event at two inputs. `first` and `second` are the fractions of `runs`
+    independent runs at each input in which the event happened. Hoeffding's inequality is used for each of them, with
+    half of the allowed error.
     """
     width = sqrt(log(4 / (1 - confidence)) / (2 * runs))
     return _log_ratio(first, width, second, width)
 
 
 def clt(first: float, second: float, runs: int, confidence: float) -> tuple[float, float]:
-    """Return an approximate interval of the loss for `confidence`, by the central limit theorem for each share.
+    """Return an interval that contains the loss log(p/p') with a probability of approximately `confidence`.
 
-    `first` and `second` are the shares of the event in this many `runs` at each input. The interval is infinite if a
-    share is 0.
+    p and p' are the probabilities of an event at two inputs. `first` and `second` are the fractions of `runs` runs at
+    each input in which the event happened. The central limit theorem is used for each of them. The interval is infinite
+    if one of them is 0.
     """
     if not first or not second:
         return -inf, inf
@@ -175,10 +179,12 @@ def clt(first: float, second: float, runs: int, confidence: float) -> tuple[floa
 def multidimensional_clt(
     first: float, second: float, correlation: float, runs: int, confidence: float
 ) -> tuple[float, float]:
-    """Return an approximate interval of the loss for `confidence`, by the central limit theorem for both shares.
+    """Return an interval that contains the loss log(p/p') with a probability of approximately `confidence`.
 
-    `first` and `second` are the shares of the event in this many `runs` at each input, which use the same noises. The
-    greater the `correlation` of the events, the narrower is the interval. It is infinite if a share is 0.
+    p and p' are the probabilities of an event at two inputs. `first` and `second` are the fractions of `runs` runs at
+    each input in which the event happened, where the runs at both inputs use the same noises. The central limit theorem
+    is used for both together: the greater the `correlation` of the two events, the narrower the interval. It is
+    infinite if a fraction is 0.
     """
     if not first or not second:
         return -inf, inf
@@ -190,12 +196,12 @@ def multidimensional_clt(
 
 
 def _deviations(error: float) -> float:
-    """Return the z for which a standard normal variable is outside of [-z, z] with probability `error`."""
+    """Return the number z such that a standard normal variable is outside [-z, z] with probability `error`."""
     return -NormalDist().inv_cdf(error / 2)
 
 
 def _log_ratio(first: float, width: float, second: float, other: float) -> tuple[float, float]:
-    """Return the interval of log(p/p') for p within `width` of `first` and p' within `other` of `second`.
+    """Return the interval of log(p/p') for all p within `width` of `first` and all p' within `other` of `second`.
 
     An end is infinite if p or p' can be 0.
     """
@@ -218,8 +224,9 @@ CONFIDENCE = 0.999
 class LossEstimate(Record):
     """An estimate of the loss log(p/p'), where p and p' are the probabilities of an event at two inputs.
 
-    It is computed from runs of both inputs with the same noises. `intervals` are named by their method. Only
-    `hoeffding` has its confidence guaranteed; the others reach it in the limit.
+    `hits` counts the runs in which the event happened; the runs at both inputs use the same noises. `confidence` is
+    that of the intervals, and `seed` that of the random numbers. Of the `intervals`, only `hoeffding` contains the loss
+    with this confidence; the others do so in the limit of many runs.
     """
 
     FIELDS = "runs=hits.runs seed confidence hits=counts both=hits.both value:text intervals:text"
@@ -230,14 +237,14 @@ class LossEstimate(Record):
 
     @property
     def counts(self) -> tuple[int, int]:
-        """The numbers of runs in which the event happened, at the first and at the second input."""
+        """The number of runs in which the event happened, at the first input and at the second."""
         return self.hits.first, self.hits.second
 
     @property
     def value(self) -> float:
-        """The logarithm of the ratio of the shares of runs with the event.
+        """The estimated loss: the logarithm of the ratio of the two counts of the event.
 
-        Infinite if only one share is 0, and 0 if both are.
+        It is infinite if only one count is 0, and 0 if both are.
         """
         if self.hits.first == self.hits.second:
             return 0.0
@@ -247,7 +254,10 @@ class LossEstimate(Record):
 
     @property
     def correlation(self) -> float:
-        """The correlation of the events at both inputs; 0 if one of the events always or never happened."""
+        """The correlation of the event at the first input and at the second, as observed.
+
+        It is 0 if the event always or never happened at one of the inputs.
+        """
         runs = self.hits.runs
         p, q = self.hits.first / runs, self.hits.second / runs
         spread = sqrt(p * (1 - p) * q * (1 - q))
@@ -255,7 +265,7 @@ class LossEstimate(Record):
 
     @property
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """An interval of the loss for each method: `hoeffding`, `clt` and `m-clt`."""
+        """An interval of the loss for each method: `hoeffding`, `clt` and `m-clt` (for both inputs together)."""
         runs = self.hits.runs
         shares = self.hits.first / runs, self.hits.second / runs
         return {
@@ -285,10 +295,9 @@ def estimate_loss(
 ) -> LossEstimate:
     """Estimate log(p/p'), where p is the probability of `output` at `input`, and p' its probability at `adjacent`.
 
-    `program` runs `runs` times at each input, for this `eps`, with equal noises. The other options `given` are
-    `gamma`, `seed` and `confidence`: real parts of an output need only be within `gamma` of those of `output`. Raises
-    DiagnosticError for values that do not fit the program and for failures of a run, ValueError for numbers out of
-    range.
+    `program` is run `runs` times at each input, for this `eps`, with the same noises at both. The options `given` are
+    `gamma`, `seed` and `confidence`: a real output may differ from that in `output` by `gamma`. Raises DiagnosticError
+    for values that do not fit the program and for a run that fails, ValueError for numbers out of range.
     """
     seed, confidence = given.get("seed", 0), given.get("confidence", CONFIDENCE)
     point, radius = exact_rational(eps, "eps"), exact_rational(given.get("gamma", 0), "gamma")
@@ -307,17 +316,17 @@ def estimate_loss(
 
 
 def integer_tolerance(tolerance: Fraction) -> int:
-    """Return the tolerance of a noisy integer after rounding to the nearest integer.
+    """Return the tolerance of a noisy number after it is rounded to the nearest integer.
 
-    The result is the least k with |round(y) - n| <= k for all y with |y - n| <= `tolerance`.
+    The result is the least k with |round(y) - n| <= k for all integers n and all y with |y - n| <= `tolerance`.
     """
     return floor(tolerance + Fraction(1, 2))
 
 
 def partition_level(flakiness: Fraction, partitions: int) -> Fraction:
-    """Return the failure probability allowed for each of `partitions`, so that any fails with at most `flakiness`.
+    """Return the failure probability allowed for each of `partitions` tests, so that all pass often enough.
 
-    By the union bound the result is `flakiness` / `partitions`.
+    Any of them fails with probability at most `flakiness`: by the union bound the result is `flakiness` / `partitions`.
     """
     if partitions < 1:
         raise ValueError("give at least one partition")
@@ -325,11 +334,10 @@ def partition_level(flakiness: Fraction, partitions: int) -> Fraction:
 
 
 def mean_tolerance(total: Fraction, count: Fraction, sum_tolerance: Fraction, count_tolerance: Fraction) -> Fraction:
-    """Return the greatest distance of (noisy sum)/(noisy count) from `total`/`count` that the tolerances allow.
+    """Return how far (noisy sum)/(noisy count) can be from `total`/`count`.
 
-    The noisy sum is within `sum_tolerance` of `total`, and the noisy count within `count_tolerance` of `count`. The
-    mean fails with at most the probability that the sum or the count fails. Raises ValueError if the noisy count can
-    be 0.
+    The noisy sum is within `sum_tolerance` of `total`, and the noisy count within `count_tolerance` of `count`. Raises
+    ValueError if the noisy count can be 0.
     """
     if count - count_tolerance <= 0:
         raise ValueError(

@@ -64,7 +64,7 @@ class GivenClaim(TypedDict, total=False):
 
 
 class GivenWork(TypedDict, total=False):
-    """The options that distribute the work, as keyword arguments."""
+    """The options that distribute the work or limit it, as keyword arguments."""
 
     jobs: int | str
     cache: str | os.PathLike[str] | None
@@ -116,7 +116,10 @@ class GivenError(GivenWork, total=False):
 
 
 def _share(value: Fraction | int | str, name: str) -> Fraction:
-    """Return `value` as a Fraction; a text may be a percentage. Raises ValueError and TypeError that name it `name`."""
+    """Return `value` as a Fraction; a text may be a percentage, such as "95%".
+
+    Raises ValueError and TypeError for other values, with `name` in the message.
+    """
     if isinstance(value, str) and value.strip().endswith("%"):
         return exact_rational(value.strip()[:-1].strip(), name) / 100
     return exact_rational(value, name)
@@ -124,23 +127,27 @@ def _share(value: Fraction | int | str, name: str) -> Fraction:
 
 @frozen(kw_only=True)
 class Options:
-    """The options of a question.
+    """The options of a question, besides its program and its table.
 
-    - The subject: `inputs` and `for_all`.
-    - The claim about accuracy: `beta`, `alpha`, `gamma` and `eps`. None leaves a part to the table's columns and the
-      program's claim block.
+    - The subject: `inputs`, and `for_all` for every value of a constant.
+    - The claim about accuracy: `beta`, `alpha`, `gamma` and `eps`. A part that is None is taken from the table's
+    columns or
+      the program's claim block.
     - The claim about privacy: `budget` and `delta`, with `eps`, for `compose` independent runs.
-    - The claim about the expected error of the `output` of this name: `error`; for `moment` 2 about the expected square
-      of the error. `at` is the eps at which numbers are computed.
-    - The grouping of inputs: with `classes`, inputs with equal obligations are one case; with `as_given` the declared
+    - The claim about the expected error of the output named `output`: `error`. With `moment` 2 it is about the expected
+      square of the error. `at` is the eps at which numbers are computed.
+    - The grouping of inputs: with `classes`, inputs with equal obligations are one case. With `as_given`, the declared
       types of inputs are not changed.
-    - The result: numbers have `digits` significant digits. With `keep_proofs` the evidence for a certificate is kept.
+    - The result: numbers have `digits` significant digits. With `keep_proofs`, the evidence for a certificate is kept.
       Without `forms`, rows that hold need no closed form of their probability.
     - The work: `jobs`, `cache` and `dask` distribute it, and change no answer. `limits` bound it, and `progress` is
-      called with the numbers of steps done and of all.
-    - Intervals: each contains the exact answer with at least the probability `confidence`; `side` selects its ends.
-    - `dipc tune`: it chooses the constants in `vary` for the least `wanted` at equal privacy under `adjacent`, with
-      denominators up to `denominator`, and a proof up to `tolerance`.
+      called with the number of steps done and the number of all steps.
+    - Simulations: each interval contains the exact answer with at least the probability `confidence`, and `side`
+    selects
+      which of its ends to give.
+    - `dipc tune`: the constants named in `vary` are chosen so that `wanted` is least, at equal privacy for the
+    adjacency
+      `adjacent`. Their denominators are at most `denominator`, and the result is proved to be best up to `tolerance`.
     """
 
     inputs: InputSpec | None = None
@@ -187,7 +194,7 @@ class Options:
 
     @property
     def at_eps(self) -> Fraction:
-        """The eps at which numbers are computed: `at`, else the single eps of the question, else 1.
+        """The eps at which numbers are computed: `at` if it is given, else the single eps of the claim, else 1.
 
         Raises ValueError for an eps that is not positive, TypeError for an inexact one.
         """
@@ -215,12 +222,15 @@ class Options:
 
     @property
     def claim_parts(self) -> dict[str, Any]:
-        """The given parts of the claims by name, in the order in which commands have them."""
+        """The parts of claims that are given, by name, such as {"beta": "exp(-eps)"}.
+
+        The names are in the order in which commands have them.
+        """
         values = {name: getattr(self, name) for name in ("alpha", "beta", "gamma", "error", "budget", "delta", "eps")}
         return {name: value for name, value in values.items() if value is not None}
 
     def mention(self, name: str) -> bool:
-        """Return True if the text of a claim, or of its inputs, mentions the constant `name`."""
+        """Return True if the text of a claim or the inputs contain the name `name` of a constant."""
         texts = (*self.claim_parts.values(), self.inputs, self.adjacent)
         return any(re.search(rf"\b{name}\b", str(text)) for text in texts if text is not None)
 
@@ -230,9 +240,10 @@ class Options:
         return asks_for_all(self.inputs)
 
     def open_constant(self, inputs: InputSpec | None) -> tuple[str, int | None] | None:
-        """Return the constant that `for_all`, such as "m >= 3", leaves open, with its least value or None.
+        """Return (constant, least value) for the constant that `for_all` leaves open, such as "m >= 3".
 
-        The result is None if no constant is left open. Raises DiagnosticError, also if `inputs` are not all inputs.
+        The least value is None if there is none, as for "m". The result is None if no constant is left open. Raises
+        DiagnosticError for other text, and if `inputs` are not all inputs.
         """
         if self.for_all is None:
             return None
@@ -243,11 +254,12 @@ class Options:
         return name, least
 
     def engine(self, stack: ExitStack, program: Program) -> Engine:
-        """Return the engine that decides for `program`, in `jobs` processes, or on the workers of a Dask scheduler.
+        """Return the engine that decides obligations for `program`, as the options `jobs`, `dask` and `cache` say.
 
-        `jobs` of 0 and "auto" mean one process per processor; `dask` is the address of a scheduler. Decisions in the
-        file `cache` are used again. No decision depends on these options. The `stack` closes the engine and ends all
-        processes. Raises DiagnosticError (E13xx) for a cache or a cluster that cannot be used.
+        `jobs` processes share the work, where 0 and "auto" mean one process per processor; `dask` is the address of a
+        Dask scheduler. Decisions are kept in the file `cache` and used again. None of these options changes a decision.
+        When `stack` is closed, the engine is closed and its processes end. Raises DiagnosticError (E13xx) for a cache
+        or a cluster that cannot be used.
         """
         count, measurer, limits = job_count(self.jobs), program.measurer, program.limits
         if self.dask is not None and count > 1:
@@ -275,12 +287,12 @@ class Options:
 
 
 def asks_for_all(inputs: object) -> bool:
-    """Return True if `inputs`, as a user gives them, are every input."""
+    """Return True if `inputs`, as a user gives them, mean every input."""
     return [text.strip() for text in specifications(inputs) or ()] == ["all"]
 
 
 def open_constant(option: str) -> tuple[str, int | None]:
-    """Return the constant that the text `option`, such as "m >= 3" or "m", leaves open, and its least value or None.
+    """Return (constant, least value) for the text `option`, such as "m >= 3"; the least value is None for "m".
 
     Raises DiagnosticError for other text.
     """
@@ -302,10 +314,10 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def takes(given: type, defaults: Mapping[str, object] | None = None) -> Callable[[_F], _F]:
-    """Return a decorator for a function with `**given` of this TypedDict, which shows one parameter for each key.
+    """Return a decorator for a function with the parameter `**given`, whose keys are those of the TypedDict `given`.
 
-    `help` and editors show these parameters, with the defaults of `defaults`, else of `Options`. Other keywords raise
-    TypeError.
+    `help` and editors then show a parameter for each key. Its default is shown from `defaults`, or else from `Options`.
+    The decorated function raises TypeError for other keywords.
     """
     known: dict[str, object] = {field.name: field.default for field in fields(Options)} | dict(defaults or {})
 

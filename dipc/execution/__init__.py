@@ -53,9 +53,10 @@ Ending: TypeAlias = "tuple[Value | LazyForm | None, ...]"
 
 
 class LazyForm:
-    """The number (constant + Σ weight·draw) / unit, computed to as many digits as needed, in integers with unit > 0.
+    """An affine function of draws, computed to as many digits as are needed: (constant + Σ weight·draw)/unit.
 
-    The draws are integers if the form is `whole`.
+    The constant, the weights and the unit are integers, and the unit is positive. If `whole` is true, the draws are
+    integers; otherwise they are real numbers of which only some digits are known.
     """
 
     __slots__ = ("_constant", "_terms", "_unit", "whole")
@@ -67,9 +68,10 @@ class LazyForm:
         self.whole = whole
 
     def sign(self, drawn: Drawn, bits: RandomBits) -> int:
-        """Return 1, 0 or -1, the sign of the number for the noises `drawn`, with further digits from `bits`.
+        """Return 1, 0 or -1, the sign of this number for the noises `drawn`.
 
-        A sum of real noises is almost surely not 0, and never has the sign 0.
+        More digits of the noises are taken from `bits` where they are needed. A sum of real noises is 0 with
+        probability 0, and is never reported as 0.
         """
         if self.whole:
             total = self._sum(drawn)
@@ -83,9 +85,9 @@ class LazyForm:
             self._refine(drawn, bits)
 
     def floor(self, drawn: Drawn, bits: RandomBits, grid: Fraction | None) -> Fraction:
-        """Return the number for the noises `drawn`, rounded down to a multiple of `grid` if it is real.
+        """Return this number for the noises `drawn`, rounded down to a multiple of `grid` if it is real.
 
-        `bits` gives further digits of the noises.
+        More digits of the noises are taken from `bits` where they are needed.
         """
         if self.whole:
             return Fraction(self._sum(drawn), self._unit)
@@ -108,9 +110,9 @@ class LazyForm:
         return total
 
     def _enclosed(self, drawn: Drawn, bits: RandomBits) -> tuple[int, int, int]:
-        """Return (low, high, length): constant + Σ weight·draw is between low/2^length and high/2^length.
+        """Return (low, high, length) such that constant + Σ weight·draw is between low/2^length and high/2^length.
 
-        The draws are `drawn`; `bits` gives the first digits of those without any.
+        `drawn` has the draws. A draw of which no digit is known gets its first digits from `bits`.
         """
         length = 0
         for number, _ in self._terms:
@@ -132,7 +134,7 @@ class LazyForm:
         return low, high, length
 
     def _refine(self, drawn: Drawn, bits: RandomBits) -> None:
-        """Take from `bits` more digits of the noise in `drawn` that contributes most to the uncertainty of the sum."""
+        """Take from `bits` more digits of one noise in `drawn`: the one that makes this number most uncertain."""
 
         def width(term: tuple[int, int]) -> int:
             draw = drawn[term[0]]
@@ -145,7 +147,10 @@ class LazyForm:
 
 
 def _together(weights: Sequence[Closed], eps: Fraction) -> Threshold:
-    """Return the sum of `weights` at `eps`, as a threshold that is computed to any number of bits."""
+    """Return a function that encloses the sum of `weights` at `eps` to a given number of bits.
+
+    For b bits it returns integers (low, high): the sum is between low/2^b and high/2^b.
+    """
     known: dict[int, tuple[int, int]] = {}
 
     def enclosed(bits: int) -> tuple[int, int]:
@@ -174,10 +179,12 @@ Answer = tuple[Value | None, ...]
 
 @dataclass(frozen=True)
 class Runs(Sequence[Mapping[str, Value | None]]):
-    """The outputs by name of independent runs of a program at one input and one eps.
+    """The outputs of independent runs of a program at one input and one eps, as a sequence of mappings by name.
 
-    An output that was never assigned is None. The runs have exactly the law that the program's proofs are about; real
-    outputs are rounded down to multiples of `grid`. With a `seed` they are predictable, and protect no privacy.
+    An output that was never assigned is None. The outputs have exactly the distribution that proofs about the program
+    are about, except that real outputs are rounded down to multiples of `grid`. With a `seed` the runs are predictable,
+    and protect no privacy. `answers` has the values in the order of the outputs, and `random_bits` is the number of
+    bits used.
     """
 
     program: Program
@@ -242,7 +249,8 @@ def run(
 class Execution:
     """A source of runs of a program at one input and one eps.
 
-    The events of a run are computed once for each state of the chain, and shared by all runs.
+    Everything that does not depend on random bits is computed once for each state of the program, and shared by all
+    runs.
     """
 
     def __init__(
@@ -298,7 +306,7 @@ class Execution:
         raise bad_input("E1702", message, "`dipc prob` tells whether a loop runs forever")
 
     def once(self) -> dict[str, Value | None]:
-        """Return the outputs of one more run by name."""
+        """Run the program once more and return its outputs by name; None is an output that was never assigned."""
         return dict(zip(self._program.outputs, self.answer(), strict=True))
 
     # --- the chain as random events -----------------------------------------------------------------------
@@ -333,7 +341,10 @@ class Execution:
         return tuple([self._output(slot, state.values[slot]) for slot in flow.program.outputs])
 
     def _event(self, state: State, successors: Sequence[Successor]) -> Event | None:
-        """Return the event at `state`, whose successors are `successors`, or None if there is one successor."""
+        """Return the random event that happens at `state`, or None if the program goes on without one.
+
+        `successors` are the states that may follow.
+        """
         follow = [self._deferred_event(each.state) for each in successors]
         match successors[0].edge:
             case Deterministic():
@@ -362,13 +373,16 @@ class Execution:
         return draw
 
     def _deferred_event(self, state: State) -> Callable[[], Event | Ending]:
-        """Return a function that computes the event after `state` on the first call, when a run first gets there."""
+        """Return a function without arguments that returns the random event after `state`, or the end of the run.
+
+        The event is computed when a run first gets there.
+        """
         return cache(partial(self._event_at, self._bare(state)))
 
     def _bare(self, state: State) -> State:
-        """Return `state` without values that are not read later, and without constraints on noises.
+        """Return `state` without values that are never read again, and without constraints on noises.
 
-        No run changes, as every run satisfies the constraints; but more states become equal.
+        More states become equal in this way. Runs do not change, because every run satisfies its constraints.
         """
         kept = state.forget(self._everything & ~self._live[state.label])
         return State(kept.label, kept.values, (), NOTHING_KNOWN, NOTHING_KNOWN, kept.fingerprint)

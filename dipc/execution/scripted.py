@@ -23,24 +23,30 @@ Values = list[Value | None]
 
 
 class ProgramFault(Exception):
-    """Raised if a run of the program goes wrong, for which an exploration of its path would be refused."""
+    """Raised if a scripted run of the program fails, such as by a value outside a domain."""
 
 
 class ScriptedDraws(Protocol):
-    """The source of all draws of a run."""
+    """The script of a run: the source of all its draws, in order."""
 
     def noise(self, draw: SampleNoise) -> Fraction:
-        """Return the script's next draw of the noise of `draw`, before the mean is added."""
+        """Return the noise for the instruction `draw`, the script's next draw, before the mean is added."""
 
     def choice(self, draw: SampleChoice) -> int:
-        """Return the index of the next choice among the options of `draw` whose weight is not the number 0."""
+        """Return the index of the option chosen for the instruction `draw`, the script's next draw.
+
+        Options whose weight is the constant 0 are not counted.
+        """
 
     def exponential(self, draw: SampleExponential, scores: Sequence[Fraction]) -> int:
-        """Return the index of the candidate of `draw` chosen next, where the candidates have `scores`."""
+        """Return the index of the candidate chosen for the instruction `draw`, the script's next draw.
+
+        `scores` has the score of each candidate.
+        """
 
 
 class ScriptedRun(DeterministicRun):
-    """A program prepared to run at given inputs, with all noise and choices from a script."""
+    """A program prepared for runs in which all noises and choices come from a script."""
 
     def __init__(self, flow: Flow) -> None:
         self._draws: ScriptedDraws | None = None
@@ -50,9 +56,9 @@ class ScriptedRun(DeterministicRun):
         return ScriptedRun, (self._flow,)
 
     def run(self, inputs: Sequence[Value], draws: ScriptedDraws) -> Mapping[str, Value | None]:
-        """Return the outputs by name for the values `inputs` and the script `draws`, None for an unassigned output.
+        """Run the program at the values `inputs` with the script `draws`, and return its outputs by name.
 
-        Raises ProgramFault.
+        An output that was never assigned is None. Raises ProgramFault if the run fails.
         """
         flow = self._flow
         self._draws = draws

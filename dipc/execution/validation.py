@@ -77,9 +77,10 @@ _AGREED: set[str] = set()
 
 
 def validate(program: Program) -> None:
-    """Compare `program` with the Python function that it was read from, and their right answers, on scripts.
+    """Check that `program` and the Python function that it was read from give equal answers on many scripts.
 
-    A reading that agreed once is not compared again. Raises DefectError (E1907) if Python and the program differ.
+    A script fixes the inputs and all draws of a run. The right answers of both are compared, too. Nothing is done for a
+    program that was not read from Python, or that agreed before. Raises DefectError (E1907) if a difference is found.
     """
     accepted: Accepted | None = program.core.source.accepted
     if accepted is None:
@@ -101,9 +102,10 @@ def validate(program: Program) -> None:
 
 
 def _digest(program: Program, mechanism: AloneFunction, ideal: AloneFunction | None) -> str:
-    """Return a text that two readings of Python functions share only if they are equal.
+    """Return a hash by which readings that were compared before are recognized.
 
-    It covers `mechanism`, `ideal`, their helpers and constants, `program`, and dipc's version.
+    It covers the Python functions `mechanism` and `ideal` with their helpers and constants, `program`, and the version
+    of dipc.
     """
     core = program.core
     parts = [VERSION, mechanism.text, "" if ideal is None else ideal.text, core.source.program_text or ""]
@@ -112,9 +114,9 @@ def _digest(program: Program, mechanism: AloneFunction, ideal: AloneFunction | N
 
 
 def validate_numbers(program: Program, parameter: str) -> None:
-    """Compare `program` with its Python function for some values of the constant `parameter`, which is open.
+    """Compare `program` with its Python function for some values of the constant `parameter`, which is left open.
 
-    Raises DefectError (E1907) if Python and the program differ.
+    Raises DefectError (E1907) if a difference is found.
     """
     for number in OPEN_NUMBERS:
         try:
@@ -128,11 +130,11 @@ def validate_numbers(program: Program, parameter: str) -> None:
 
 @frozen
 class Script:
-    """The inputs of a run, in their order, and its first draws.
+    """The inputs of a run, in their order, and its draws.
 
-    A draw is a noise before its mean is added, or the index of a choice. `later` is the number of the rule that makes
-    all further draws. Rule 0 gives noise 0 and the first option, up to a number of draws; then, and under other rules,
-    the draws differ from each other.
+    `draws` has the first draws: a noise before its mean is added, or the index of a choice. All further draws follow a
+    rule, whose number is `later`. Rule 0 first gives noise 0 and the first option; after a number of such draws, and
+    under the other rules, the draws differ from each other, so that loops end.
     """
 
     inputs: tuple[Value, ...]
@@ -143,22 +145,22 @@ class Script:
         return self.draws[number] if number < len(self.draws) else None
 
     def default_noise(self, number: int) -> Fraction:
-        """Return the noise drawn as number `number`, which the script does not give."""
+        """Return the noise for the draw with index `number`, which is not among the script's own draws."""
         if not self.later and number < _FIRST_DRAWS:
             return Fraction(0)
         return Fraction((number * 37 + self.later * 61) % 97 - 48, 8)
 
     def default_place(self, number: int) -> int:
-        """Return the index chosen as number `number`, which the script does not give.
-
-        Later indices vary so that loops end.
-        """
+        """Return the index chosen by the draw with index `number`, which is not among the script's own draws."""
         return number * self.later if number < _FIRST_DRAWS else _scattered(number, self.later)
 
 
 @frozen
 class NoiseDrawn:
-    """A noise that Python drew: its law, its value, and its rate, or deviation if normal, or None for uniform noise."""
+    """A noise that Python drew: its `law` and its `value`.
+
+    `width` is its rate, or its standard deviation if it is normal, or None if it is uniform.
+    """
 
     law: Law
     width: Any
@@ -167,10 +169,10 @@ class NoiseDrawn:
 
 @frozen
 class ChoiceMade:
-    """A choice that Python made: the index `place` chosen, and `numbers` that determine the probabilities.
+    """A choice that Python made: the index `place` that was chosen, and `numbers` that determine the probabilities.
 
-    They are the `weights` of all options but those that are 0, or, for an exponential mechanism, the `exponents` of all
-    candidates minus that of the first one, as `kind` says.
+    If `kind` is "weights", the numbers are the weights of all options whose weight is not 0. If it is "exponents", the
+    choice is an exponential mechanism, and the numbers are the exponents of its candidates minus that of the first one.
     """
 
     kind: str
@@ -192,9 +194,9 @@ class Mismatch(Exception):
 
 
 class _PythonRun:
-    """The source of draws of a run in CPython, which takes them from one `script` and records them in `drawn`.
+    """The draws of one run in CPython, taken from `script`.
 
-    `trace` has the comparisons that Python and the program made.
+    `drawn` records the draws, and `trace` the comparisons that Python and the program make.
     """
 
     def __init__(self, script: Script) -> None:
@@ -245,9 +247,10 @@ def _is_zero(weight: object) -> bool:
 
 
 class _ProgramDraws:
-    """The draws of the program: Python's draws in their order.
+    """The draws of a run of the program: the same as Python's, in the same order.
 
-    Draws whose number is in `left_out` are made by the program alone.
+    The program's draws with the indices in `left_out` have no counterpart in Python; their noise is 0, or the first
+    option is chosen.
     """
 
     def __init__(
@@ -311,7 +314,7 @@ class _ProgramDraws:
 
 
 def _same(one: Any, two: Any) -> bool:
-    """False only if the numbers `one` and `two` certainly differ, or one is None."""
+    """False only if the numbers `one` and `two` certainly differ, or if only one of them is None."""
     if one is None or two is None:
         return one is two
     for here, there in ((one, two), (two, one)):
@@ -321,7 +324,7 @@ def _same(one: Any, two: Any) -> bool:
 
 
 def _same_law(one: Law, other: Law) -> bool:
-    """True if `one` and `other` are equal except for their width."""
+    """True if the laws `one` and `other` are of the same kind and have the same range of values."""
     return one.keyword == other.keyword and (one.least, one.greatest) == (other.least, other.greatest)
 
 
@@ -350,7 +353,11 @@ def _described(event: DrawEvent) -> str:
 
 @dataclass
 class Validation:
-    """A Python function and the program that was read from it, to be compared on scripts."""
+    """A comparison of the Python function `function` with the program `flow` that was read from it.
+
+    `program` is the whole program, and `accepted` the mechanism as it was read from its Python file. `node` is the
+    syntax tree of the function, which is the mechanism or its right answer.
+    """
 
     program: Program
     accepted: Accepted
@@ -373,9 +380,9 @@ class Validation:
         self._known: dict[tuple[int, Fraction], tuple[SampleChoice, list[Any]]] = {}
 
     def compare(self, most: int = MOST_SCRIPTS) -> None:
-        """Compare Python and the program on at most `most` scripts, besides those of small finite inputs.
+        """Compare Python and the program on at most `most` scripts, and on all combinations of small finite inputs.
 
-        A long program is compared on fewer scripts. Raises DefectError for a difference.
+        A long program is compared on fewer scripts. Raises DefectError if a difference is found.
         """
         most = min(most, max(FEWEST_SCRIPTS, _MOST_INSTRUCTIONS // (len(self.flow.program.instructions) + 1)))
         first = deque(self._seeds())
@@ -403,9 +410,9 @@ class Validation:
     # --- inputs -----------------------------------------------------------------------------------
 
     def _seeds(self) -> Iterator[Script]:
-        """Yield scripts to begin with: all combinations of small finite inputs, or a selection if they are many.
+        """Yield the first scripts: one for each combination of small finite inputs, or some if there are many.
 
-        Each combination comes with two values of every real and int input.
+        Real and int inputs, and large finite ones, get values of their own in each script.
         """
         domains = [_values(slot) for slot in self._slots]
         count = prod(len(domain) for domain in domains if domain is not None and len(domain) <= _FEW_VALUES)
@@ -441,9 +448,9 @@ class Validation:
                 yield number
 
     def _program_inputs(self, script: Script, trace: Trace) -> list[Value]:
-        """Return the inputs of the program in `script`.
+        """Return the values of `script` for the inputs of the program.
 
-        Numbers write their comparisons to `trace`, so that comparisons can be moved by changing them.
+        A number that may be changed later records in `trace` each comparison that it takes part in.
         """
         given: list[Value] = []
         for place, (slot, value) in enumerate(zip(self._slots, script.inputs, strict=True)):
@@ -467,7 +474,10 @@ class Validation:
     # --- one script -------------------------------------------------------------------------------
 
     def _weights(self, draw: SampleChoice, eps: Fraction) -> list[Any]:
-        """Return the weights at `eps` of the arms of `draw` that are not the number 0, as numbers or enclosures."""
+        """Return the weights at `eps` of the options of the choice `draw`, as numbers or enclosures.
+
+        Options whose weight is the constant 0 are left out.
+        """
         known = self._known.get((id(draw), eps))
         if known is None:
             result: list[Any] = []
@@ -481,9 +491,10 @@ class Validation:
         return known[1]
 
     def _compared(self, script: Script, eps: Fraction) -> _PythonRun | None:
-        """Return the run of `script` at `eps`, or None if Python reaches no answer.
+        """Run `script` at `eps` in Python and in the program; return Python's run, or None if it is inconclusive.
 
-        Raises DefectError if Python and the program differ.
+        A run is inconclusive if it exceeds a bound, or if it reaches code that is not run here. Raises DefectError if
+        the answers differ.
         """
         run = _PythonRun(script)
         expected: object
@@ -505,9 +516,10 @@ class Validation:
         raise self._defect(run, eps, difference)
 
     def _agrees_without(self, run: _PythonRun, eps: Fraction, expected: object, count: int, extra: int) -> bool:
-        """True if Python and the program agree after some `extra` of the program's `count` draws are left out.
+        """True if Python and the program agree when some draws of the program are left out.
 
-        Python skips the draws that are left out. `run` at `eps` is the run of Python, and `expected` its answer.
+        Python may skip draws whose result it does not need. The program makes `count` draws, `extra` more than Python
+        or some more. `run` is the run of Python at `eps`, and `expected` its answer.
         """
         sets = (chosen for size in range(extra, extra + 3) for chosen in combinations(range(count + size), size))
         return any(
@@ -518,10 +530,11 @@ class Validation:
     def _difference(
         self, run: _PythonRun, eps: Fraction, expected: object, left_out: frozenset[int]
     ) -> tuple[int, str | None]:
-        """Return (number of draws of the program, difference from Python as text, or None if they agree).
+        """Run the program with Python's draws; return (the number of its draws, the difference from Python).
 
-        `run` at `eps` is the run of Python, and `expected` its answer, or the exception it raised. The draws with the
-        numbers in `left_out` are not taken from the run of Python.
+        The difference is a text, or None if Python and the program agree. `run` is the run of Python at `eps`, and
+        `expected` its answer, or the exception that it raised. The program's draws with the indices in `left_out` are
+        not taken from Python.
         """
         draws = _ProgramDraws(run, eps, self._weights, left_out)
         try:
@@ -557,10 +570,10 @@ class Validation:
     # --- further scripts --------------------------------------------------------------------------
 
     def _further(self, run: _PythonRun, met: set[object]) -> Iterator[tuple[Script, bool]]:
-        """Yield scripts after `run` that take other options of choices, or move a comparison.
+        """Yield pairs (script, is new): scripts that differ from that of `run` in one choice or one comparison.
 
-        A comparison is brought to equality and to the other side. Each script comes with True if it may reach
-        anything that is not in `met`.
+        In a new script another option is chosen, or the two sides of a comparison become equal or change their order.
+        The second entry is True if no script has tried this before; `met` records what was tried.
         """
         taken: list[Fraction | int] = [each.value if isinstance(each, NoiseDrawn) else each.place for each in run.drawn]
         script = run.script
@@ -598,7 +611,10 @@ class Validation:
         return (value for slot, value in zip(self._slots, script.inputs, strict=True) if _values(slot) is not None)
 
     def _movable(self, gradient: Gradient) -> list[Variable]:
-        """Return the variables of `gradient`, the slopes of a comparison: draws from the last on, then inputs."""
+        """Return the variables of `gradient` in the order in which they are tried: the last draws first, then inputs.
+
+        `gradient` maps the variables of a comparison to its slopes in them.
+        """
         return sorted(gradient, key=lambda variable: (variable[0] != "draw", -variable[1]))
 
     def _moved_script(
@@ -658,7 +674,7 @@ def _python(value: Value) -> object:
 
 
 def _normal(answer: object) -> object:
-    """Return `answer` with plain Fractions as numbers, so that answers are equal exactly if the results are."""
+    """Return `answer` with every number as a Fraction, so that equal numbers of different types become equal."""
     match answer:
         case bool() | str() | None:
             return answer
@@ -672,7 +688,10 @@ def _normal(answer: object) -> object:
 
 
 def _alike(one: object, two: object) -> bool:
-    """True if `one` and `two` agree, with their types; an enclosed real number may equal any number inside."""
+    """True if `one` and `two` are equal and have equal types.
+
+    An enclosure of a real number is equal to every number inside.
+    """
     if isinstance(one, list | tuple):
         return type(one) is type(two) and len(one) == len(two) and all(map(_alike, one, two))
     if isinstance(one, RealBall):

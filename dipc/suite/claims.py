@@ -68,10 +68,10 @@ _POSITION = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)"
 
 @frozen
 class ExpectedClaim:
-    """A claim, and its expected verdict.
+    """A claim with its expected verdict.
 
-    Paths are relative to the working directory; `place` is the place of the claim in its file. With `adjacent` the
-    claim is about privacy, and has no table.
+    `place` is the place of the claim in its file; all paths are relative to the working directory. A claim with
+    `adjacent` is about privacy, and has no table. `constants` are set in the program, and `options` state the claim.
     """
 
     name: str
@@ -84,14 +84,14 @@ class ExpectedClaim:
     expect: Verdict | PrivacyVerdict = Verdict.ACCURATE
 
     def command(self) -> tuple[str, ...]:
-        """Return the words of the command that asks the question of the claim."""
+        """Return the words of the command line that asks whether the claim holds."""
         if self.adjacent is None:
             return self.user_question.command()
         return self.user_question.command("privacy", "--adjacent", self.adjacent)
 
     @property
     def user_question(self) -> UserQuestion:
-        """The question of the claim, as a user would ask it."""
+        """The claim as a question, with paths and options as a user would type them."""
         definitions = tuple(f"{name}={value}" for name, value in self.constants.items())
         default = asdict(Limits())
         chosen = {} if self.options.limits is None else asdict(self.options.limits)
@@ -100,7 +100,7 @@ class ExpectedClaim:
 
 
 def claims_files(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files in `paths`, and the files of claims in its directories, in order.
+    """Yield the files among `paths`, and the files of claims below each directory among them, in order.
 
     Raises DiagnosticError for a directory without files of claims.
     """
@@ -176,9 +176,10 @@ def _of_mechanisms(path: Path) -> tuple[ExpectedClaim, ...]:
 
 
 def _all_of(program: Path) -> tuple[str, ...] | None:
-    """Return ("all",) if some inputs of `program` are real or int and its claim names none; otherwise None.
+    """Return ("all",) if the claim of `program` must be about all inputs, or None if its inputs can be listed.
 
-    None stands for listed inputs.
+    The claim is about all inputs if some input is real or int, and if the program does not name the inputs of its
+    claim. The result is also None if the program cannot be read.
     """
     try:
         core = load_source(source_at(program), {}).core
@@ -190,7 +191,11 @@ def _all_of(program: Path) -> tuple[str, ...] | None:
 
 @frozen
 class _ClaimReader:
-    """A reader of one claim of a file, which appends its mistakes to `mistakes`."""
+    """A reader of one claim in a file, which adds the mistakes that it finds to `mistakes`.
+
+    `claim` has the keys and values of the claim, `number` counts the claims of the file from 1, and `span` is the part
+    of `source` with the claim.
+    """
 
     source: SourceText
     claim: Mapping[str, object]
@@ -298,7 +303,10 @@ def _unknown(source: SourceText, span: Span, name: str, known: Sequence[str]) ->
 
 
 def _excerpt(source: SourceText, span: Span, key: str | None) -> Excerpt:
-    """Return the line of `key` in the claim, the part `span` of `source`, or else the first line of the claim."""
+    """Return the line with `key` in the part `span` of `source`, which has the text of one claim.
+
+    The result is the first line of the claim if `key` is None or not found.
+    """
     if key is not None:
         matched = re.compile(rf"^[ \t]*\"?{re.escape(key)}\b.*$", re.MULTILINE).search(
             source.text, span.start, span.end
@@ -333,11 +341,11 @@ def _no_toml(source: SourceText, message: str) -> Diagnostic:
 
 
 def claims_below(directory: Path, constants: Mapping[str, Fraction], options: Options) -> list[ExpectedClaim]:
-    """Return a claim for each program below `directory` that makes a claim, or that is wrong.
+    """Return a claim for each program below `directory` that states a claim, or that cannot be read.
 
-    The programs have these `constants`, and the claims these `options`. With a `beta` in the options there is a claim
-    for each program. The table of a program is the CSV file of its name beside it, if there is one; otherwise the
-    claim is about inputs. Raises DiagnosticError if there is no claim.
+    The programs have these `constants`, and the claims these `options`. If the options have a `beta`, every program
+    gets a claim. The table of a claim is the CSV file beside the program with the same name, if there is one. Otherwise
+    the claim is about inputs. Raises DiagnosticError if there is no claim.
     """
     claims = []
     for path in sorted(directory.rglob("*.dip")):
@@ -359,9 +367,10 @@ def claims_below(directory: Path, constants: Mapping[str, Fraction], options: Op
 
 
 class SuiteResult(StrEnum):
-    """The result of a test.
+    """The result of testing one claim, or all claims.
 
-    `undecided` means that a verdict was expected and there was none, `error` that the claim could not be asked.
+    PASSED and FAILED say whether the verdict is the expected one. UNDECIDED means that a verdict was expected and there
+    was none, ERROR that the claim could not be read or asked.
     """
 
     PASSED = "passed"
@@ -372,9 +381,10 @@ class SuiteResult(StrEnum):
 
 @frozen
 class ClaimResult:
-    """The result of one claim: its verdict, or None for an error, in one line and as a whole report.
+    """The result of testing one claim.
 
-    `diagnostics` are the mistakes if the claim could not be decided.
+    `verdict` is None for an error; `diagnostics` are then the mistakes. `line` is the result in one line, `text` the
+    whole report, and `seconds` the time that was needed.
     """
 
     claim: ExpectedClaim
@@ -405,7 +415,7 @@ class ClaimResult:
 
 
 def overall(kinds: Iterable[SuiteResult]) -> SuiteResult:
-    """Return the result of a whole suite: the worst of `kinds`. An error is worse than a failure, then undecided."""
+    """Return the result of a whole suite, the worst of `kinds`: ERROR, then FAILED, then UNDECIDED, then PASSED."""
     kinds_met = set(kinds)
     return next(
         (kind for kind in (SuiteResult.ERROR, SuiteResult.FAILED, SuiteResult.UNDECIDED) if kind in kinds_met),
@@ -419,7 +429,7 @@ def counted(tested: Sequence[ClaimResult]) -> dict[SuiteResult, int]:
 
 
 def question_for(claim: ExpectedClaim) -> Question:
-    """Return the question of `claim`, which is about accuracy. Raises DiagnosticError."""
+    """Return the question of `claim`, which must be about accuracy. Raises DiagnosticError if it cannot be read."""
     return question_of(_program(claim), claim.table, claim.options)
 
 
@@ -429,14 +439,14 @@ def _program(claim: ExpectedClaim) -> Program:
 
 
 def report_of(source: Question) -> Report:
-    """Return the report of the question `source`, decided. Raises DiagnosticError and Undecided."""
+    """Decide the question `source` and return its report. Raises DiagnosticError and Undecided."""
     return answer(source, Engine(source.program.measurer, source.program.limits))
 
 
 def outcome_of(claim: ExpectedClaim, cache: Path | None) -> ClaimResult:
-    """Return the result of `claim`, with decisions kept in the file `cache` unless it is None.
+    """Decide `claim` and return its result; `cache` is a file that keeps decisions, or None.
 
-    Mistakes in the program or the table give a result, too.
+    A mistake in the program or the table is a result, too.
     """
     begun = perf_counter()
     try:
@@ -483,8 +493,8 @@ def run_claims(
 ) -> Iterator[ClaimResult]:
     """Yield the results of `claims` in order, each as soon as it and all earlier results are known.
 
-    At most `jobs` claims run at a time, each in a process. Decisions are kept in the file `cache` unless it is None.
-    No option changes a result.
+    At most `jobs` claims are decided at a time, each in a process of its own. `cache` is a file that keeps decisions,
+    or None. Neither of the two changes a result.
     """
     ask = partial(outcome_of, cache=cache)
     processes = min(job_count(jobs), len(claims))
@@ -538,7 +548,7 @@ _STANDINGS = {
 
 
 def outcome(tested: Sequence[ClaimResult]) -> Outcome:
-    """Return the outcome of `tested`, claims of files, compared with the expected results."""
+    """Return what `dipc test` says about files of claims, with the results `tested`."""
     record = {
         "schema": SCHEMA,
         "verdict": str(_suite_result(tested)),
@@ -549,7 +559,7 @@ def outcome(tested: Sequence[ClaimResult]) -> Outcome:
 
 
 def directory_outcome(tested: Sequence[ClaimResult]) -> Outcome:
-    """Return the outcome of `tested`, the programs of a directory, each with its own claim."""
+    """Return what `dipc check DIRECTORY` says about the programs of a directory, with the results `tested`."""
     whole, programs = _suite_result(tested), count(len(tested), "program")
     line = f"accurate: {'all ' if len(tested) > 1 else ''}{programs}"
     if whole is not SuiteResult.PASSED:
@@ -585,9 +595,9 @@ def _suite_result(tested: Sequence[ClaimResult]) -> SuiteResult:
 
 
 def _unexpected(tested: Sequence[ClaimResult], failed: str) -> list[str]:
-    """Return texts that say how many claims of `tested` have each unexpected result.
+    """Return texts such as "2 undecided", one for each kind of unexpected result among `tested`.
 
-    `failed` is the word for claims with another verdict.
+    `failed` is the word for claims with another verdict than the expected one.
     """
     words = {SuiteResult.FAILED: failed, SuiteResult.UNDECIDED: "undecided", SuiteResult.ERROR: "could not be asked"}
     numbers = counted(tested)
@@ -669,9 +679,10 @@ _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def github(outcome: Outcome) -> str:
-    """Return a workflow command of GitHub for each claim of `outcome` with an unexpected result, and its first line.
+    """Return a workflow command of GitHub for each claim of `outcome` with an unexpected result, and a last line.
 
-    A command refers to the line of the claim, or of the mistake in the program.
+    A command points to the line of the claim, or of the mistake in the program. The last line is the result of the
+    whole suite.
     """
     lines = [line for result in outcome.cases for line in _annotations(result)]
     return "".join(f"{line}\n" for line in [*lines, outcome.line])

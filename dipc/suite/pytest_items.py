@@ -18,10 +18,13 @@ from dipc.text.diagnostic import DiagnosticError, render
 
 
 class Unexpected(Exception):
-    """Raised for a claim with an unexpected result: `undecided` is True if it has no verdict, but one was expected."""
+    """Raised for a claim with an unexpected result.
+
+    `dipc_undecided` is true if the claim was not decided, although a verdict was expected.
+    """
 
     def __init__(self, report: str, *, undecided: bool) -> None:
-        """Raise with the text `report`, the whole report of the claim, and whether it is `undecided`."""
+        """Create the error with the text `report`, the whole report of the claim; `undecided` if it was not decided."""
         super().__init__(report)
         self.dipc_undecided = undecided
 
@@ -47,10 +50,10 @@ class ClaimsFile(pytest.File):
 
 
 def _rows(claim: ExpectedClaim) -> int | None:
-    """Return the number of rows of `claim`, or None if it has a single test.
+    """Return the number of tests of `claim`, one for each row of its table, or None if it has a single test.
 
-    A claim has a single test if it is not about the rows of a table, or if not all rows are expected to be accurate.
-    A claim that cannot be read also has a single test, which fails with the error.
+    A claim has a single test if it has no table, or if another verdict than accurate is expected. A claim that cannot
+    be read also has a single test, which fails with the error.
     """
     if claim.adjacent is not None or claim.expect is not Verdict.ACCURATE:
         return None
@@ -86,7 +89,7 @@ class ClaimItem(pytest.Item):
 
 
 class RowItem(ClaimItem):
-    """The test of one row of a claim. All rows of a claim are decided together, with the first row."""
+    """The test of one row of a claim. The first of these tests decides all rows of the claim."""
 
     def __init__(self, *, row: int, report: Callable[[], Report], **options: Any) -> None:
         super().__init__(**options)

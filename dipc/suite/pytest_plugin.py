@@ -27,9 +27,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Return the collector of `file_path` below `parent`, a file of claims; None for other files.
+    """Return a collector of the claims in `file_path`, or None if the file has none; `parent` is its parent node.
 
-    A file of claims is known by its ending, or given by name.
+    A file of claims is known by its ending, or is named on the command line.
     """
     named = parent.session.isinitpath(file_path)
     if file_path.suffix == ".py":
@@ -50,7 +50,7 @@ _CLAIMED = re.compile(rb"^@(dipc\.)?mechanism\([^@]*?\bclaim\s*=", re.MULTILINE)
 
 
 def _claims(path: Path) -> bool:
-    """True if the Python file `path` has mechanisms with claims, or cannot be read as Python.
+    """True if the Python file `path` has mechanisms with claims, or has mistakes that keep it from being parsed.
 
     Code inside a string does not count.
     """
@@ -67,14 +67,17 @@ def _claims(path: Path) -> bool:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Mark the report of an undecided claim, whose test is `call`."""
+    """Mark the report of the test `call` if its claim was not decided."""
     outcome: Any = yield
     if call.excinfo is not None and getattr(call.excinfo.value, "dipc_undecided", False):
         outcome.get_result().dipc_undecided = True
 
 
 def pytest_report_teststatus(report: Any) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-    """Return the status "undecided", neither passed nor failed, if `report` is one; otherwise None."""
+    """Return the status "undecided" if `report` is about a claim that was not decided; otherwise None.
+
+    This status is neither passed nor failed.
+    """
     if getattr(report, "dipc_undecided", False):
         return _UNDECIDED, "U", ("UNDECIDED", {"yellow": True})
     return None
