@@ -55,7 +55,7 @@ _Answer = tuple[str, ...]
 
 
 @frozen
-class Tested:
+class SetTest:
     """A test of a set of outputs at two inputs: what was observed, and bounds of the set's probabilities.
 
     `outputs` describes the set. `counts` says how often the set was observed in how many `runs`. In both pairs the
@@ -99,12 +99,12 @@ class Audit(Record):
     inputs: tuple[Texts, Texts]
     eps: Fraction
     confidence: Fraction
-    tests: tuple[Tested, Tested]
+    tests: tuple[SetTest, SetTest]
     exact: tuple[Fraction, Fraction] | None
     claimed: str
 
     @property
-    def worst(self) -> Tested:
+    def worst(self) -> SetTest:
         """The one of the two `tests` with the greater lower bound of the loss."""
         return max(self.tests, key=lambda each: each.lower)
 
@@ -200,7 +200,7 @@ def judge_loss(
             for index in (first, other)
         )
         least, most = lower_end(here, runs[first], error), upper_end(there, runs[other], error)
-        tests.append(Tested(first, chosen.outputs, (here, there), (runs[first], runs[other]), least, most))
+        tests.append(SetTest(first, chosen.outputs, (here, there), (runs[first], runs[other]), least, most))
     written = [{name: show_value(value) for name, value in each.items()} for each in values]
     return Audit(program.name, (written[0], written[1]), eps, confidence, (tests[0], tests[1]), exact, claimed)
 
@@ -272,7 +272,7 @@ class _FiniteLaws:
     def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
         """Return (an enclosure of the program's privacy loss between the two inputs, the loss as a formula).
 
-        The loss is the greater one of the two orders of the inputs. The enclosure is None if it is infinite.
+        The loss is the greater one of the two orders of the inputs. The enclosure is None for an infinite loss.
         """
         ratios: list[tuple[Fraction, Fraction, str]] = []
         for ours, theirs in (self._laws, reversed(self._laws)):
@@ -367,7 +367,7 @@ class _RealLaws:
     def exact(self) -> tuple[tuple[Fraction, Fraction] | None, str]:
         """Return (an enclosure of the program's privacy loss between the two inputs, the loss as a formula).
 
-        The loss is the greater one of the two orders of the inputs. The enclosure is None if it is infinite.
+        The loss is the greater one of the two orders of the inputs. The enclosure is None for an infinite loss.
         """
         return self._exact, self._claimed
 

@@ -93,7 +93,9 @@ class BothOpenCase(ClassCase):
     ) -> Iterator[ProofStep]:
         """Yield the claim at some inputs of the class, for each of some values of gamma, as proof steps.
 
-        `product`, `most` and `nearest` choose the inputs, as for `ClassCase.posed_at_inputs`.
+        `product` is a value of distance·eps at which the claim may fail, or None. At most `most` inputs are used of the
+        class and of each of its subclasses. `nearest` is the least fraction of the way from an extreme input to an
+        inner one.
         """
         for gamma in self._gammas():
             yield from self._with_gamma(gamma).posed_at_inputs(product, most, nearest)

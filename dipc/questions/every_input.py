@@ -279,8 +279,8 @@ class EveryInput(ClassSource):
     def _pattern(self, inputs: InputClass) -> Pattern | None:
         """Return a description of the class `inputs` that is equal for classes that differ only in names.
 
-        The result is None if the class is not compared with others: it has few rivals, or it is only a part of the
-        inputs with its answer.
+        The result is None if the class is not compared with others: it has few regions that compete with it, or it is
+        only a part of the inputs with its answer.
         """
         ideal = self.ideal
         if not self._may_exchange or inputs.sections or inputs.others or not ideal.metric.is_plain:
@@ -303,7 +303,8 @@ class EveryInput(ClassSource):
     def _distinct_classes(self, few: int) -> Iterator[InputClass]:
         """Yield the classes of inputs.
 
-        If there are more than `few`, only one is yielded of those that an exchange of inputs maps to each other.
+        If there are more than `few`, classes that an exchange of inputs maps to each other are represented by one of
+        them.
         """
         alike = classes_up_to_exchange(self.ideal, self.exits, few) if self._may_exchange else None
         apart = self.near is not None or not self._is_about_every_input
@@ -538,7 +539,7 @@ class ClassCase:
     def _posed_by_implying(self, reason: str) -> Sequence[ProofStep]:
         """Return the obligations of the first list of `implying` whose cases all have obligations.
 
-        Raises Undecided if there is no such list, by default with the reason `reason`.
+        If there is none, raises Undecided with the reason for the last list, or with `reason` if there are no lists.
         """
         for cases in self.implying():
             # A summand of beta alone can lack a limit.
@@ -770,8 +771,8 @@ class ClassCase:
     ) -> Iterator[Mapping[int, Value]]:
         """Yield inputs at which slacks are least, for each of `alphas`.
 
-        At most `most` inputs are yielded for the class and for each subclass. Inputs between these and an inner input
-        of the class are yielded, too: `nearest` is the least fraction of the way to the inner input.
+        Inputs between these and an inner input of the class are yielded, too: `nearest` is the least fraction of the
+        way to the inner input. At most `most` inputs are yielded for the class and for each subclass.
         """
         setting = self.source.setting
         subclasses = [convex for convex in by_distances(setting, self.convex) if convex.facets != self.convex.facets]

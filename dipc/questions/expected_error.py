@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 
 class ErrorRows(TableRows):
-    """A table under a claim about expected errors: E[error] <= beta, as the obligation 1 - E[error] >= 1 - beta."""
+    """The question whether the expected error is at most beta at every row of a table.
+
+    It is asked as the obligation 1 - E[error] >= 1 - beta.
+    """
 
     respects_requires: ClassVar[bool] = True
 
@@ -140,7 +143,7 @@ class ErrorReport(Record):
     said = former_property("said", "error_text")
 
     def head(self) -> dict[str, Any]:
-        """Return the keys of the JSON object that precede the rows."""
+        """Return the entries of this report's JSON object that come before its rows."""
         return json_object(self, self.HEAD)
 
 
@@ -165,7 +168,7 @@ def error_report(
     """Return the report on the rows `every` of `source`; after Ctrl-C it has the rows so far, and is `interrupted`.
 
     `point` is the eps of the values, and `claimed` the text of the claimed bound, None without a claim. `engine`
-    compares errors with the greatest one. `progress` is called with the numbers of rows done and of all.
+    compares errors with the greatest one. `progress` is called with the number of rows done and the number of all rows.
     """
     program = source.program
     assert isinstance(program, Erring)

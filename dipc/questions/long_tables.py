@@ -145,7 +145,10 @@ class ChunkSetup:
 
     @property
     def digest(self) -> str | None:
-        """The hash of everything that an answer depends on besides the chunk; None for a program without a text."""
+        """The hash of everything that the result for a chunk depends on, except for the chunk itself.
+
+        It is None for a program without a text.
+        """
         core = self.core
         if core.source.accepted is not None:
             return None
@@ -422,7 +425,8 @@ class _ChunkRows:
     def mark(self, rows: Sequence[int], *, vacuous: bool = False, above_one: bool = False) -> None:
         """Mark `rows` as proved.
 
-        They are `vacuous` if dd is too small, or if beta is at least 1 everywhere (`above_one`).
+        If `vacuous`, nothing is claimed about them, because dd is too small or, if also `above_one`, because beta is at
+        least 1 everywhere.
         """
         for index in rows:
             self._proved[index] = 1
@@ -489,7 +493,7 @@ class LongRows(CountedRows):
 
     @property
     def scopes(self) -> Iterable[ClaimScope]:
-        """The sets of eps where beta < 1 at some row; together they cover every eps where beta < 1 at any row."""
+        """The sets of eps whose union has exactly the eps where beta < 1 at some row."""
         if isinstance(self.every, DecidedRows):
             return self.every.scopes
         return [*self._scopes, *(() if self.left is None else self.left.scopes)]

@@ -46,11 +46,11 @@ else:
 def question_of(program: Program, table: TableGiven | None, asked: Options) -> Source:
     """Return the question whether the claim about `program` holds at every row of `table`, with the options `asked`.
 
-    If `table` is None, the claim is about the inputs that `asked` names, with det as their answer. Four options matter
-    here. If `classes` is true, inputs with the same obligation are one case that counts them; if it is None, this is
-    done for thousands of inputs. If `as_given` is true, the declared types of inputs are not changed. `progress` is
-    called while the answers at the inputs are computed. Raises DiagnosticError for a table, inputs or a claim that
-    cannot be read or make no sense.
+    If `table` is None, the claim is about the inputs that `asked` names, with det as their answer. If the option
+    `classes` is true, inputs with the same obligation are one case that counts them; if it is None, this is done for
+    thousands of inputs. If the option `as_given` is true, the declared types of inputs are not changed. The option
+    `progress` is called while the answers at the inputs are computed. Raises DiagnosticError for a table, inputs or a
+    claim that cannot be read or make no sense.
     """
     if table is None:
         program, selected = with_selection(program, asked.inputs)
@@ -292,8 +292,8 @@ def check(program: ProgramGiven, table: TableGiven | None = None, **given: Unpac
 def answer(source: Source, engine: Engine, progress: Progress | None = None) -> Report:
     """Decide all cases of `source` with `engine` and return the report.
 
-    `progress` is called with the numbers of decided rows and of all. Raises Interrupted, with the rows done so far,
-    on Ctrl-C.
+    `progress` is called with the number of decided rows and the number of all rows. Raises Interrupted, with the rows
+    done so far, on Ctrl-C.
     """
     begun = perf_counter()
     rows, steps = source.begin(engine)
@@ -361,9 +361,9 @@ def check_for_all(
     """Decide the claim of `program` for every real input and every integer value of the constant `parameter`.
 
     The values begin at the first index of the loop over queries, or at `least` if that is greater; the other options
-    `given` are those of `check`. ACCURATE is proved: exactly for small numbers, by a union bound over single
-    comparisons for the others. INACCURATE has a number and an input. Raises DiagnosticError for input that cannot be
-    read, and for an unknown constant.
+    `given` are those of `check`. An accurate verdict is proved exactly for small values, and by a union bound over
+    single comparisons for all others. An inaccurate verdict comes with a value and an input. Raises DiagnosticError for
+    input that cannot be read, and for an unknown constant.
     """
     for_all = parameter if least is None else f"{parameter} >= {least}"
     report = check(program, inputs="all", for_all=for_all, **given)

@@ -119,7 +119,7 @@ class Counts:
     """The numbers of accurate, inaccurate, undecided and vacuous rows.
 
     `vacuous` rows are among the accurate ones. Of these, `above_one` counts the rows with beta >= 1 everywhere, and
-    `unconstrained` those that state no output.
+    `unconstrained` those that leave all outputs open.
     """
 
     rows: int = 0
@@ -205,17 +205,17 @@ class RowNames:
 
 
 class CountedRows(Sequence[RowResult]):
-    """Rows of a report that are counted and selected without being built."""
+    """The rows of a report, which can be counted and searched without building a RowResult for each."""
 
     @property
     @abstractmethod
     def counts(self) -> Counts:
-        """The number of rows of each kind."""
+        """The numbers of accurate, inaccurate, undecided and vacuous rows."""
 
     @property
     @abstractmethod
     def scopes(self) -> Iterable[ClaimScope]:
-        """The sets of eps where beta < 1 at some row; together they cover every eps where beta < 1 at any row."""
+        """The sets of eps whose union has exactly the eps where beta < 1 at some row."""
 
     @abstractmethod
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
@@ -261,7 +261,7 @@ class DecidedRows(CountedRows):
 
     @property
     def scopes(self) -> Iterable[ClaimScope]:
-        """The sets of eps where beta < 1 at a row, each different set at least once."""
+        """The sets of eps whose union has exactly the eps where beta < 1 at some row."""
         return [outcome.says for outcome in self._outcomes if outcome.says is not None]
 
     def select(self, verdict: Verdict) -> Iterator[RowResult]:
@@ -501,7 +501,7 @@ class Report(Record):
         return {"dipc": VERSION}
 
     def head(self) -> dict[str, Any]:
-        """Return the keys of the JSON object that precede the rows."""
+        """Return the entries of this report's JSON object that come before its rows."""
         return json_object(self, self.HEAD)
 
 
@@ -574,8 +574,8 @@ class Refuted:
 class DescribedClass:
     """A class of inputs as reports describe it.
 
-    An input of the class is in the `region`, satisfies the `guards`, and is behind the facets `side`. `finite` has
-    the values of its inputs that are not real numbers, by slot.
+    The class has the inputs in `region` that satisfy the `guards` and the facets `side`. `finite` has the values of its
+    inputs that are not real numbers, by slot.
     """
 
     core: CoreProgram = field(compare=False, repr=False)

@@ -397,8 +397,8 @@ def summands(value: Parametric) -> Summands | None:
 def polynomial(evaluation: InNumber, tree: ast.Expr, start: int, *, lesser: bool = False) -> dict[int, Parametric]:
     """Return `tree` as a polynomial in m - `start`: a mapping from each power to its coefficient, a function of e.
 
-    `evaluation` evaluates `tree`; it also defines e, a variable in place of eps. With `lesser` the polynomial is a
-    lower bound of `tree`. Raises NotUniform unless the value is such a polynomial for all m >= `start`.
+    `evaluation` evaluates `tree`, and defines the variable e in place of eps. With `lesser` the polynomial is only a
+    lower bound of `tree`. Raises NotUniform unless such a polynomial is found that is valid for all m >= `start`.
     """
     terms = evaluation.lesser(tree, start) if lesser else evaluation.value(tree)
     evaluation.require_divisors(start)

@@ -366,11 +366,11 @@ _ONE = Fraction(1)
 
 
 def failure_decay(event: Event, rate: Callable[[Fraction], Fraction]) -> Fraction | None:
-    """Return the rate r at which Pr[not `event`] decays like e^{-r·t} for large t, or None if the event cannot fail.
+    """Return the rate r at which Pr[not `event`] decays like e^{-r·eps} as eps grows, or None if the event cannot fail.
 
-    Here t multiplies eps and all margins: for A·N + s >= 0, r is the least s·rate/|a| over the noises whose tail can
-    make the constraint fail, where a is the noise's coefficient. `rate` turns the rate of a noise into the one to use.
-    Raises Undecided for noises without exponential tails.
+    The rates of the noises are multiples of eps; `rate` maps the number of a noise, a rate or its mark, to this
+    multiple. For A·N + s >= 0, r is the least s·rate/|a| over the noises whose tail can make the constraint fail, where
+    a is the coefficient of the noise. Raises Undecided for noises without exponential tails.
     """
     result = []
     for side in event.constraints:

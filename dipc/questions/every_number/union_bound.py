@@ -644,7 +644,7 @@ class UnionProof:
         return None
 
     def _above_one(self, start: int, near: tuple[Interval, ...]) -> Generator[Obligation, Decision, bool]:
-        """Return True if beta is proved to be at least 1 on `near` for every m from `start` on."""
+        """Return True if beta is proved to be at least 1 for every m >= `start`, at the variable's values `near`."""
         for obligation in self.above_one(start, near):
             decision = yield obligation
             if decision.verdict is not Verdict.ACCURATE:
@@ -652,7 +652,10 @@ class UnionProof:
         return True
 
     def above_one(self, start: int, near: tuple[Interval, ...]) -> Iterator[Obligation]:
-        """Yield obligations that beta is at least 1 on `near` for m = `start`, and does not fall for greater m."""
+        """Yield obligations that beta is at least 1 for m = `start`, and does not fall for greater m.
+
+        `near` has the values of the variable, such as eps, that the obligations are about.
+        """
         coefficients = self.beta(start)
         for power in range(max(coefficients, default=0) + 1):
             yield Obligation(_CERTAIN if power else _NOTHING, PiecewiseForm(coefficients.get(power, _ZERO)), near)
