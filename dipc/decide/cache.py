@@ -23,14 +23,19 @@ _MOST_PARAMETERS = 500
 
 
 def question_key(context: str, question: str) -> bytes:
-    """The hash of `question` in `context`, which is the key of its answer in the cache."""
+    """Return the key under which the cache keeps the answer to a question: a hash of both texts.
+
+    `question` is the text of the question, and `context` a text for everything else that the answer depends on, such as
+    limits.
+    """
     return hashlib.sha256(f"{context}\0{question}".encode()).digest()
 
 
 class Cache:
-    """A file of answers, an SQLite database, which is created if it does not exist.
+    """A file that keeps answers to questions: an SQLite database, which is created if it does not exist.
 
-    Raises DiagnosticError (E1302-E1306) for a file that cannot be used.
+    Keys and answers are as `question_key` and the functions of `shared.py` write them. Raises DiagnosticError
+    (E1302-E1306) for a file that cannot be used.
     """
 
     def __init__(self, path: str | os.PathLike[str], engine: str, patience: float = PATIENCE) -> None:
@@ -57,7 +62,7 @@ class Cache:
             self._database = None
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        """The answers that the file has for `keys`; damaged answers are left out."""
+        """Return the answers that the file has for `keys`; damaged answers are left out."""
         result: dict[bytes, str] = {}
         database = self._open
         with self._explained():
@@ -71,7 +76,7 @@ class Cache:
         return result
 
     def put(self, answers: Mapping[bytes, str]) -> None:
-        """Store all of `answers`, by key, or none if storing fails."""
+        """Store all of `answers`, a mapping from keys to answers; if storing fails, none is stored."""
         rows = [
             (key, text, _checksum(key, text))
             for key, text in ((key, text.encode("utf-8")) for key, text in answers.items())

@@ -58,10 +58,10 @@ _FEW, _MOST_DIGITS = 16, 640
 
 @frozen(eq=False)
 class EnclosedRoot:
-    """The only eps in [`lower`, `upper`] at which the slack Pr - 1 + beta of an obligation is 0.
+    """An eps at which the slack Pr - 1 + beta of an obligation is 0, and the only one in [`lower`, `upper`].
 
     At this eps the slack increases if it `rises`, and decreases otherwise. `signs` computes signs of the slack around
-    it. `exact` is the eps if it is known to be rational, else None.
+    it. `exact` is the eps as a rational number, or None if it is not known to be rational.
     """
 
     lower: Fraction
@@ -72,13 +72,13 @@ class EnclosedRoot:
 
     @property
     def place(self) -> Fraction | EnclosedRoot:
-        """The zero as a number if it is known to be rational, else this object."""
+        """The zero as a rational number, or this object if the zero is not known to be rational."""
         return self if self.exact is None else self.exact
 
     def cell(self, digits: int) -> tuple[Fraction, Fraction]:
-        """Decimals around the zero: the zero cut off after `digits` digits, and one unit of the last digit more.
+        """Return two decimals around the zero: the zero cut off after `digits` digits, and the next decimal.
 
-        Raises LimitReached.
+        The next one is greater by one unit of the last digit. Raises LimitReached.
         """
         while digits <= _MOST_DIGITS:
             zero = self.signs.zero(self.lower, self.upper, digits)
@@ -98,7 +98,10 @@ Place = Fraction | Root | EnclosedRoot | None
 
 @frozen
 class EpsCut:
-    """A cut of the line of eps right before `place`, or right after it if `after`; a place of None is infinity."""
+    """A cut of the line of eps right before or right after one eps; two cuts describe an interval.
+
+    The cut is after `place` if `after` is True, and before it otherwise. A place of None is infinity.
+    """
 
     place: Place
     after: bool
@@ -109,23 +112,26 @@ Stretch = tuple[EpsCut, EpsCut]
 
 
 def cuts(interval: Interval) -> Stretch:
-    """The two ends of `interval` as cuts of the line of eps, each right before or right after a number."""
+    """Return the two ends of `interval` as cuts.
+
+    A cut is before the lower end if this belongs to the interval, else after it; and likewise for the upper end.
+    """
     return EpsCut(interval.lower, not interval.lower_closed), EpsCut(interval.upper, interval.upper_closed)
 
 
 def failing_stretches(
     obligation: Obligation, interval: Interval, bounds: BoundMeasurer, limits: Limits
 ) -> list[Stretch]:
-    """The stretches of `interval` where `obligation` fails (bound < 1 - beta), increasing.
+    """Return the maximal intervals within `interval` on which `obligation` fails, in increasing order.
 
-    At each end that is inside the interval, bound and 1 - beta are equal. `bounds` measures, and `limits` bound the
-    work. Raises Undecided if the ends are not found.
+    It fails where bound < 1 - beta. Each interval is a pair of cuts. At an end inside `interval`, bound and 1 - beta
+    are equal. `bounds` measures events, and `limits` bound the work. Raises Undecided if the ends are not found.
     """
     return _Question(obligation, bounds, limits).failing(interval)
 
 
 def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -> tuple[FailureInterval, ...]:
-    """The failing `stretches` as intervals, whose ends are known to `digits` digits.
+    """Return the intervals between the pairs of cuts in `stretches`, with ends to `digits` digits.
 
     Raises LimitReached if the work exceeds `limits`.
     """
@@ -139,9 +145,9 @@ def failing_between(stretches: Sequence[Stretch], digits: int, limits: Limits) -
 
 
 def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> bool:
-    """True if `obligation`, on an interval (0, r), is proved to fail for all its eps and in the limit at 0.
+    """Return True only if `obligation` is proved to fail at every eps of its interval (0, r), and in the limit at 0.
 
-    `bounds` measures, and `limits` bound the work; past a limit the result is False.
+    `bounds` measures events, and `limits` bound the work; past a limit the result is False.
     """
     (interval,) = obligation.intervals
     try:
@@ -151,7 +157,10 @@ def fails_next_to_zero(obligation: Obligation, bounds: BoundMeasurer, limits: Li
 
 
 def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
-    """The place of `cut` as an end of an interval, to `digits` digits. Raises LimitReached beyond `limits`."""
+    """Return the place of `cut` as the end of an interval, to `digits` digits.
+
+    It is not marked as included. Raises LimitReached beyond `limits`.
+    """
     match cut.place:
         case None:
             return EndPoint(Fraction(0), None, False)
@@ -165,9 +174,9 @@ def end_of(cut: EpsCut, digits: int, limits: Limits) -> EndPoint:
 
 
 def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
-    """Yield the stretches of all `regions`.
+    """Yield the intervals that the `regions` consist of, each as a pair of cuts.
 
-    A puncture, a single eps where the claim holds, divides its region in two.
+    A puncture of a region, a single eps where the claim holds, divides it into two intervals.
     """
     for region in regions:
         inner = [RegionEnd(root, closed=False) for root in region.punctures]
@@ -176,9 +185,9 @@ def stretches(regions: Iterable[FailureRegion]) -> Iterator[Stretch]:
 
 
 class _Signs:
-    """The signs of the slack Pr - 1 + beta at single eps, on a `cell` where beta is one quotient.
+    """The signs of the slack Pr - 1 + beta at single eps of `cell`, an interval on which beta is one quotient.
 
-    `search` expands the slack as a series.
+    `search` computes the Taylor series of the slack.
     """
 
     def __init__(self, search: SeriesDecision, cell: FormCell, exact: NormalSum | None) -> None:
@@ -210,9 +219,9 @@ class _Signs:
         return 0
 
     def zero(self, lower: Fraction, upper: Fraction, digits: int) -> Fraction:
-        """An approximate zero of the slack between `lower` and `upper`, to a few more digits than `digits`.
+        """Return an approximate zero of the slack between `lower` and `upper`, to a few more digits than `digits`.
 
-        The slack has different signs at `lower` and `upper`.
+        The slack must have different signs at `lower` and `upper`. The result is not proved to be this close.
         """
         for _ in range(_HALVINGS):
             middle = (lower + upper) / 2
@@ -239,7 +248,7 @@ class _Signs:
         return self._exact is not None and self._exact.is_zero_at(eps)
 
     def is_monotone(self, lower: Fraction, upper: Fraction) -> bool:
-        """True only if it is proved that Pr - 1 + beta has at most one zero between `lower` and `upper`."""
+        """Return True only if the slack is proved to have at most one zero between `lower` and `upper`."""
         center, reach = (lower + upper) / 2, (upper - lower) / 2
         with precision(_BITS * 8, 2):
             slope = self.series(center, 2)[1]
@@ -260,7 +269,10 @@ class _Question:
         return SeriesDecision(obligation, unexpanded, self._bounds, self._limits)
 
     def failing(self, interval: Interval) -> list[Stretch]:
-        """The stretches of `interval` where the obligation fails. Raises Undecided."""
+        """Return the maximal intervals within `interval` on which the obligation fails, as pairs of cuts.
+
+        Raises Undecided.
+        """
         search = self._search(self._bound, self._beta, interval)
         slack = search.normal_slack()
         if slack is not None and slack.is_zero:
@@ -288,9 +300,9 @@ class _Question:
         raise OutsideFragment("the eps at which the claim begins to fail were not found")
 
     def _in_pieces(self, cells: Sequence[FormCell]) -> list[Stretch]:
-        """The failing stretches of all `cells`; on each cell beta is one closed form.
+        """Return the failing intervals of all `cells` as pairs of cuts; on each cell beta is one closed form.
 
-        A stretch that ends at the end of its cell continues in the next cell, since beta is continuous.
+        Two failing intervals that meet at the end of a cell are joined, since beta is continuous.
         """
         failing: list[Stretch] = []
         for cell in cells:
@@ -322,9 +334,11 @@ class _Question:
         return sorted(inside or {interval.inner_point})
 
     def _by_signs(self, interval: Interval, signs: _Signs, samples: Sequence[Fraction]) -> list[Stretch] | Fraction:
-        """Return the failing stretches of `interval`, from `signs`, those of the slack at the eps in `samples`.
+        """Return the failing intervals within `interval` as pairs of cuts, or one eps to be added to `samples`.
 
-        Where a decision refutes the sign that is expected around an eps, return that eps instead.
+        The slack has zeros where its sign, by `signs`, differs between neighboring samples. Between two zeros, a
+        decision has to confirm the sign of the samples there. If it finds an eps with the other sign, that eps is
+        returned.
         """
         known = [(eps, sign) for eps in samples if (sign := signs.sign(eps))]
         if not known:
@@ -371,9 +385,9 @@ class _Question:
         return EnclosedRoot(low, high, rises, signs, simplest if signs.is_zero(simplest) else None)
 
     def confirm_sign(self, interval: Interval, sign: int, known: Sequence[Fraction]) -> list[Decision]:
-        """Return decisions that are all ACCURATE only if the slack has the sign `sign` on the whole `interval`.
+        """Return decisions that are all ACCURATE only if the slack has the given sign on the whole `interval`.
 
-        At the eps in `known` the slack is known to have this sign.
+        `sign` is 1 or -1. `known` lists eps at which the slack is known to have this sign.
         """
         if interval.is_point:
             return []
@@ -395,9 +409,10 @@ class _Question:
         return [far, self.fails(near, [ExpPoly.ONE])]
 
     def fails(self, interval: Interval, factors: Sequence[ExpPoly]) -> Decision:
-        """Decide whether 1 - Pr >= factor·beta on `interval` for one of `factors`, tried in turn.
+        """Decide whether 1 - Pr >= factor·beta on `interval` for one of `factors`, which are tried in turn.
 
-        With the factor _STRICT, 1 - Pr > beta follows, also in the limit at an end of the interval.
+        The result is the decision for the first factor that is proved, or for the last one. With a factor in _STRICT,
+        which exceeds 1, it follows that 1 - Pr > beta, also in the limit at an end of the interval.
         """
         decision = Decision.undecided("")
         for factor in factors:
@@ -408,10 +423,11 @@ class _Question:
 
 
 def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
-    """Replace `cut` by the cut at `end`, an end of a cell, if it is at the end of the hull that encloses `end`.
+    """Return `cut`, or a cut at `end` if `cut` is at the rational number that was used in place of `end`.
 
-    Any other cut is returned unchanged. Raises OutsideFragment for a place between the hull's end and the cell's.
-    `low` tells whether `end` is the lower end of the cell.
+    `end` is an end of a cell, and may be irrational: a failing interval was computed on a slightly larger interval with
+    rational ends. `low` tells whether `end` is the lower end of the cell. Raises OutsideFragment for a cut between the
+    end of the cell and the rational number.
     """
     root = end.value
     if not isinstance(root, Root) or root.is_exact or cut.place is None:
@@ -426,9 +442,10 @@ def _at_cell_end(cut: EpsCut, end: RegionEnd, *, low: bool) -> EpsCut:
 
 
 def _opposite(beta: BetaForm, factor: ExpPoly) -> BetaForm:
-    """Return 1 - `factor`·`beta`, the beta of the obligation 1 - Pr >= `factor`·`beta` about the probability 1 - Pr.
+    """Return 1 - `factor`·`beta`.
 
-    Raises OutsideFragment for a beta in pieces.
+    An obligation about the probability 1 - Pr with this beta says that 1 - Pr >= `factor`·`beta`. Raises
+    OutsideFragment for a `beta` that is several closed forms on different intervals.
     """
     if isinstance(beta, NormalBeta):
         return NormalBeta(beta.sum.times(-factor) + NormalSum.collect(ExpPoly.ONE, ()))

@@ -62,14 +62,17 @@ def _is_too_long(undecided: Undecided) -> bool:
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """A `question` and its `decision`, None until it is known; the functions `waiting` are called when it is."""
+    """A `question` that an engine was asked, with its `decision`, which is None until it is known.
+
+    The functions in `waiting` are called when the decision is known.
+    """
 
     question: Question
     decision: Decision | None = None
     waiting: list[Callable[[], None]] = field(default_factory=list)
 
     def settle(self, decision: Decision) -> None:
-        """Set `decision`, and call the waiting functions."""
+        """Set `decision` as the decision on the question, and call the functions that wait for it."""
         self.decision = decision
         waiting, self.waiting = self.waiting, []
         for call in waiting:
@@ -77,14 +80,16 @@ class Pending:
 
 
 class Engine:
-    """An engine that decides obligations in this process, each when it is asked; equal obligations are decided once.
+    """An engine decides obligations, equal ones only once. This one does so at once, in the process that asks.
 
-    A question is an obligation or a bound; `Pending` is its answer, now or later. Invariant: equal questions have one
+    A question is an obligation, to be decided, or a bound, to be measured. Invariant: equal questions share one
     `Pending`.
 
-    With `digits` the ends of failing intervals are known to this many digits, each interval with its worst eps. With
-    `keep_proofs` decisions come with their proofs. If `forms` is False, a decision ACCURATE may come without the
-    closed form of its bound. `bounds` measures, and `limits` bound the work of a decision about a sign.
+    - `bounds` measures events, and `limits` bound the work of deciding signs.
+    - `digits`: if it is given, the ends of failing intervals are known to this many digits, each interval with its
+      worst eps.
+    - `keep_proofs`: decisions come with their proofs.
+    - `forms`: if it is False, a decision ACCURATE may come without the closed form of its bound.
     """
 
     #: The most cases in progress at a time; one, where questions are decided at once.
@@ -113,7 +118,7 @@ class Engine:
         self._ledger: dict[Question, Pending] = {}
 
     def decide(self, question: Question) -> Decision:
-        """Decide `question` now: ACCURATE and INACCURATE are proved, and past a limit it is UNDECIDED."""
+        """Decide `question` now. ACCURATE and INACCURATE are proved; past a limit the decision is UNDECIDED."""
         pending = self.ask(question)
         while pending.decision is None:
             self.wait()
@@ -125,14 +130,14 @@ class Engine:
         return None if pending is None else pending.decision
 
     def bound(self, question: Bound) -> ClosedForm:
-        """The closed form of the bound `question`, measured at once. Raises Undecided."""
+        """Return the closed form of `question`, a bound, which is measured now. Raises Undecided."""
         decision = self.decide(question)
         if decision.bound is None:
             raise Undecided(decision.reason or "")
         return decision.bound
 
     def probability(self, question: Bound) -> Probability:
-        """The closed form of the bound `question`, or an enclosure if it has none, measured at once.
+        """Return the closed form of `question`, a bound, or an enclosure if it has no closed form. It is measured now.
 
         Raises Undecided.
         """
@@ -144,7 +149,10 @@ class Engine:
         return EnclosedForm(UnexpandedBound.from_bound(question, self.bounds.measurer, self.limits), NO_FORM)
 
     def run(self, asking: Generator[Question, Decision, R]) -> R:
-        """The return value of the generator `asking`; each question that it yields is decided at once."""
+        """Run the generator `asking` to its end and return its result.
+
+        Each question that the generator yields is decided at once, and it receives the decision.
+        """
         try:
             question = next(asking)
             while True:
@@ -154,7 +162,7 @@ class Engine:
             return result
 
     def ask(self, question: Question) -> Pending:
-        """The answer to `question` as a `Pending`, known now or later; equal questions share one."""
+        """Ask `question`, and return the `Pending` that has or will have its decision; equal questions share one."""
         pending = self._ledger.get(question)
         if pending is None:
             if len(self._ledger) >= _REMEMBERED:
@@ -164,7 +172,7 @@ class Engine:
         return pending
 
     def wait(self) -> None:
-        """Wait until at least one more question is decided; at least one must be undecided."""
+        """Wait until one more of the questions asked is decided; at least one must be undecided."""
         raise AssertionError("questions are decided at once, so there is nothing to wait for")
 
     def _begin(self, pending: Pending) -> None:
@@ -173,7 +181,7 @@ class Engine:
 
     @contextmanager
     def observed(self, observer: Callable[[], None]) -> Iterator[None]:
-        """Call `observer` at each answer within the block, and at each step of a long answer."""
+        """Call `observer` after each decision in the with block, and at each step of a decision that takes long."""
         before, self._observer = self._observer, observer
         try:
             yield
@@ -221,9 +229,10 @@ class Engine:
         return replace(decision, long=True) if long else decision
 
     def _by_series(self, obligation: Obligation) -> Decision:
-        """Decide `obligation` without a closed form.
+        """Decide `obligation` by Taylor series, without a closed form of its bound.
 
-        If the claim fails, the ends of the failing intervals are found to the requested digits.
+        If the claim fails and the engine has a number of digits, the ends of failing intervals are found to these
+        digits.
         """
         decision = by_series.decide_by_series(obligation, self.bounds, self.limits)
         self._observe()
@@ -237,9 +246,10 @@ class Engine:
         return decision
 
     def _measured_briefly(self, bound: Bound) -> ClosedForm | None:
-        """The closed form of `bound` if computing it takes little time and no proofs are kept, else None.
+        """Return the closed form of `bound` if computing it takes little time, else None.
 
-        The result does not depend on earlier questions. Raises Undecided past a limit that also holds for long forms.
+        It is also None if proofs are kept. The result does not depend on earlier questions. Raises Undecided past a
+        limit that would stop a longer attempt, too.
         """
         if self._brief is None:
             return None
@@ -272,9 +282,10 @@ class Engine:
         return known
 
     def _holds_in_scope(self, measured: ClosedForm, obligation: Obligation) -> bool:
-        """Return True only if `obligation` holds, proved by its sign where beta < 1.
+        """Return True only if `obligation` is proved to hold by looking only at the eps with beta < 1.
 
-        `measured` is the closed form of the probability. Short forms are not tried, and get False.
+        `measured` is the closed form of the probability. If it has few terms, or proofs are kept, nothing is tried and
+        the result is False.
         """
         bound = obligation.bound
         nonnegative = bound.has_probabilities and bound.constant >= 0
@@ -287,17 +298,20 @@ class Engine:
 
     @property
     def executor(self) -> Executor:
-        """The executor for other tasks than questions, such as chunks of a table, while no question is pending."""
+        """The executor that performs this engine's tasks.
+
+        Others may use it for tasks of their own while no question is pending.
+        """
         return InTurn()
 
     @property
     def chunk_cache(self) -> Cache | None:
-        """The file with answers about chunks of tables, or None."""
+        """The cache file in which answers about parts of large tables are kept, or None."""
         return None
 
     @property
     def spent(self) -> Effort:
-        """The work that this engine has done so far."""
+        """The work that this engine has done so far, as counts and seconds."""
         measurers = [self.bounds] if self._brief is None else [self._brief, self.bounds]
         measured, seconds = sum(one.measured for one in measurers), sum(one.seconds for one in measurers)
         return Effort(
@@ -329,9 +343,9 @@ def _has_costly_sign(form: ClosedForm) -> bool:
 
 
 class Underway(Generic[R]):
-    """A case in progress: its generator, which yields questions and receives decisions, and in the end its `result`.
+    """A case in progress: a generator that yields questions, receives their decisions, and returns the case's `result`.
 
-    `done` is True once the case has its result or an exception. Several rows may share one object.
+    `done` is True once the generator has returned or raised an exception. Several rows may share one object.
     """
 
     __slots__ = ("_asked", "_error", "_settling", "done", "result")
@@ -344,7 +358,10 @@ class Underway(Generic[R]):
         self.result: R
 
     def advance(self, engine: Engine) -> None:
-        """Run the case until it needs a decision that `engine` does not have yet, or is done."""
+        """Run the case until it is done, or until it needs a decision that `engine` does not have yet.
+
+        In the second case it goes on by itself as soon as the decision is known.
+        """
         while not self.done:
             decision = None
             if self._asked is not None:
@@ -366,16 +383,16 @@ class Underway(Generic[R]):
                     return
 
     def take(self) -> R:
-        """The result of the case; raises the exception that ended the case if there was one."""
+        """Return the result of the case, or raise the exception that ended it."""
         if self._error is not None:
             raise self._error
         return self.result
 
 
 def results_in_order(underway: Iterable[Underway[R]], engine: Engine) -> Iterator[R]:
-    """Yield the results of the cases `underway` in their order, decided by `engine`.
+    """Yield the results of the cases in `underway`, in their order. `engine` decides their questions.
 
-    One object may occur several times.
+    Later cases may start before earlier ones are done. A case may occur several times.
     """
     coming = iter(underway)
     ahead: deque[Underway[R]] = deque()
@@ -400,10 +417,11 @@ _ROOMS = ("noise", "algebra", "linear", "sign", "measure", "decide")
 
 @lru_cache(maxsize=2)
 def fingerprint(*, all_rooms: bool = False) -> str:
-    """The version with a hash of the sources of the rooms that decide and of FLINT's version, such as `0.1.0-3f2a…`.
+    """Return a text that identifies the code which decides, such as `0.1.0-3f2a…`: the version, and a hash.
 
-    Engines with the same fingerprint give the same answers. With `all_rooms` the hash is of all rooms: processes with
-    this fingerprint also ask the same obligations.
+    The hash is of FLINT's version and of the sources of the rooms that decisions depend on. Engines with the same
+    fingerprint give the same answers. With `all_rooms` the hash is of all rooms: processes with the same fingerprint
+    then also ask the same obligations.
     """
     import flint
 
@@ -425,9 +443,9 @@ Performer: TypeAlias = "Callable[[bytes], Done]"
 
 
 def pickled_performer(engine: Engine, *, forms: bool = True) -> bytes:
-    """A pickled function without arguments that makes a `Performer` with an engine like `engine`.
+    """Return a pickled function without arguments that makes a `Performer`: it answers questions as `engine` would.
 
-    Without `forms`, a decision ACCURATE comes back without the closed form of its bound.
+    If `forms` is False, a decision ACCURATE comes back without the closed form of its bound.
     """
     limits = engine.bounds.measurer.limits
     return pickle.dumps(partial(_performer_with, limits, engine.limits, engine.digits, engine.keep_proofs, forms))
@@ -441,7 +459,7 @@ def _performer_with(measure: Limits, sign: Limits, digits: int | None, keep_proo
 
 @frozen
 class Task:
-    """Pickled questions, for a process with the fingerprint `engine`; another one may not know their classes.
+    """Pickled questions for another process, which must run the code with the fingerprint `engine` to unpickle them.
 
     `setup` is a pickled function without arguments that makes a `Performer`, and `questions` is a pickled tuple.
     """
@@ -452,17 +470,22 @@ class Task:
 
     @staticmethod
     def create(setup: bytes, questions: Sequence[Question]) -> Task:
-        """A task with `questions` and the pickled `setup`, for engines with this process's fingerprint."""
+        """Return a task with `questions`, for processes that run the same code as this one.
+
+        `setup` is a pickled function that makes a `Performer`.
+        """
         return Task(fingerprint(), setup, pickle.dumps(tuple(questions)))
 
 
 @frozen
 class Done:
-    """The answer to a task: `decisions` on its questions, in order, with the fingerprint `engine` that made them.
+    """The answer to a task.
 
-    A decision of None means that the question ended in an exception; the sender asks it again, and the exception is
-    raised there. The answer of a task about a part of a table is a `text`, without decisions. `spent` is the work
-    done, and `seconds` the time for all of it.
+    - `engine` is the fingerprint of the code that answered.
+    - `decisions` has one decision for each question, in order. None means that deciding ended in an exception. The
+      process that sent the task then decides the question itself, so that the exception is raised there.
+    - `spent` is the work done, and `seconds` the time for the whole task.
+    - `text` is the answer to a task about a part of a table, which has no decisions.
     """
 
     engine: str
@@ -473,7 +496,10 @@ class Done:
 
 
 def perform(task: Task) -> Done:
-    """Answer all questions of `task`. A task for another engine gets no answers, only this engine's fingerprint."""
+    """Answer all questions of `task`.
+
+    If the task is for other code than this, nothing is answered: the result has only this code's fingerprint.
+    """
     if task.engine != fingerprint() and task.engine != fingerprint(all_rooms=True):
         return Done(fingerprint())
     with _TURN:
@@ -520,9 +546,9 @@ def _decision(engine: Engine, question: Question) -> Decision | None:
 
 @frozen
 class Finished:
-    """The end of the task number `ticket`: `done` is its answer, or None if it was lost with its worker.
+    """The end of the task with the number `ticket`: `done` is its answer, or None if the worker died first.
 
-    `lost` is the reason why it was lost.
+    `lost` is the reason why there is no answer.
     """
 
     ticket: int
@@ -531,10 +557,10 @@ class Finished:
 
 
 class Executor(Protocol):
-    """A performer of tasks in any order. Each submitted task comes back exactly once, unless `close` is called first.
+    """A performer of tasks, in any order. Each submitted task comes back exactly once, unless `close` is called first.
 
-    `slots` is the number of tasks that can be performed at one time. A task whose worker is lost is tried again, up
-    to `attempts` times; only tries in which it was the worker's only task count.
+    `slots` is the number of tasks that can be performed at one time. If a worker dies, the questions of its task are
+    asked again, each as a task of its own. A question is given up after `attempts` such tasks were lost.
     """
 
     attempts: int
@@ -543,16 +569,16 @@ class Executor(Protocol):
     def slots(self) -> int: ...
 
     def submit(self, ticket: int, task: Task) -> None:
-        """Start `task` as soon as possible; its result has the number `ticket`."""
+        """Start `task` as soon as possible. `ticket` is a number by which its end is recognized."""
 
     def wait(self) -> list[Finished]:
-        """Return tasks that came back, waiting for at least one. Raises DiagnosticError if none ever can.
+        """Wait until at least one submitted task has come back, and return those that have.
 
-        At least one submitted task must not have come back yet.
+        At least one task must be outstanding. Raises DiagnosticError if none can ever come back.
         """
 
     def close(self) -> None:
-        """End at once, and leave nothing running."""
+        """Stop all work at once, and leave no process running."""
 
 
 # --- Tasks done one after the other, in this process ------------------------------------------------------------------

@@ -52,7 +52,7 @@ class Verdict(StrEnum):
 
 @frozen
 class EndPoint(Record):
-    """An end of an interval of eps, exact (`low` == `high`) or isolated: `low` <= end <= `high`.
+    """An end of an interval of eps, between the rationals `low` and `high`; they are equal if the end is exact.
 
     A `high` of None is infinity; then `low` has no meaning. `included` tells whether the end belongs to the interval.
     `text` is the end as the user typed it, if it is irrational.
@@ -75,7 +75,7 @@ class EndPoint(Record):
 
     @property
     def enclosure(self) -> tuple[Fraction, Fraction] | None:
-        """The pair (low, high); None for infinity."""
+        """The pair (low, high), or None for infinity."""
         return None if self.high is None else (self.low, self.high)
 
 
@@ -83,9 +83,9 @@ class EndPoint(Record):
 class Worst(Record):
     """The eps of a failing interval where the shortfall 1 - beta - Pr is largest, and the shortfall at this eps.
 
-    `eps` and `shortfall` are enclosures (low, high), exact if low and high are equal. Unless `attained`, the
-    shortfall only approaches its enclosed value as eps approaches an end that is not included, 0, or, if `eps` is
-    None, infinity. If `shortfall` is None, it is infinite (a beta that is negative without bound).
+    `eps` and `shortfall` are enclosures (low, high), exact if low and high are equal. An `eps` of None is infinity, and
+    a `shortfall` of None is infinite, for a beta that is negative without bound. If `attained` is False, the shortfall
+    only approaches the given value, as eps approaches 0, infinity, or an end that is not included.
     """
 
     FIELDS = "eps:shortened shortfall:shortened attained"
@@ -97,9 +97,10 @@ class Worst(Record):
 
 @frozen
 class FailureInterval(Record):
-    """A maximal interval of eps from `start` to `end`, within an interval of the claim, on which the claim fails.
+    """A maximal interval of eps from `start` to `end` on which a claim fails.
 
-    `worst` is not None if a number of digits was requested.
+    It is within an interval that the claim is about. `worst` is where the claim fails most; it is None unless a number
+    of digits was requested.
     """
 
     FIELDS = "start end worst?"
@@ -121,13 +122,16 @@ TypedEnds = Mapping[Fraction, tuple[Fraction, Fraction, str]]
 
 
 def typed_end(point: EndPoint, ends: TypedEnds) -> EndPoint:
-    """Return `point`, or the irrational end of `ends` that the rational `point` replaces."""
+    """Return `point`, or the irrational end that the user typed if `point` is a rational used in its place.
+
+    `ends` has the irrational ends, by the rationals just below and above each.
+    """
     known = ends.get(point.low) if point.exact else None
     return point if known is None else EndPoint(known[0], known[1], point.included, known[2])
 
 
 def with_typed_ends(intervals: Sequence[FailureInterval], ends: TypedEnds) -> tuple[FailureInterval, ...]:
-    """Return `intervals` with the irrational `ends` in place of the rationals around them."""
+    """Return `intervals` with the irrational `ends` that the user typed in place of the rationals next to them."""
     return tuple(
         FailureInterval(typed_end(each.start, ends), typed_end(each.end, ends), each.worst) for each in intervals
     )
@@ -135,10 +139,10 @@ def with_typed_ends(intervals: Sequence[FailureInterval], ends: TypedEnds) -> tu
 
 @frozen
 class Counterexample(Record):
-    """An `eps` at which the claim fails, with rigorous enclosures (lo, hi) of Pr and of the required 1 - beta.
+    """An `eps` at which the claim fails, with enclosures (low, high) of Pr and of the required 1 - beta.
 
-    `probability` encloses Pr, and `required` 1 - beta. Guarantees probability[1] < required[0]: the enclosures are
-    disjoint.
+    `probability` encloses Pr, and `required` encloses 1 - beta. Guarantee: probability[1] < required[0], so that the
+    enclosures alone prove Pr < 1 - beta.
     """
 
     FIELDS = "eps probability required"
@@ -149,7 +153,7 @@ class Counterexample(Record):
 
     @property
     def margin(self) -> tuple[Fraction, Fraction]:
-        """An enclosure of the shortfall, required - probability; both ends are positive."""
+        """An enclosure of the shortfall 1 - beta - Pr; both of its ends are positive."""
         return self.required[0] - self.probability[1], self.required[1] - self.probability[0]
 
 
@@ -165,8 +169,8 @@ __all__ = ["Bound", "Obligation", "Share"]
 class Obligation:
     """The inequality `bound` >= 1 - `beta` for every value of the variable in `intervals`, at least one.
 
-    The variable is eps, or distance·eps where a distance is left open; the mathematics does not depend on which. A
-    decision about an obligation is a `Decision`.
+    The variable is eps, or distance·eps where a distance is left open; deciding it is the same for both. The result is
+    a `Decision`.
     """
 
     bound: Bound
@@ -185,9 +189,10 @@ PRECISION = Fraction(1, 10**15)
 
 
 def slack(bound: Closed, beta: PiecewiseForm, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:
-    """Return the numerator and the denominator of the slack `bound` - 1 + `beta`, in closed form.
+    """Return the slack `bound` - 1 + `beta` as (numerator, denominator), in closed form.
 
-    They are valid at `eps` and on beta's whole cell around it; the denominator is positive at `eps`.
+    Beta may be several closed forms on different intervals. The result is valid at `eps` and on the whole interval
+    around it on which beta is one closed form. The denominator is positive at `eps`.
     """
     if beta.closed is not None:
         return fraction_of(bound + beta.closed.value - 1)  # in lowest terms
@@ -200,7 +205,7 @@ def slack(bound: Closed, beta: PiecewiseForm, eps: Fraction) -> tuple[ExpPoly, E
 class SlackCell:
     """A part of a failing interval, from `lower` to `upper`, on which the slack is `numerator`/`denominator`.
 
-    `sample` is a rational inside this part.
+    The slack is bound - 1 + beta. `sample` is a rational inside this part.
     """
 
     lower: RegionEnd
@@ -217,11 +222,11 @@ Failure = tuple[SlackCell, ...]
 def failures(
     bound: Closed, beta: PiecewiseForm, arrangement: Arrangement, functions: Sequence[ExpPoly], limits: Limits
 ) -> list[Failure]:
-    """The maximal intervals on which `bound` < 1 - `beta`, increasing.
+    """Return the maximal intervals on which `bound` < 1 - `beta`, in increasing order.
 
-    `functions` are the slacks bound - 1 + b for all closed forms b of beta, except those that are 0, and the
-    functions at whose roots beta changes its closed form. `arrangement` is the arrangement of these functions. Raises
-    LimitReached if the work exceeds `limits`.
+    Beta may be one of several closed forms b, on different intervals. `functions` must be all slacks `bound` + b - 1
+    that are not 0, and the functions at whose roots beta changes its closed form. `arrangement` has the roots of these
+    functions, and a sample between any two of them. Raises LimitReached if the work exceeds `limits`.
     """
     failures: list[Failure] = []
     for gap, sample in enumerate(arrangement.samples):
@@ -254,7 +259,7 @@ def _gap_ends(arrangement: Arrangement, gap: int, numerator: ExpPoly, limits: Li
 
 
 def _extended(failure: Failure, cell: SlackCell) -> Failure:
-    """Return `failure` extended by the adjacent `cell` and by the point between both, where the claim fails."""
+    """Return `failure` extended by the next `cell` and by the point between them, at which the claim fails as well."""
     *before, last = failure
     if (last.numerator, last.denominator) == (cell.numerator, cell.denominator):
         return (*before, replace(last, upper=cell.upper))
@@ -263,9 +268,10 @@ def _extended(failure: Failure, cell: SlackCell) -> Failure:
 
 
 def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[FailureInterval]:
-    """The maximal intervals of failure that `regions` give, increasing, with ends refined within `limits`.
+    """Return the maximal failing intervals in `regions`, in increasing order, with their ends enclosed more closely.
 
-    A single point between two intervals where the claim holds with equality is an end of both and belongs to neither.
+    A single point where the claim holds, with equality, is an end of two intervals and belongs to neither. Ends are
+    refined as far as `limits` allow.
     """
 
     def enclose(root: Root) -> tuple[Fraction, Fraction]:
@@ -284,7 +290,10 @@ def failure_intervals(regions: Iterable[FailureRegion], limits: Limits) -> list[
 
 
 def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction]]) -> EndPoint:
-    """Return `end`, an end of an interval of failure; `enclose` gives the enclosure of an end that is a root."""
+    """Return `end`, an end of a failing interval, as an `EndPoint`.
+
+    `enclose` returns rationals around an end that is a root.
+    """
     match end.value:
         case None:
             return EndPoint(Fraction(0), None, False)
@@ -299,9 +308,10 @@ def end_point(end: RegionEnd, enclose: Callable[[Root], tuple[Fraction, Fraction
 
 @frozen
 class CellDecision:
-    """The decision on a cell of beta, where Pr >= 1 - beta is equivalent to `obligation` >= 0.
+    """The decision on one cell of beta, an interval on which beta is one closed form.
 
-    `decision` is about the whole hull of the cell: if it is Holds, the claim holds on the cell.
+    On the cell, Pr >= 1 - beta if and only if the function `obligation` is >= 0. `decision` says where it is, on an
+    interval with rational ends that contains the cell: if it is Holds, the claim holds on the cell.
     """
 
     obligation: ExpPoly
@@ -310,15 +320,19 @@ class CellDecision:
 
 @frozen
 class DecisionInCells:
-    """A decision of Pr >= 1 - beta on `interval`, by the decisions on beta's `cells`, with the proof.
+    """A proved decision of Pr >= 1 - beta on `interval`.
 
-    If `witness` is None, the claim holds on the whole interval. Each cell's decision is Holds then, unless its
-    obligation is negative only outside the cell. In that case the arrangement of the conditions of beta and of all
-    obligations has no gap at whose sample Pr < 1 - beta.
+    `cells` has a decision for each cell, an interval on which beta is one closed form.
 
-    Otherwise Pr < 1 - beta at `witness`, the simplest rational that was found, and exactly on the union of `regions`,
-    which is None past a limit. `arrangement` has the roots of all functions of the decision in order. It is None past a
-    limit, and also if beta is one closed form: the decision in `cells` is then the whole proof.
+    If `witness` is None, the claim holds on the whole interval. The decision of each cell is Holds then, unless its
+    function is negative outside the cell only; in this case there is no sample of the arrangement at which Pr < 1 -
+    beta.
+
+    Otherwise Pr < 1 - beta at `witness`, the simplest rational that was found. `regions` are all eps with Pr < 1 -
+    beta, or None past a limit.
+
+    `arrangement` has the roots of all functions of the decision in order, with samples between them. It is None past a
+    limit, and also if beta is one closed form: `cells` is then the whole proof.
     """
 
     interval: Interval
@@ -366,7 +380,7 @@ def decide_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, l
 def failing_regions(
     probability: ClosedForm, beta: PiecewiseForm, interval: Interval, limits: Limits
 ) -> tuple[FailureRegion, ...]:
-    """The regions of `interval` on which `probability` < 1 - `beta`.
+    """Return the regions of `interval` on which `probability` < 1 - `beta`.
 
     Raises LimitReached if the work exceeds `limits`.
     """
@@ -377,9 +391,9 @@ def failing_regions(
 
 
 def holds_in_cells(probability: Closed, beta: PiecewiseForm, interval: Interval, limits: Limits) -> bool:
-    """True if `probability` >= 1 - `beta` for all eps of `interval`; no failures are computed.
+    """Return True if `probability` >= 1 - `beta` for all eps of `interval`, and False if not.
 
-    Raises LimitReached if the work exceeds `limits`.
+    Where it fails is not computed. Raises LimitReached if the work exceeds `limits`.
     """
     cells = beta.cells(interval, limits)
     for cell in cells:
@@ -430,12 +444,15 @@ def _simplest_witness(
 
 @frozen
 class Decision:
-    """A decision: ACCURATE is proved for every value in the intervals, INACCURATE refuted by `counterexample`.
+    """The result of deciding an obligation.
 
-    UNDECIDED has a `reason`. `failing` has the maximal intervals where the claim fails; empty if they are not known.
-    `bound` is the obligation's bound in closed form; None if a limit was reached on the way, or the form was not
-    needed. `long` is True if the decision took more than a moment, or may have. `proof` has the decision on each
-    interval, None for an undecided interval; proofs are kept on request.
+    - `verdict`: ACCURATE means that the inequality is proved on all intervals, INACCURATE that it fails at the
+      `counterexample`, and UNDECIDED that neither is known, for a `reason`.
+    - `failing`: all maximal intervals where the inequality fails; empty if they are not known.
+    - `bound`: the obligation's bound in closed form; None if a limit was reached on the way, or the form was not
+      needed.
+    - `proof`: the decision on each interval, None for an undecided interval; proofs are only kept on request.
+    - `long`: True if the decision took more than a moment, or may have.
     """
 
     verdict: Verdict
@@ -451,7 +468,10 @@ class Decision:
 
     @classmethod
     def undecided(cls, reason: str, bound: ClosedForm | None = None) -> Decision:
-        """The decision UNDECIDED with this `reason`, and the closed form `bound` if it is known."""
+        """Return a decision UNDECIDED for this `reason`.
+
+        `bound` is the closed form of the obligation's bound, if it is known.
+        """
         return cls(Verdict.UNDECIDED, bound, reason=reason)
 
 
@@ -467,12 +487,11 @@ MEASURED = "it was only measured: no claim was made about it"
 def failing_intervals(
     bound: ClosedForm, beta: BetaForm, result: Iterable[DecisionInCells], digits: int, limits: Limits
 ) -> tuple[FailureInterval, ...]:
-    """The exact set of eps with `bound` < 1 - `beta`, as its maximal intervals, increasing.
+    """Return the exact set of eps with `bound` < 1 - `beta`, as its maximal intervals, in increasing order.
 
     `result` has the decision on each interval of the obligation, whose regions must be known. Irrational ends are cut
-    off after `digits` significant digits, with `high` one unit of the last digit more. Each interval has its worst
-    eps and the shortfall at this eps, enclosed to `digits` digits too. Raises LimitReached if the work exceeds
-    `limits`.
+    off after `digits` significant digits, with `high` one unit of the last digit more. Each interval has its worst eps
+    and the shortfall at this eps, enclosed to `digits` digits too. Raises LimitReached if the work exceeds `limits`.
     """
     return tuple(
         FailureInterval(
@@ -581,7 +600,7 @@ def decide(
 
 
 def _required(beta: BetaForm, eps: Fraction) -> Closed | tuple[ExpPoly, ExpPoly]:
-    """The closed form of 1 - `beta` around `eps`, or its numerator and its denominator.
+    """Return 1 - `beta` around `eps`, as one closed form or as a pair (numerator, denominator).
 
     The denominator is positive at `eps`.
     """
@@ -592,10 +611,10 @@ def _required(beta: BetaForm, eps: Fraction) -> Closed | tuple[ExpPoly, ExpPoly]
 
 
 def counterexample(probability: Closed, required: Closed | tuple[ExpPoly, ExpPoly], eps: Fraction) -> Counterexample:
-    """The counterexample at `eps`, where `probability` < `required`, with disjoint enclosures in decimals.
+    """Return the counterexample at `eps`, where `probability` < `required`, with enclosures that do not overlap.
 
-    `required` is a closed form, or a numerator with a denominator that is positive at `eps`. Raises LimitReached if the
-    enclosures would be too long to be written out.
+    `required` is a closed form, or (numerator, denominator) with a denominator that is positive at `eps`. The
+    enclosures are decimals. Raises LimitReached if they would be too long to be written out.
     """
     actual, bound = _Evaluated(probability, eps), _Evaluated(required, eps)
     digits = DIGITS
@@ -609,7 +628,7 @@ def counterexample(probability: Closed, required: Closed | tuple[ExpPoly, ExpPol
 
 
 class _Evaluated:
-    """A closed form at one eps, whose value is enclosed as narrowly as requested.
+    """The value of a closed form at one eps, which can be enclosed to any number of digits.
 
     Raises LimitReached if the value is too large or too small to be written out.
     """
@@ -627,14 +646,17 @@ class _Evaluated:
             raise _unwritable(eps)
 
     def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
-        """Rationals lo <= value <= hi; hi - lo is at most 10^-`digits` times the larger of |lo| and |hi|."""
+        """Return rationals low <= value <= high, close to each other.
+
+        The difference high - low is at most 10^-`digits` times the larger of |low| and |high|.
+        """
         (low, high), *rest = [poly.enclosure(self._eps, digits + 1) for poly in self._parts]
         corners = [low / over for below in rest for over in below] + [high / over for below in rest for over in below]
         return (min(corners), max(corners)) if corners else (low, high)
 
 
 def _leading(poly: ExpPoly, eps: Fraction) -> Fraction:
-    """The largest q for which the coefficient c(eps) of e^{q·eps} in `poly` is nonzero at `eps`; 0 if all are zero."""
+    """Return the largest q for which e^{q·eps} has a nonzero coefficient in `poly` at this `eps`; 0 if all are zero."""
     return max((q for _, q, _ in terms_at(poly.terms(), eps)), default=Fraction(0))
 
 
@@ -651,9 +673,9 @@ def _unwritable(eps: Fraction) -> LimitReached:
 
 @frozen
 class ClaimScope(Record):
-    """The scope of a claim: the values of the variable at which beta < 1, as the maximal intervals `where`.
+    """The values of the variable at which a claim says something, because beta < 1: the maximal intervals `where`.
 
-    If the scope is undecided, `where` is empty and `reason` is set.
+    If they are not known, `where` is empty and `reason` says why; else `reason` is None.
     """
 
     where: tuple[FailureInterval, ...]
@@ -670,9 +692,9 @@ class ClaimScope(Record):
 
 
 def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> ClaimScope:
-    """The scope of a claim with this `beta` in `intervals`: where beta < 1; undecided past one of `limits`.
+    """Return the scope of a claim with this `beta` in `intervals`: where beta < 1; undecided past one of `limits`.
 
-    If the intervals are all eps > 0, betas that are one function of scale·eps share one computation, such as the
+    If the intervals are all eps > 0, betas that differ only in a factor of eps share one computation. Such are the
     betas of a claim in alpha·eps at the distances of its rows.
     """
     if beta.closed is None or intervals != (Interval.POSITIVE,):
@@ -686,7 +708,7 @@ def claim_scope(beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits)
 
 
 def _stretched(failing: FailureInterval, scale: Fraction) -> FailureInterval:
-    """The interval of eps for which `scale`·eps is in `failing`."""
+    """Return the interval of all eps for which `scale`·eps is in `failing`."""
     start, end = (
         EndPoint(each.low / scale, None if each.high is None else each.high / scale, each.included)
         for each in (failing.start, failing.end)
@@ -733,9 +755,9 @@ _ROOT_BITS = 110
 
 
 def _scope_of_falling(beta: normals.NormalSum, intervals: tuple[Interval, ...]) -> ClaimScope | None:
-    """The scope in `intervals` of a claim whose `beta` is shown to fall as eps grows.
+    """Return the scope in `intervals` of a claim with a `beta` that falls as eps grows.
 
-    None if it is not shown to fall, or if an end is not found.
+    None if `beta` is not shown to fall, or if an end of the scope is not found.
     """
     if not beta.falls or any(function.fixed for function in beta.terms):
         return None
@@ -762,15 +784,15 @@ def _scope_of_falling(beta: normals.NormalSum, intervals: tuple[Interval, ...]) 
 
 
 def _is_below_one(beta: normals.NormalSum, eps: Fraction) -> bool | None:
-    """Whether `beta` < 1 at `eps` > 0; None if its value cannot be told from 1."""
+    """Return True if `beta` < 1 at `eps` > 0, False if `beta` > 1, and None if the enclosure of `beta` contains 1."""
     low, high = beta.enclosure(eps, 4 * _ROOT_BITS)
     return True if high < 1 else False if low > 1 else None
 
 
 def _where_one(beta: normals.NormalSum, low: Fraction, end: Fraction | None) -> tuple[Fraction, Fraction] | None:
-    """An enclosure of the eps between `low` and `end` at which the falling `beta` is 1.
+    """Return rationals around the eps between `low` and `end` at which `beta`, which falls, is 1.
 
-    None if its values cannot be told from 1. An `end` of None is infinity.
+    None if `beta` cannot be told from 1 at some eps on the way. An `end` of None is infinity.
     """
     high = end or low + 1
     while end is None and _is_below_one(beta, high) is False:
@@ -785,11 +807,11 @@ def _where_one(beta: normals.NormalSum, low: Fraction, end: Fraction | None) -> 
 
 
 def holds_in_scope(bound: ClosedForm, beta: BetaForm, intervals: tuple[Interval, ...], limits: Limits) -> bool:
-    """Return True only if `bound` >= 1 - `beta` on `intervals`, for a bound that is nowhere negative.
+    """Return True only if `bound` >= 1 - `beta` on `intervals`; the bound must be nowhere negative.
 
-    The inequality holds where beta >= 1, so that it is only decided on the scope of the claim, or a little more. The
-    sign of a long closed form takes longest near 0, where beta usually exceeds 1. Raises LimitReached if the work
-    exceeds `limits`.
+    The inequality then holds where beta >= 1, so that it is only decided where beta < 1, or on slightly more. This
+    saves time: the sign of a long closed form takes longest near 0, where beta usually exceeds 1. Raises LimitReached
+    if the work exceeds `limits`.
     """
     if not beta.has_cells:
         return False
@@ -802,9 +824,9 @@ def holds_in_scope(bound: ClosedForm, beta: BetaForm, intervals: tuple[Interval,
 
 
 def _around(failing: FailureInterval, interval: Interval) -> Interval | None:
-    """Return a part of `interval` that contains all of `failing` within it, or None if they do not meet.
+    """Return a part of `interval` that contains all points of `failing` in the interval, or None if there are none.
 
-    Its lower end is rounded down to a short number.
+    Its lower end may be smaller than that of `failing`, so that it is a number with few digits.
     """
     low, high = failing.start.low, failing.end.high
     if low > interval.lower:
@@ -820,7 +842,7 @@ def _around(failing: FailureInterval, interval: Interval) -> Interval | None:
 
 
 def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:
-    """The union of the scopes in `all_of`. Ends whose enclosures overlap count as one."""
+    """Return the union of the scopes in `all_of`. Ends whose enclosures overlap count as equal."""
     distinct = dict.fromkeys(all_of)
     reason = next((saying.reason for saying in distinct if saying.reason is not None), None)
     stretches = sorted(
@@ -837,7 +859,10 @@ def join_scopes(all_of: Iterable[ClaimScope]) -> ClaimScope:
 
 
 def _meet(end: EndPoint, start: EndPoint) -> bool:
-    """False only if `end` lies before `start`, or if both are one number that neither interval includes."""
+    """Return False only if there is a gap between an interval that ends at `end` and one that starts at `start`.
+
+    A single point is a gap, too: both ends are this number, and neither is included.
+    """
     if end.high is None or end.high > start.low:
         return True
     return end.high == start.low and not (end.exact and start.exact and not end.included and not start.included)

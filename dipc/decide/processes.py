@@ -37,7 +37,10 @@ _STILLBORN = 3
 
 
 def serve(connection: Connection) -> None:
-    """Perform the tasks that arrive on `connection`; end at once when the process at its other end ends."""
+    """Perform the tasks that arrive on `connection`, one after the other.
+
+    End at once when the process at the other end of the connection ends.
+    """
     tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -73,10 +76,11 @@ class _Worker:
 
 
 class Processes:
-    """An executor with up to `most` processes of this machine, started as they are needed.
+    """An executor with up to `most` processes of this machine, which are started when there are tasks for them.
 
-    If `here` is given, tasks are first performed in this process, for so many seconds. The others start on time even
-    while this process performs a longer task, which it finishes.
+    If `here` is given, tasks are performed in this process for the first `here` seconds, which saves starting others
+    for little work. After that time the others start, even if this process is still at work on a task, which it
+    finishes.
     """
 
     attempts = 3
@@ -118,7 +122,7 @@ class Processes:
 
     @property
     def pids(self) -> list[int]:
-        """The identifiers of the running processes."""
+        """The process identifiers of the running processes."""
         return [worker.process.pid for worker in self._workers if worker.process.pid is not None]
 
     def _performed_here(self, seconds: float) -> Finished:
@@ -139,7 +143,7 @@ class Processes:
 
     @contextlib.contextmanager
     def _others_begin_in(self, seconds: float) -> Iterator[None]:
-        """Start the other processes after `seconds` while the block runs.
+        """Start the other processes after `seconds`, if the with block is still running then.
 
         The block must not use this executor.
         """
@@ -214,7 +218,7 @@ class Processes:
 
 @contextlib.contextmanager
 def _sigint_blocked() -> Iterator[None]:
-    """Block Ctrl-C for processes started in the with block, so that only the parent process handles it."""
+    """Make processes that are started in the with block ignore Ctrl-C, so that only the parent process handles it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -255,7 +259,7 @@ _LOOK = 1.0
 
 
 class Cluster:
-    """An executor that uses the workers of the Dask scheduler at `address`.
+    """An executor that uses the workers of a Dask cluster, whose scheduler is at `address`.
 
     If a worker dies, the scheduler gives its task to another worker. A task that kills too many workers (more than the
     scheduler's `allowed-failures`) comes back as lost.
@@ -266,8 +270,8 @@ class Cluster:
     def __init__(self, address: str, *, connect: float = CONNECT, patience: float = PATIENCE) -> None:
         """Connect to the scheduler at `address` within `connect` seconds.
 
-        Without workers, the executor waits `patience` seconds for one. Raises DiagnosticError if Dask is not
-        installed, or the scheduler is not reached.
+        If the cluster has no workers, the executor waits up to `patience` seconds for one. Raises DiagnosticError if
+        Dask is not installed, or the scheduler is not reached.
         """
         try:
             import distributed as imported
@@ -345,8 +349,8 @@ class Cluster:
 def _client(distributed: Any, address: str, connect: float) -> Any:
     """Return a client connected to the scheduler at `address` within `connect` seconds.
 
-    Only `close` ends the connection. The garbage collector never does, because it may run while another client holds
-    the lock that closing needs. `distributed` is the module of Dask.
+    `distributed` is Dask's module of this name. The client stays connected until its `close` is called, even if it is
+    garbage collected: the collector may run while another client holds the lock that closing needs.
     """
 
     class Closed(distributed.Client):  # type: ignore[misc]

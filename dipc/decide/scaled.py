@@ -29,10 +29,11 @@ _ZERO = Fraction(0)
 
 
 def scaled_obligation(obligation: Obligation, *, least: bool) -> Obligation | None:
-    """Return an obligation equivalent to `obligation` that many inputs share; None if it does not scale.
+    """Return an obligation equivalent to `obligation` in a standard form, which is equal for many inputs.
 
-    With `least` all constants of an event are replaced by its least one. The result then implies `obligation`, if the
-    weights of the bound are not negative.
+    The result is None if the obligation does not have this form: it is about all eps > 0, with noise that scales with
+    1/eps. If `least` is True, all constants of an event are replaced by the least of them. The result then implies
+    `obligation`, if no weight of the bound is negative.
     """
     bound, beta = obligation.bound, obligation.beta
     if obligation.intervals != (Interval.POSITIVE,) or beta.closed is None or not bound.is_of_conjunctions:
@@ -82,14 +83,18 @@ def _scaled_event(event: Event, scale: Fraction, least: bool) -> Event:
 
 
 def constants_of(bound: Bound) -> list[Fraction]:
-    """Return the constants of all half-spaces of `bound`, in order; every event must be a conjunction."""
+    """Return the constants of all half-spaces of `bound`, in order.
+
+    Every event of the bound must be a conjunction of half-spaces.
+    """
     return [item.constant for share in bound.shares for event in share.conjunctions for item in event.constraints]
 
 
 def with_least_constants(bounds: Sequence[Bound]) -> Bound | None:
-    """Return the bound with the least constants of all `bounds`, which is at most each of them.
+    """Return a bound that is at most each of `bounds`, which must differ only in the constants of their half-spaces.
 
-    None if the bounds differ in more than constants. Their weights must not be negative.
+    Each half-space has the least of its constants. The result is None if the bounds differ in anything else. Their
+    weights must not be negative.
     """
     shapes = {with_constants(bound, [_ZERO] * len(constants_of(bound))) for bound in bounds}
     if len(shapes) != 1:
@@ -100,7 +105,7 @@ def with_least_constants(bounds: Sequence[Bound]) -> Bound | None:
 def with_constants(bound: Bound, constants: Iterable[Fraction]) -> Bound:
     """Return `bound` with `constants` in place of the constants of its half-spaces, in order.
 
-    Every event must be a conjunction.
+    Every event of the bound must be a conjunction of half-spaces.
     """
     left = iter(constants)
     shares = []

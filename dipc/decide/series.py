@@ -75,11 +75,11 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limits) -> Decision:
-    """Decide whether the bound of `obligation` is at least 1 - beta on its intervals, without its closed form.
+    """Decide `obligation` by Taylor series of its bound, without a closed form of the bound.
 
     ACCURATE comes only with a proof for every eps of the intervals, INACCURATE only with an eps in them that refutes
-    the inequality. Otherwise the decision is UNDECIDED: its reason says near which eps the sign is not known, and is
-    empty if the method does not apply. `bounds` measures events, and `limits` bound the work.
+    the inequality. Otherwise the decision is UNDECIDED, and its reason says near which eps the sign is not known. The
+    reason is empty if the method does not apply. `bounds` measures events, and `limits` bound the work.
     """
     try:
         return SeriesDecision(
@@ -91,9 +91,9 @@ def decide_by_series(obligation: Obligation, bounds: BoundMeasurer, limits: Limi
 
 
 def too_long(undecided: Undecided, tried: Decision) -> Decision:
-    """The decision UNDECIDED for a closed form past a limit, with the reasons of `undecided` and `tried`.
+    """Return the decision UNDECIDED for an obligation that neither a closed form nor Taylor series decide.
 
-    `undecided` stopped the closed form, and `tried` is the decision of an attempt without it.
+    `undecided` says why there is no closed form. `tried` is the decision by Taylor series. The result has both reasons.
     """
     return Decision.undecided(f"{undecided.reason}, and {tried.reason}" if tried.reason else undecided.reason)
 
@@ -105,7 +105,10 @@ class _Refuted(Exception):
 
 
 class SignNotFound(Exception):
-    """Raised if no sign of bound + beta - 1 is found near `eps`, or, if `is_beyond`, for any greater eps."""
+    """Raised if the sign of the slack bound + beta - 1 is not found near `eps`.
+
+    If `is_beyond` is True, it is not found for any greater eps either.
+    """
 
     def __init__(self, eps: Fraction, *, is_beyond: bool = False) -> None:
         super().__init__()
@@ -115,9 +118,10 @@ class SignNotFound(Exception):
 
 @dataclass
 class SeriesDecision:
-    """A decision about an `obligation` by Taylor series of the slack bound - 1 + beta on cells of eps.
+    """A decision about an `obligation` by Taylor series of its slack, bound - 1 + beta, without a closed form.
 
-    `unexpanded` is the obligation's bound, from which the series come. `cells` counts the cells so far.
+    Each series is used on a short interval of eps, a cell; `cells` counts the cells so far. `unexpanded` is the
+    obligation's bound, of which series are computed. `bounds` measures events, and `limits` bound the work.
     """
 
     obligation: Obligation
@@ -157,7 +161,10 @@ class SeriesDecision:
         return Decision(Verdict.ACCURATE)
 
     def _equality_clause(self, eps: Fraction) -> str:
-        """A clause saying that the probability and 1 - beta seem to be equal near `eps`, or "" if they do not."""
+        """Return a clause for a message, which says that the probability and 1 - beta seem to be equal near `eps`.
+
+        It is "" if they do not seem to be equal.
+        """
         point = eps or min(_SAMPLES)
         numerator, denominator = self.plain_beta.fraction_at(point)
         below, above = (poly.enclosure(point, DIGITS) for poly in (numerator, denominator))
@@ -171,9 +178,10 @@ class SeriesDecision:
         return ""
 
     def _holds_visibly(self, eps: Fraction, digits: int = DIGITS) -> bool:
-        """Whether enclosures of `digits` digits show that the claim holds at `eps`, an eps of the claim.
+        """Return True if enclosures of `digits` digits show that the claim holds at `eps`.
 
-        Raises _Refuted if the claim fails at `eps`.
+        The result is False if they do not, or if the claim is not about `eps`. Raises _Refuted if the claim fails at
+        `eps`.
         """
         if not _is_in(eps, self.obligation.intervals):
             return False
@@ -191,20 +199,20 @@ class SeriesDecision:
 
     @cached_property
     def normal(self) -> NormalSum | None:
-        """The part of beta with functions of the normal distribution; None if beta has no such part."""
+        """The terms of beta that contain functions of the normal distribution; None if beta has no such terms."""
         beta = self.obligation.beta
         return NormalSum(ExpPoly.ZERO, beta.sum.terms) if isinstance(beta, NormalBeta) else None
 
     @cached_property
     def plain_beta(self) -> PiecewiseForm:
-        """The part of beta without functions of the normal distribution."""
+        """The terms of beta without functions of the normal distribution."""
         beta = self.obligation.beta
         return PiecewiseForm(beta.sum.plain) if isinstance(beta, NormalBeta) else beta
 
     def _least_beta(self, *, near_zero: bool = False) -> PiecewiseForm:
-        """A lower bound of beta without functions of the normal distribution.
+        """Return a function that is at most beta, and contains no functions of the normal distribution.
 
-        With `near_zero`, it is close to beta for small eps. Raises OutsideFragment.
+        With `near_zero`, it is close to beta for small eps. Raises OutsideFragment if none is known.
         """
         if self.normal is None:
             return self.plain_beta
@@ -215,7 +223,7 @@ class SeriesDecision:
         return PiecewiseForm(self.obligation.beta.sum.plain + below)
 
     def is_number(self) -> bool:
-        """Whether neither the bound nor beta depends on eps, as far as their expressions show."""
+        """Return True only if neither the bound nor beta depends on eps, as far as their expressions show."""
         beta, shares = self.obligation.beta, self.obligation.bound.shares
         if isinstance(beta, NormalBeta):
             plain = beta.sum.is_number
@@ -226,9 +234,10 @@ class SeriesDecision:
         return plain and all(share.weight is None for share in shares) and all(noise.law.fixed for noise in noises)
 
     def normal_slack(self) -> NormalSum | None:
-        """The slack bound - 1 + beta, times a positive denominator of beta, as a sum of normal functions.
+        """Return the slack bound - 1 + beta as a sum of functions of the normal distribution.
 
-        None if the slack is not a sum of normal functions.
+        If beta is a quotient, the slack is multiplied by its positive denominator. The result is None if the slack is
+        no such sum.
         """
         beta = self.obligation.beta
         below = ExpPoly.ONE
@@ -253,9 +262,10 @@ class SeriesDecision:
         )
 
     def _tail_bound(self) -> NormalSum | None:
-        """A lower bound of the slack of an event of normal noises, continuous or discrete; None for other events.
+        """Return a lower bound of the slack: beta minus the probabilities that single half-spaces fail.
 
-        It is beta minus the tail probabilities of all half-spaces, if all have a positive slack.
+        The bound must be the probability of one event of normal noises, continuous or discrete. The result is None for
+        other bounds, and if no upper bound is known of the probability that some half-space fails.
         """
         beta = self.obligation.beta
         bound = self.obligation.bound
@@ -276,9 +286,10 @@ class SeriesDecision:
         return total
 
     def _next_to_ends(self, interval: Interval, slack: NormalSum | None) -> Interval | None:
-        """The part of `interval` on which the `slack` does not prove the claim, or None if nothing is left.
+        """Return the part of `interval` that is left after its ends are examined, or None if nothing is left.
 
-        The slack is a sum of functions of the normal distribution.
+        Next to 0 and next to infinity, the claim is proved by `slack`, a sum of functions of the normal distribution,
+        or by the tails of single half-spaces.
         """
         if slack is not None and slack.is_number and slack.enclosure(_ONE, 4 * DIGITS)[0] > 0:
             return None
@@ -300,9 +311,9 @@ class SeriesDecision:
     # --- the ends -------------------------------------------------------------------------------------
 
     def _open_intervals(self, whole: Interval, slack: NormalSum | None) -> list[Interval]:
-        """The parts of `whole` on which simple lower bounds of the probability do not prove the claim.
+        """Return the parts of `whole` on which simple lower bounds of the probability do not prove the claim.
 
-        `slack` is Pr - 1 + beta as a sum of normal functions, or None.
+        `slack` is Pr - 1 + beta as a sum of functions of the normal distribution, or None.
         """
         interval = self._next_to_ends(whole, slack)
         if interval is None:
@@ -317,7 +328,10 @@ class SeriesDecision:
         return open_on
 
     def _far_out(self, interval: Interval) -> Iterator[Interval]:
-        """Yield the parts of `interval` on which lower bounds that are close for large eps do not prove the claim."""
+        """Yield parts of `interval` that contain all eps at which a lower bound for large eps does not prove the claim.
+
+        Only an unbounded interval is made smaller.
+        """
         if interval.upper is not None:
             yield interval
         elif all(
@@ -342,7 +356,8 @@ class SeriesDecision:
     def _failing(self, form: ClosedForm, interval: Interval, *, near_zero: bool = False) -> Iterator[Interval]:
         """Yield intervals that together contain each eps of `interval` at which `form` < 1 - beta.
 
-        With `near_zero`, a lower bound of beta that is sharp near 0 is used.
+        `form` is a lower bound of the probability. With `near_zero`, beta is replaced by a lower bound that is sharp
+        near 0.
         """
         try:
             decision = decide(form, self._least_beta(near_zero=near_zero), [interval], self.limits)
@@ -356,18 +371,22 @@ class SeriesDecision:
             yield Interval(low, high, low > 0, high is not None)
 
     def _events(self) -> tuple[Event, ...]:
-        """The independent events whose joint probability is the bound. Raises OutsideFragment for other bounds."""
+        """Return the independent events whose joint probability is the bound.
+
+        Raises OutsideFragment if the bound is not such a probability.
+        """
         match self.obligation.bound:
             case Bound(shares=(share,), constant=constant) if share.weight is None and not constant:
                 return share.conjunctions
         raise OutsideFragment("near 0 and infinity, bounds are known only for a single product of probabilities")
 
     def from_start_on(self, start: Fraction) -> ClosedForm:
-        """A closed form that is at most the obligation's bound from `start` on, and close to it for large eps.
+        """Return a closed form that is at most the obligation's bound for eps >= `start`.
 
-        An event whose half-spaces all have a positive slack fails with at most the probability of their tails. Another
-        event is left out, unless it counts against the claim: then one half-space with a negative slack bounds it.
-        Raises Undecided if a weight depends on eps.
+        It is close to the bound for large eps. An event whose half-spaces all have a positive slack fails with at most
+        the probability of their tails. Any other event counts as impossible if its weight is positive. If its weight is
+        negative, its probability is at most that of a half-space with a negative slack. Raises Undecided if a weight
+        depends on eps.
         """
         least: list[Closed] = [ExpPoly.constant(self.obligation.bound.constant)]
         for share in self.obligation.bound.shares:
@@ -390,7 +409,10 @@ class SeriesDecision:
         return ClosedForm(total(least))
 
     def _number(self, share: Share, weight: Fraction) -> Closed:
-        """A lower bound of `weight` times the probability of the events of `share`, which is one for all eps."""
+        """Return a lower bound of `weight` times the joint probability of the events of `share`.
+
+        The probability must not depend on eps.
+        """
         bound = Bound((Share(None, share.events),))
         ends = UnexpandedBound.from_bound(bound, self.bounds.measurer, self.limits).enclosure(_ONE, _BITS_AT_ZERO)
         return ExpPoly.constant(weight * (max(_ZERO, ends[0]) if weight > 0 else min(_ONE, ends[1])))
@@ -405,7 +427,7 @@ class SeriesDecision:
         return sum((c for _, _, c in share.weight.terms()), _ZERO)
 
     def next_to_infinity(self) -> ClosedForm:
-        """A closed form that is at most the obligation's bound, and close to it for large eps."""
+        """Return a closed form that is at most the obligation's bound, and close to it for large eps."""
         alike: dict[object, list[tuple[Fraction, bool, Event, Halfspace]]] = {}
         tails: list[tuple[Fraction, Fraction]] = []
         for event in self._events():
@@ -423,7 +445,10 @@ class SeriesDecision:
         return ClosedForm(1 - total(missed))
 
     def _missed(self, event: Event, item: Halfspace) -> Closed:
-        """The probability that `item` of `event` fails, or, if its closed form is too long, an upper bound."""
+        """Return the probability that the half-space `item` fails, or an upper bound if its closed form is too long.
+
+        `event` has the noises of the half-space.
+        """
         try:
             return 1 - self.bounds.measurer.measure(Event(event.noises, (item,)))
         except LimitReached:
@@ -431,7 +456,7 @@ class SeriesDecision:
             return ExpPoly.term(weight, 0, -exponent)
 
     def next_to_zero(self) -> ClosedForm:
-        """A closed form that is at most the obligation's bound, and close to it for small eps."""
+        """Return a closed form that is at most the obligation's bound, and close to it for small eps."""
         least: list[Closed] = [ExpPoly.constant(self.obligation.bound.constant)]
         slope = _ZERO
         for share in self.obligation.bound.shares:
@@ -454,10 +479,11 @@ class SeriesDecision:
         return ClosedForm(total(least) - ExpPoly.term(slope, 1, _ZERO))
 
     def _symmetric(self, share: Share, *, least: bool) -> Closed | None:
-        """A lower (`least`) or upper bound of Pr[N >= m], if `share` is this event of one symmetric integer noise N.
+        """Return a bound of the probability of `share` if it is a single event N >= m of one symmetric integer noise N.
 
-        Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1 - Pr[|N| <= m - 1])/2 for m >= 1. The result is None
-        for other events, and if the law states no bounds of Pr[|N| <= k].
+        It is a lower bound if `least`, else an upper bound. Pr[N >= m] is (1 + Pr[|N| <= -m])/2 for m <= 0, and (1 -
+        Pr[|N| <= m - 1])/2 for m >= 1. The result is None for other events, and if the law states no bounds of Pr[|N|
+        <= k].
         """
         match share.events:
             case (Event(constraints=(Halfspace(coefficients=((place, c),)) as item,)) as event,):
@@ -475,9 +501,9 @@ class SeriesDecision:
         return (1 + mass) * Fraction(1, 2) if first <= 0 else (1 - mass) * Fraction(1, 2)
 
     def _at_every_eps(self, event: Event, *, least: bool) -> Closed:
-        """The probability of `event` if it does not depend on eps, else a bound of it for every eps.
+        """Return a bound of the probability of `event` that holds for every eps.
 
-        It is a lower bound if `least`, else an upper bound.
+        It is a lower bound if `least`, else an upper bound, and the probability itself if that has a short closed form.
         """
         try:
             # A number with many terms is enclosed instead.
@@ -492,9 +518,9 @@ class SeriesDecision:
     # --- cells ----------------------------------------------------------------------------------------
 
     def _follow(self, interval: Interval, beta: FormCell) -> None:
-        """Prove the claim on `interval`, where `beta` is one quotient, on one cell of eps after another.
+        """Prove the claim on `interval`, on which beta is the quotient in `beta`, one cell after another.
 
-        Raises _Refuted, SignNotFound.
+        Raises _Refuted if the claim fails at some eps, and SignNotFound.
         """
         if not interval.lower or interval.upper is None:
             raise SignNotFound(interval.lower, is_beyond=interval.lower > 0)
@@ -514,10 +540,10 @@ class SeriesDecision:
             left = right
 
     def _cell(self, left: Fraction, right: Fraction, beta: FormCell, halvings: int) -> None:
-        """Prove that the slack is positive from `left` to `right`, where beta is the quotient of `beta`.
+        """Prove that the slack is positive for eps from `left` to `right`, where beta is the quotient in `beta`.
 
-        If the sign remains open, both halves are tried, at most `halvings` times in succession. Raises _Refuted,
-        SignNotFound.
+        If the sign is not found, both halves of the interval are tried. The interval is halved at most `halvings`
+        times. Raises _Refuted if the claim fails at some eps, and SignNotFound.
         """
         self.cells += 1
         center = (left + right) / 2
@@ -543,10 +569,11 @@ class SeriesDecision:
         self._cell(center, right, beta, halvings - 1)
 
     def _doubtful(self, center: Fraction, radius: Fraction, beta: FormCell, remainder: int) -> list[_CellPart]:
-        """The parts of a cell of eps on which a Taylor polynomial does not show that the slack is positive.
+        """Return the parts of a cell on which a Taylor polynomial does not show that the slack is positive.
 
-        The cell is [`center` - `radius`, `center` + `radius`], beta is the quotient of `beta` on it, and places of
-        the parts are relative to it. The polynomial has a remainder of 2^-`remainder`.
+        The cell is the interval of eps from `center` - `radius` to `center` + `radius`, on which beta is the quotient
+        in `beta`. Positions of parts are relative: -1 and 1 are the ends of the cell. The polynomial differs from the
+        slack by at most 2^-`remainder`.
         """
         share = max(radius / (DISK * center), Fraction(1, 2**16))
         # Integrals have errors of half of the bits.
@@ -568,16 +595,20 @@ class SeriesDecision:
         raise SignNotFound(center)
 
     def slack_series(self, center: Fraction, beta: FormCell) -> flint.arb_series:
-        """The Taylor series around `center` of the slack times the denominator of `beta`.
+        """Return the Taylor series around `center` of the slack, multiplied by the denominator of `beta`.
 
-        It has the sign of the slack.
+        The denominator is positive, so that the series has the sign of the slack.
         """
         below = series_of(beta.denominator, center)
         slack = (self.unexpanded.series(center) - 1) * below + series_of(beta.numerator, center)
         return slack if self.normal is None else slack + self.normal.series(center) * below
 
     def majorant(self, center: Fraction, beta: FormCell) -> flint.arb:
-        """An upper bound of |`slack_series`| for `beta` on the disk of complex eps around `center`."""
+        """Return an upper bound of |s| for the function s of which `slack_series` gives the Taylor series.
+
+        The bound holds for complex eps in a disk around `center`, with DISK times `center` as radius. `beta` is the
+        quotient that is beta there.
+        """
         bound = self.unexpanded.majorant(center) + 1
         if self.normal is not None:
             bound += self.normal.majorant(center, DISK * center)
@@ -585,10 +616,9 @@ class SeriesDecision:
 
 
 def samples(intervals: Sequence[Interval]) -> list[Fraction]:
-    """Values of all sizes in `intervals`, simple ones first.
+    """Return some eps in `intervals`, small and large ones, to be tested for a counterexample; simple ones first.
 
-    An interval that is short, or contains none of the usual values, is divided; each of its parts adds its simplest
-    value.
+    An interval that is short, or contains none of the usual eps, is divided, and each part adds its simplest eps.
     """
     points: set[Fraction] = set()
     for interval in intervals:
@@ -619,9 +649,9 @@ def _is_in(eps: Fraction, intervals: Sequence[Interval]) -> bool:
 
 
 def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
-    """The number of Taylor coefficients after which the remainder is at most 2^-`remainder`.
+    """Return the number of Taylor coefficients after which the rest of the series is at most 2^-`remainder`.
 
-    The function is at most `majorant` on a disk, and the series is used on the `share` of its radius.
+    The function is at most `majorant` on a disk, and the series is used up to `share` times the radius of the disk.
     """
     wanted = (majorant * 2**remainder).log() / -flint.arb(to_fmpq(share)).log()
     return max(2, ceil(float(wanted.upper())) + 1)
@@ -629,9 +659,10 @@ def _length(majorant: flint.arb, share: Fraction, remainder: int) -> int:
 
 @frozen
 class _CellPart:
-    """The part of a cell of eps from `place` - `reach` to `place` + `reach`, where the whole cell is -1 to 1.
+    """A part of a cell, which is an interval of eps: the part from `place` - `reach` to `place` + `reach`.
 
-    The part is `negative` if Pr - 1 + beta is proved to be negative at `place`.
+    Positions in the cell are from -1 to 1. The part is `negative` if the slack Pr - 1 + beta is proved to be negative
+    at `place`.
     """
 
     place: Fraction
@@ -640,9 +671,9 @@ class _CellPart:
 
 
 def _not_positive(polynomial: flint.arb_poly, rest: flint.arb, piece: _CellPart, halvings: int) -> Iterator[_CellPart]:
-    """Yield the parts of `piece` on which `polynomial` was not shown to exceed `rest`.
+    """Yield parts of `piece` that contain all points where `polynomial` is not shown to exceed `rest`.
 
-    The polynomial is a function of the position in the piece, from -1 to 1. Parts are halved at most `halvings`
+    The argument of the polynomial is the position in the piece, from -1 to 1. Parts are halved at most `halvings`
     times.
     """
     first, *others = polynomial.coeffs() or [flint.arb(0)]
@@ -663,12 +694,12 @@ def _slack_at_means(event: Event, item: Halfspace) -> Fraction:
 
 
 def _law(noise: Noise, c: Fraction) -> tuple[str, Fraction, Fraction]:
-    """A key for the law of `c`·(N - mean) for the noise N given by `noise`; equal keys have equal laws."""
+    """Return a key for the law of `c`·(N - mean), where N is `noise`: equal keys have equal laws."""
     return noise.law.identity, abs(c) if noise.law.symmetric else c, noise.rate
 
 
 def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
-    """(q, w) such that the half-space `item`, over one noise, fails with probability at most w·e^{-q·eps}.
+    """Return (q, w) such that the half-space `item`, over a single noise, fails with probability at most w·e^{-q·eps}.
 
     `event` has the noise.
     """
@@ -681,9 +712,10 @@ def _tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction]:
 
 
 def _tail_loss(event: Event, item: Halfspace) -> NormalSum | None:
-    """Minus an upper bound of the probability that `item` of `event` fails, as a sum of normal functions.
+    """Return minus an upper bound of the probability that the half-space `item` of `event` fails.
 
-    For normal noises the bound is exact, for discrete normal noises it is not. None for other noises.
+    It is a sum of functions of the normal distribution, exact for normal noises and an upper bound for discrete normal
+    ones. The result is None for other noises.
     """
     if all(event.noises[i].law.whole for i, _ in item.coefficients):
         tail = _squared_tail(event, item)
@@ -706,7 +738,11 @@ def _tail_loss(event: Event, item: Halfspace) -> NormalSum | None:
 
 
 def _least_deviation(event: Event, item: Halfspace) -> Fraction:
-    """The least total deviation of the noises of `event` from their means with which the half-space `item` fails."""
+    """Return the least x such that the half-space `item` can fail if the sum of its noises is x below its mean.
+
+    `event` has the noises; in the sum, they have the coefficients of the half-space. For integer noises, the sum has
+    only certain values, and x is rounded up accordingly.
+    """
     slack = _slack_at_means(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
     if not noises or not all(noise.law.whole for noise, _ in noises):
@@ -717,11 +753,11 @@ def _least_deviation(event: Event, item: Halfspace) -> Fraction:
 
 
 def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | None:
-    """(r, w) with r > 0 such that the half-space `item` fails with probability at most w·e^{-r·eps²}; else None.
+    """Return (r, w) with r > 0 such that the half-space `item` of `event` fails with probability at most w·e^{-r·eps²}.
 
-    `item` is one of the half-spaces of `event`. Over normal noises, with the standard deviation S/eps of its form and
-    its slack s >= 0, that probability is Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over other subgaussian
-    noises it is at most e^{-(s·eps/S)²/2} (Chernoff).
+    Over normal noises, with the standard deviation S/eps of its form and its slack s >= 0, that probability is
+    Φ(-s·eps/S), and Φ(-x) <= e^{-x²/2}/2 for x >= 0. Over other subgaussian noises it is at most e^{-(s·eps/S)²/2}
+    (Chernoff). The result is None if the slack is not positive, or if the noises are not of this kind.
     """
     slack = _least_deviation(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
@@ -732,9 +768,9 @@ def _squared_tail(event: Event, item: Halfspace) -> tuple[Fraction, Fraction] | 
 
 
 def _failure(event: Event, item: Halfspace, start: Fraction) -> tuple[Fraction, Fraction]:
-    """(q, w) such that `item` of `event` fails with probability at most w·e^{-q·eps} for every eps >= `start`.
+    """Return (q, w) such that the half-space `item` of `event` fails with probability at most w·e^{-q·eps}.
 
-    q is 0 if no bound is known, and w is 0 if the half-space never fails.
+    This holds for every eps >= `start`. q is 0 if no bound is known, and w is 0 if the half-space never fails.
     """
     slack = _least_deviation(event, item)
     noises = [(event.noises[i], c) for i, c in item.coefficients]
@@ -768,9 +804,9 @@ def _opposite(item: Halfspace) -> Halfspace:
 
 
 def _coarsened(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """A few pairs (q, w) whose sum Σ w·e^{-q·eps} is at least that of the pairs `tails`.
+    """Return pairs (q, w) whose sum Σ w·e^{-q·eps} is at least that over the pairs `tails`, with fewer different q.
 
-    Their exponents are multiples of one number: exponents with many different denominators would give a polynomial of
+    The exponents q are multiples of one number. Exponents with many different denominators would give a polynomial of
     an enormous degree.
     """
     if len({q for q, _ in tails}) <= _FEW_TAILS:
@@ -780,9 +816,9 @@ def _coarsened(tails: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fractio
 
 
 def _change(event: Event, item: Halfspace, *, falls: bool) -> Fraction:
-    """An upper bound of the rate at which the probability of `item` decreases (`falls`) or increases with eps.
+    """Return an upper bound of how fast the probability of the half-space `item` changes with eps.
 
-    The half-space `item` is one of `event`.
+    It bounds the rate of decrease if `falls`, else the rate of increase. `event` has the noises of the half-space.
     """
     if not item.coefficients:
         return _ZERO

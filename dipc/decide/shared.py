@@ -62,19 +62,19 @@ Json = None | bool | int | str | list["Json"]
 
 
 class Unreadable(ValueError):
-    """Raised for a text that the functions of this module did not write."""
+    """Raised for a text that cannot have been written by a function of this file."""
 
 
 # --- numbers and closed forms ----------------------------------------------------------------------
 
 
 def rational_text(value: Fraction) -> str:
-    """The text of `value` in hexadecimal, such as `-1f/3` for -31/3."""
+    """Return `value` as a text in hexadecimal, such as `-1f/3` for -31/3."""
     return f"{value.numerator:x}" if value.denominator == 1 else f"{value.numerator:x}/{value.denominator:x}"
 
 
 def read_rational(text: str) -> Fraction:
-    """The rational for which `rational_text` wrote `text`. Raises Unreadable."""
+    """Return the rational that `rational_text` writes as `text`. Raises Unreadable."""
     numerator, _, denominator = text.partition("/")
     try:
         return Fraction(int(numerator, 16), int(denominator, 16) if denominator else 1)
@@ -83,16 +83,16 @@ def read_rational(text: str) -> Fraction:
 
 
 def closed_text(value: Closed) -> str:
-    """The text of the closed form `value`; equal functions have equal texts."""
+    """Return the closed form `value` as a text; equal functions have equal texts."""
     if isinstance(value, Quotient):
         return f"{_terms_text(value.numerator)}|{_terms_text(value.denominator)}"
     return _terms_text(value)
 
 
 def read_closed(text: str) -> Closed:
-    """The closed form for which `closed_text` wrote `text`. Raises Unreadable.
+    """Return the closed form that `closed_text` writes as `text`. Raises Unreadable.
 
-    The denominator is assumed to be positive, as it was when it was written.
+    A denominator is assumed to be positive, as it was when it was written.
     """
     numerator, bar, denominator = text.partition("|")
     if not bar:
@@ -104,7 +104,10 @@ def read_closed(text: str) -> Closed:
 
 
 def _terms_text(value: ExpPoly) -> str:
-    """The text of `value` = Σ c·eps^k·e^{(j/n)·eps}: the least n, then k, j and c of each term, ordered by k and j."""
+    """Return `value` = Σ c·eps^k·e^{(j/n)·eps} as a text, with integers k, j and the least possible n.
+
+    The text has n, and then k, j and c of each term, in the order of k and j.
+    """
     unit, terms = value.integer_terms()
     common = gcd(unit, *(j for _, j, _ in terms))
     words = [f"{unit // common:x}"]
@@ -116,12 +119,15 @@ def _terms_text(value: ExpPoly) -> str:
 
 
 def form_text(form: Closed | None, reason: str | None) -> str:
-    """The text of `form`, a bound's closed form, or of `reason` if it has none."""
+    """Return a text for the closed form `form` of a bound, or for the `reason` why the bound has none.
+
+    One of both must be None.
+    """
     return json.dumps([None if form is None else closed_text(form), reason])
 
 
 def read_form(text: str) -> Closed | str:
-    """The closed form, or the reason, for which `form_text` wrote `text`. Raises Unreadable."""
+    """Return the closed form, or the reason, that `form_text` writes as `text`. Raises Unreadable."""
     try:
         form, reason = json.loads(text)
         result = read_closed(form) if reason is None else reason
@@ -157,7 +163,7 @@ def _read_terms(text: str) -> ExpPoly:
 
 
 def bound_text(bound: Bound) -> str:
-    """A text that identifies `bound`: different bounds have different texts."""
+    """Return a text that identifies `bound`: different bounds have different texts."""
     return ";".join([rational_text(bound.constant), *map(_share_text, bound.shares)])
 
 
@@ -181,7 +187,7 @@ def _halfspace_text(item: Halfspace) -> str:
 
 
 def beta_text(beta: BetaForm) -> str:
-    """A text that identifies `beta`: different betas have different texts."""
+    """Return a text that identifies `beta`: different betas have different texts."""
     return f"~{beta}" if beta.closed is None else closed_text(beta.closed.value)
 
 
@@ -189,13 +195,13 @@ def beta_text(beta: BetaForm) -> str:
 
 
 def decision_text(decision: Decision) -> str:
-    """The text of `decision`: verdict, counterexample, failing intervals and reason, without the bound."""
+    """Return `decision` as a text: its verdict, counterexample, failing intervals and reason, without the bound."""
     fields = decision.verdict, decision.counterexample, decision.failing, decision.reason
     return json.dumps(_plain(fields), separators=(",", ":"))
 
 
 def read_decision(text: str, bound: ClosedForm | None) -> Decision:
-    """The decision for which `decision_text` wrote `text`, with the closed form `bound`. Raises Unreadable."""
+    """Return the decision that `decision_text` writes as `text`, with `bound` as its closed form. Raises Unreadable."""
     try:
         verdict, example, failing, reason = _read(_SAID, json.loads(text))
         decision = Decision(verdict, bound, example, failing, reason)
@@ -215,12 +221,12 @@ def read_decision(text: str, bound: ClosedForm | None) -> Decision:
 
 
 def scope_json(scope: ClaimScope) -> Json:
-    """The scope of a claim, `scope`, in the types of JSON."""
+    """Return the scope of a claim, `scope`, as a value of JSON."""
     return [_plain(scope.where), scope.reason]
 
 
 def read_scope(data: Any) -> ClaimScope:
-    """The scope for which `scope_json` wrote `data`. Raises Unreadable."""
+    """Return the scope that `scope_json` writes as `data`. Raises Unreadable."""
     try:
         where, reason = _read(tuple[tuple[FailureInterval, ...], str | None], data)
     except _MALFORMED as error:
@@ -237,7 +243,7 @@ _SAID = tuple[Verdict, Counterexample | None, tuple[FailureInterval, ...], str |
 
 
 def _plain(value: object) -> Json:
-    """The `value` in the types of JSON: rationals as texts, objects as lists of their fields."""
+    """Return `value` as a value of JSON: rationals as texts, objects as lists of their fields."""
     match value:
         case Fraction():
             return rational_text(value)
@@ -251,7 +257,10 @@ def _plain(value: object) -> Json:
 
 
 def _read(kind: Any, data: Any) -> Any:
-    """The value of type `kind` that `_plain` turned into `data`. Raises Unreadable for most other data."""
+    """Return the value of type `kind` that `_plain` writes as `data`.
+
+    Raises Unreadable for a malformed rational, and other exceptions for most other data.
+    """
     match get_origin(kind), get_args(kind):
         case types.UnionType, (some, _):
             return None if data is None else _read(some, data)
@@ -287,10 +296,9 @@ _T = TypeVar("_T")
 
 
 class Memory:
-    """The answers in a cache: closed forms of bounds, and decisions on obligations.
+    """The answers that a cache file has for an engine: closed forms of bounds, and decisions on obligations.
 
-    The keys of closed forms contain the limits of measuring; the keys of decisions the limits of signs and the digits.
-    An unreadable answer is ignored.
+    Answers for other limits, or other digits, are not used. Answers that cannot be read are ignored and counted.
     """
 
     def __init__(self, cache: Cache, measure: Limits, sign: Limits, digits: int | None) -> None:
@@ -303,27 +311,30 @@ class Memory:
         self._proved = _digest("proved", repr(measure), repr(sign))
 
     def bound(self, bound: Bound, *, long: bool) -> Closed | str | None:
-        """Return `bound` in closed form, the reason why it has none, or None if the cache has neither.
+        """Return the closed form of `bound`, or the reason why it has none; None if the cache has neither.
 
-        A form that took more than a moment to measure is returned only with `long`.
+        A form that took more than a moment to compute is returned only if `long` is True.
         """
         result = self._read(self._bound_key(bound, long=False), read_form)
         return self._read(self._bound_key(bound, long=True), read_form) if result is None and long else result
 
     def unexpanded(self, obligation: Obligation) -> Decision | None:
-        """The decision on `obligation` that was made without its bound's closed form; None if the cache has none."""
+        """Return the decision on `obligation` that was made without a closed form of its bound.
+
+        None if the cache has none.
+        """
         return self._read(self._unexpanded_key(obligation), lambda text: read_decision(text, None))
 
     def proved(self, obligation: Obligation) -> Decision | None:
-        """The decision ACCURATE on `obligation` from the cache, without the closed form of the bound.
+        """Return the decision on `obligation` if the cache has one and it is ACCURATE, else None.
 
-        None if the cache has no such decision.
+        It comes without the closed form of the bound.
         """
         result = self._read(self._proved_key(obligation), lambda text: read_decision(text, None))
         return result if result is not None and result.verdict is Verdict.ACCURATE else None
 
     def decision(self, form: ClosedForm, obligation: Obligation) -> Decision | None:
-        """The decision on `obligation`, whose bound is `form`, or None if the cache has none."""
+        """Return the decision on `obligation`, whose bound has the closed form `form`; None if the cache has none."""
         return self._read(self._obligation_key(form, obligation), lambda text: read_decision(text, form))
 
     def _read(self, key: bytes, read: Callable[[str], _T]) -> _T | None:
@@ -342,7 +353,7 @@ class Memory:
         return self._cache
 
     def close(self) -> None:
-        """Warn if answers of the cache could not be read."""
+        """Warn if some answers of the cache could not be read."""
         if self._malformed:
             answers = "1 answer" if self._malformed == 1 else f"{self._malformed} answers"
             name = self._cache.name
@@ -350,7 +361,7 @@ class Memory:
             warnings.warn(DipcWarning(message), stacklevel=1)
 
     def keep(self, answers: Sequence[tuple[Question, Decision]]) -> None:
-        """Store the decision on each question of `answers` in the cache."""
+        """Store the answers in the cache; each of `answers` is a question with the decision on it."""
         kept: dict[bytes, str] = {}
         for question, decision in answers:
             form = decision.bound
@@ -396,10 +407,10 @@ _LEAST_SECONDS, _SECONDS = 0.05, 1.0
 
 
 class SharedEngine(Engine):
-    """An engine that decides with an `executor`, and with the cache of `memory` if it is given one.
+    """An engine that sends its questions to an `executor`, many in one task, and looks for answers in a cache first.
 
-    At most `window` cases are in progress at a time. The cache has no proofs, so with `keep_proofs` it only saves the
-    time of measuring.
+    The cache is that of `memory`, if there is one. At most `window` cases are in progress at a time. The cache has no
+    proofs, so that with `keep_proofs` it only saves the time of measuring.
     """
 
     def __init__(
@@ -452,7 +463,10 @@ class SharedEngine(Engine):
         return super().spent + self._elsewhere
 
     def wait(self) -> None:
-        """Wait for an answer. Raises DiagnosticError if the executor or the cache cannot continue."""
+        """Wait until one more question is decided.
+
+        Raises DiagnosticError if the executor or the cache cannot continue.
+        """
         if self._send():
             return
         assert self._out, "an obligation that waits has a task"
@@ -492,9 +506,9 @@ class SharedEngine(Engine):
         return result
 
     def _next_batch(self) -> Sequence[Pending]:
-        """Return the next questions to send as one task: many at first, few in the end.
+        """Return the next questions, to be sent as one task: many while many wait, few in the end.
 
-        In this way all workers finish at nearly the same time.
+        All workers then finish at nearly the same time.
         """
         if self._alone:
             return [self._alone.popleft()]
@@ -506,14 +520,18 @@ class SharedEngine(Engine):
         return batch
 
     def _shortened(self, question: Question) -> Question:
-        """Return `question` with its bound replaced by the bound's closed form, if the form is known."""
+        """Return `question` with its bound replaced by the closed form of the bound, if that is known."""
         if isinstance(question, Bound):
             return question
         form = self._known_form(question)
         return question if form is None else replace(question, bound=Bound((Share(form.value, ()),)))
 
     def _is_answered(self, pending: Pending) -> bool:
-        """Whether the question of `pending` is answered: now, by the cache, or later with an equivalent question."""
+        """Return True if the question of `pending` need not be sent.
+
+        The cache has the answer, or an equal question about the same closed form was asked before. In the last case the
+        answer may come later.
+        """
         question = pending.question
         if isinstance(question, Obligation) and self._memory is not None and not (self.forms or self.keep_proofs):
             proved = self._memory.proved(question)
@@ -539,9 +557,10 @@ class SharedEngine(Engine):
         return known is not None
 
     def _form(self, pending: Pending) -> ClosedForm | None:
-        """The closed form of the bound in the question `pending`, or None if it is not known.
+        """Return the closed form of the bound in the question of `pending`, or None if it is not known.
 
-        A question whose bound is known to have no closed form is settled here.
+        If the cache says that the bound has no closed form, and has the decision on the question, the question is
+        settled here.
         """
         question = pending.question
         bound = _bound(question)
@@ -564,9 +583,10 @@ class SharedEngine(Engine):
         return self._long_forms.get(bound) if form is None and self._wants_form(question) else form
 
     def _wants_form(self, question: Question) -> bool:
-        """Whether `question` needs the closed form even if computing it takes long.
+        """Return True if `question` needs the closed form of its bound even if computing it takes long.
 
-        Otherwise its decision would depend on which questions were asked before.
+        For any other question, a long form is not used even if it is known: the decision would depend on earlier
+        questions.
         """
         return self.keep_proofs or isinstance(question, Bound)
 
@@ -608,7 +628,11 @@ class SharedEngine(Engine):
             self._line_up(held)
 
     def _unique(self, decision: Decision, form: ClosedForm, pending: Pending) -> Decision:
-        """The first decision about `form` with the beta and intervals of `pending`, else the given `decision`."""
+        """Return the first decision on an obligation with the closed form `form` and the same beta and intervals.
+
+        The beta and the intervals are those of the question of `pending`. If there is no earlier decision, or the
+        question is a bound, the result is `decision`.
+        """
         question = pending.question
         if isinstance(question, Bound):
             return decision
@@ -616,9 +640,9 @@ class SharedEngine(Engine):
         return decision if first.decision is None else first.decision
 
     def _retry(self, sent: tuple[Pending, ...], why: str) -> None:
-        """Ask each of the `sent` questions again, as a task of its own.
+        """Send each of the questions in `sent` again, as a task of its own, after their task was lost.
 
-        `why` is the reason why the task ended. A question that keeps losing its worker is given up.
+        `why` is the reason for the loss. A question whose own tasks are lost too often becomes undecided.
         """
         for pending in sent:
             if len(sent) == 1:
