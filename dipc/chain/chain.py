@@ -241,7 +241,7 @@ def reach(chain: Chain) -> Reach:
     transitions = chain.transitions
 
     def settle(node: int) -> int:
-        """Return the next node after `node` at which there is a choice, a comparison or an end."""
+        """Return the first state, from `node` on, at which there is a choice, a comparison or an end."""
         passed: list[int] = []
         while node not in settled and node not in exits and len(transitions.successors(node)) == 1:
             (goal,) = transitions.successors(node)

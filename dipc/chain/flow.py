@@ -618,10 +618,11 @@ def _only_compared(flow: Flow, slot: int) -> bool:
 
 
 def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
-    """Return, increasing, the values that separate what comparisons tell about the noise drawn at `label` into `slot`.
+    """Return, increasing, the values that cut the line into intervals on which all comparisons of a noise agree.
 
-    For continuous noise these are the values with which `flow` may compare the noise. For integer noise they are the
-    integers n at which some comparison has another result than at n - 1. The result is None if there are too many.
+    The noise is drawn in `flow` at `label` into the variable `slot`. If it is continuous, these are the values with
+    which it may be compared. If it is an integer, they are the integers n at which some comparison has another result
+    than at n - 1. The result is None if there are too many.
     """
     draw = flow.program.instructions[label]
     assert isinstance(draw, SampleNoise)
@@ -652,9 +653,9 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
 
 
 def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
-    """Return the integers n at which a comparison has another result than at n - 1.
+    """Return the integers n at which a comparison with `value` has another result than at n - 1.
 
-    The comparison is n - value `op` 0 if `rising`, else value - n `op` 0, where value is `value`.
+    The comparison has the operator `op`, between n and the value if `rising`, and between the value and n otherwise.
     """
     first, after = Fraction(ceil(value)), Fraction(floor(value) + 1)
     match op:

@@ -79,7 +79,7 @@ def series(flow: Flow, most_states: int) -> tuple[Series, ...] | None:
 def runs(flow: Flow, most_states: int) -> RunSet | None:
     """Return all runs of the program of `flow`, or None if they cannot be explored together.
 
-    They cannot if they have more than `most_states` states, or if the program has
+    The result is None if there are more than `most_states` states, or if the program has
 
     - finite inputs or random choices, or outputs that are real or int,
     - loops that are not unrolled, or a fault on some path,

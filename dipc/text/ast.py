@@ -41,7 +41,10 @@ class Number:
 
 @frozen
 class Name:
-    """A constant, a domain value, a variable, a loop variable, or (in claims) alpha, gamma, dd, inf."""
+    """A name used as an expression: a constant, a domain value, or a variable, which may be that of a loop.
+
+    In claims it may also be alpha, gamma, dd or inf.
+    """
 
     name: str
     span: Span = _span()
@@ -58,14 +61,14 @@ class Element:
 
 @frozen
 class Eps:
-    """The privacy budget, `eps` or `ε`."""
+    """The privacy budget, written `eps` or `ε`."""
 
     span: Span = _span()
 
 
 @frozen
 class Truth:
-    """`true` or `false`."""
+    """The truth value `true` or `false`."""
 
     value: bool
     span: Span = _span()
@@ -126,7 +129,7 @@ ARITHMETIC: Mapping[BinaryOp, Callable[[Any, Any], Any]] = {
 
 @frozen
 class Unary:
-    """`-e` or `not e`."""
+    """The expression `-e` or `not e`, where e is the `operand`."""
 
     op: UnaryOp
     operand: Expr
@@ -135,7 +138,7 @@ class Unary:
 
 @frozen
 class Binary:
-    """`e op e`, except for comparisons."""
+    """The expression `left op right` for every operator except comparisons."""
 
     op: BinaryOp
     left: Expr
@@ -145,7 +148,7 @@ class Binary:
 
 @frozen
 class Compare:
-    """A single comparison, `e op e`; comparisons do not chain."""
+    """A single comparison `left op right`; comparisons do not chain."""
 
     op: CompareOp
     left: Expr
@@ -155,7 +158,7 @@ class Compare:
 
 @frozen
 class Call:
-    """`min(...)`, `max(...)`, `abs(.)`, in claims and weights `exp(.)`, and in claims `log(.)`."""
+    """A call `min(...)`, `max(...)` or `abs(e)`; in claims and weights also `exp(e)`, and in claims also `log(e)`."""
 
     function: str
     arguments: tuple[Expr, ...]
@@ -164,9 +167,9 @@ class Call:
 
 @frozen
 class Ranged:
-    """`sum(variable in low..high : body)` over the values low, low+1, ..., high of the variable.
+    """The expression `sum(variable in low..high : body)`: the sum over the values low, low+1, ..., high.
 
-    `min` and `max` are written in the same way, and "count", which counts the values at which a condition holds.
+    The `function` may also be `min`, `max`, or "count", which counts the values at which the body, a condition, holds.
     """
 
     function: str
@@ -235,7 +238,7 @@ class NoiseExpr:
 
 @frozen
 class ExponentialMechanism:
-    """`Exp(rate, variable in domain : score)`."""
+    """The exponential mechanism `Exp(rate, variable in domain : score)`, which draws a value of the domain."""
 
     rate: Expr
     variable: str
@@ -246,7 +249,7 @@ class ExponentialMechanism:
 
 @frozen
 class Choose:
-    """`choose { value : weight, ... }`."""
+    """The choice `choose { value : weight, ... }`, which draws one of the values; `arms` has the pairs."""
 
     arms: tuple[tuple[Expr, Expr], ...]
     span: Span = _span()
@@ -260,7 +263,7 @@ Distribution = NoiseExpr | ExponentialMechanism | Choose
 
 @frozen
 class Assign:
-    """`target <- value`."""
+    """The statement `target <- value`."""
 
     target: Name | Element
     value: Expr
@@ -269,7 +272,7 @@ class Assign:
 
 @frozen
 class Sample:
-    """`target <- Lap(...)` and the other distributions."""
+    """The statement `target <- Lap(...)`, or one with another distribution."""
 
     target: Name | Element
     distribution: Distribution
@@ -278,7 +281,7 @@ class Sample:
 
 @frozen
 class If:
-    """`if condition then ... else ... end`."""
+    """The statement `if condition then ... else ... end`."""
 
     condition: Expr
     then: tuple[Statement, ...]
@@ -288,7 +291,7 @@ class If:
 
 @frozen
 class While:
-    """`while condition do ... end`."""
+    """The statement `while condition do ... end`."""
 
     condition: Expr
     body: tuple[Statement, ...]
@@ -297,7 +300,7 @@ class While:
 
 @frozen
 class For:
-    """`for variable in low..high do body end`; the body runs for low, low+1, ..., high."""
+    """The statement `for variable in low..high do body end`; the body runs for low, low+1, ..., high."""
 
     variable: str
     low: Expr
@@ -334,7 +337,7 @@ class Range:
 
 @frozen
 class ListedDomain:
-    """`{none, bot, top}` or `{0, 1/2, 3}`."""
+    """A domain written by its values, such as `{none, bot, top}` or `{0, 1/2, 3}`."""
 
     values: tuple[Expr, ...]
     span: Span = _span()
@@ -359,7 +362,7 @@ class BaseType(Enum):
 
 @frozen
 class BaseTypeExpr:
-    """`bool`, `int` or `real`."""
+    """The type `bool`, `int` or `real`."""
 
     base: BaseType
     span: Span = _span()
@@ -438,7 +441,7 @@ class ClaimField:
 
 @frozen
 class ClaimDecl:
-    """`claim { field: expression; ... }`."""
+    """The block `claim { field: expression; ... }`."""
 
     fields: tuple[ClaimField, ...]
     span: Span = _span()
@@ -510,7 +513,7 @@ Declaration = ConstDecl | DomainDecl | VariableDecl | RequiresDecl | ClaimDecl |
 
 @frozen
 class ListedValues:
-    """`{0, 1/2, 3..5}`."""
+    """A list of values for an input, such as `{0, 1/2, 3..5}`."""
 
     values: tuple[Expr | Range, ...]
     span: Span = _span()
@@ -546,7 +549,7 @@ class ClaimedInputs:
 
 @frozen
 class ProgramTree:
-    """A whole text: `program name; declarations; statements`."""
+    """The syntax tree of a whole text: `program name; declarations; statements`."""
 
     name: str
     declarations: tuple[Declaration, ...]

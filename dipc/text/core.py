@@ -94,7 +94,8 @@ FiniteType = Literal[BaseType.BOOL] | DomType
 class Slot:
     """A scalar variable: `name` is its text for users (`q[1]`), and `span` its declaration.
 
-    `initial` is a value of a DOM or bool slot, or a rational of a real one; None if it starts unassigned.
+    `index` is its position among all slots. `initial` is a value of the type, where a real or int slot has a rational;
+    it is None if the slot starts unassigned.
     """
 
     index: int
@@ -466,7 +467,7 @@ def show_affine(expr: AffineExpr, slots: Sequence[Slot]) -> str:
 
 
 def _summands(expr: DomExpr, slots: Sequence[Slot]) -> list[tuple[bool, str]]:
-    """Return the parts of the sum `expr` over `slots`, each as (whether it is subtracted, its text)."""
+    """Return the summands of `expr` over `slots`, each as (True if it is subtracted, its text)."""
     match expr:
         case Apply(DomOp.ADD | DomOp.SUBTRACT as op, (left, right)):
             flip = op is DomOp.SUBTRACT
@@ -605,7 +606,8 @@ def truth(condition: Condition | Unknown) -> bool | None:
 def negation(condition: Condition, span: Span) -> Condition:
     """Return the negation of `condition`, whose place is `span`.
 
-    It is pushed down to the comparisons, which are evaluated in the same order.
+    Only comparisons are negated in the result, so `not (a and b)` becomes `not a or not b`. The comparisons are
+    evaluated in the same order.
     """
     match condition:
         case Concrete():
@@ -622,7 +624,7 @@ def negation(condition: Condition, span: Span) -> Condition:
 def junction(op: DomOp, left: Condition, right: Condition, span: Span) -> Condition:
     """Return the conjunction or disjunction, by `op`, of the conditions `left` and `right`, whose place is `span`.
 
-    It is simplified as far as constants decide it.
+    The result is simplified if a constant decides one of the two conditions.
     """
     if truth(left) is not None:
         return left if truth(left) is (op is DomOp.OR) else right
@@ -747,7 +749,7 @@ def gathered(terms: Iterable[Term]) -> tuple[Term, ...]:
 
 @frozen
 class Place:
-    """The place that a statement writes to; `type` is None after a reported error."""
+    """The variable or array element that a statement writes; `type` is None if a mistake in it was reported."""
 
     target: Target
     type: Type | None

@@ -154,10 +154,10 @@ METRIC_FIELDS = ("input", "apart", "output", "same", "dd")
 
 @dataclass(slots=True)
 class Subtree:
-    """A finished subtree on the parser's stack.
+    """A finished subtree on the parser's stack: the `node` and its place in the text.
 
-    Its positions have the names of a token's positions, and include parentheses that the node's own span leaves out;
-    `depth` is the height of the tree.
+    The place is from `start_pos` to `end_pos`, named as for a token. It includes parentheses that the span of the node
+    leaves out. `depth` is the height of the tree.
     """
 
     node: Any
@@ -640,9 +640,9 @@ def parse_items(source: SourceText) -> tuple[ast.Item, ...]:
 
 
 def parse_lower_bound(source: SourceText) -> tuple[str, ast.Expr | None]:
-    """Return the name of a constant in `source`, with its least value, as in `m >= 3`; None where no value is given.
+    """Return (name, value) for the text of `source`, the name of a constant with its least value, as in `m >= 3`.
 
-    Raises only DiagnosticError.
+    The value is None if the text is the name alone. Raises only DiagnosticError.
     """
     name, least = _read(source, "lower_bound")
     return name, least
@@ -654,9 +654,9 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _read(source: SourceText, start: str, written: str | None = None) -> Any:
-    """Return the tree of `source`, of the kind `start` of the grammar.
+    """Return the tree of the text of `source`, of the kind `start` of the grammar.
 
-    If `written` is given, it is parsed instead, with the positions of the source.
+    If `written` is given, this text is parsed in place of the one of `source`; positions are the same in both.
     """
     if len(source.text) > MAX_CHARACTERS:
         message = f"`{source.name}` has {len(source.text)} characters, more than {MAX_CHARACTERS}"

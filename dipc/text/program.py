@@ -165,10 +165,10 @@ def _formula(field: ast.MetricField, shared: Scope, findings: Findings) -> Formu
 
 
 def _scope(shared: Scope, field: str, *, numbers: bool = False) -> Scope:
-    """Return the names of `field`, a field of the `metric` block.
+    """Return the scope of the names that may occur in `field`, a field of the `metric` block.
 
-    They are constants, domain values, inputs, and the compared variables, primed or not. `shared` is the program's
-    scope. With `numbers`, real and int variables have the type of finite numbers.
+    They are constants, domain values, inputs, and the compared variables, with and without a prime. `shared` is the
+    program's scope. With `numbers`, real and int variables have the type of finite numbers.
     """
     inner = Scope(shared.eps)
     inner.domains.update(shared.domains)
@@ -339,7 +339,7 @@ class CoreProgram:
 
     @property
     def required_text(self) -> str | None:
-        """The condition that `requires` states; None for a program without one."""
+        """The condition that an input must satisfy, as its author wrote it; None if every input is allowed."""
         return None if self.requires is None or self.requires.stands_for_all else self.requires.shown
 
     @property
@@ -387,7 +387,10 @@ class CoreProgram:
         return ", ".join(map(str, self.only_in)) if self.only_in else self.only_at
 
     def require_meaning(self, eps: Fraction | Sequence[Interval]) -> None:
-        """Raise DiagnosticError if the program is not defined, or was not read, for `eps`, a number or intervals."""
+        """Raise DiagnosticError if `eps`, a number or intervals, has values for which the program was not read.
+
+        A text may be a program for some eps only, and is then read for these.
+        """
         ranges = [Interval(eps, eps, True, True)] if isinstance(eps, Fraction) else eps
         points = [each.lower for each in ranges if each.is_point]
         one = points[0] if len(points) == len(ranges) == 1 else None

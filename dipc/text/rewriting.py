@@ -492,7 +492,10 @@ def _expected(noise: ast.NoiseExpr) -> ast.Expr:
 
 
 class _Removal:
-    """The removal of noise from the statements of one program; `declared` has the variables that it needs."""
+    """The removal of noise from the statements of one program.
+
+    `declared` collects the declarations of variables that the rewritten statements need.
+    """
 
     def __init__(self, program: ast.ProgramTree) -> None:
         self._domains = {each.name: each.domain for each in program.declarations if isinstance(each, ast.DomainDecl)}

@@ -167,9 +167,9 @@ def _bad_deviation(span: Span, reason: str, elaborator: Elaborator) -> None:
 
 
 def ends(written: tuple[ast.Expr, ast.Expr], law: Law, elaborator: Elaborator) -> tuple[Fraction, Fraction] | None:
-    """Return the ends low < high of the support of `law`, which are the constants `written`.
+    """Return (low, high), the least and the greatest value of noise with `law`, from the constants `written`.
 
-    None after `elaborator` has reported that they are not two such constants.
+    The result is None after `elaborator` has reported that these are not two constants with low < high.
     """
     low, high = (_support_end(expr, law, elaborator) for expr in written)
     if low is None or high is None:
@@ -306,9 +306,10 @@ def _constant(expr: ast.Expr, elaborator: Elaborator, what: str = "what multipli
 
 
 def weight(expr: ast.Expr, elaborator: Elaborator) -> ast.Expr | None:
-    """Return the weight `expr` with constants replaced by their numbers: numbers, eps, exp(q*eps), + - * / and ^.
+    """Return the weight `expr` with constants replaced by their numbers.
 
-    None after `elaborator` has reported anything else.
+    A weight is made of numbers, eps, exp(q*eps), + - * / and ^. The result is None after `elaborator` has reported that
+    `expr` is made of anything else.
     """
     if not any(
         isinstance(node, ast.Eps) or (isinstance(node, ast.Call) and node.function == "exp") for node in walk(expr)

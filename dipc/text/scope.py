@@ -42,9 +42,10 @@ _SNIPPET = 40
 
 
 class Findings:
-    """The mistakes found so far in one source, each code once at a place.
+    """The mistakes found so far in one source.
 
-    A statement that was unrolled a hundred times is one statement in the text.
+    Of several mistakes with one code at one place, only the first is kept. So a mistake in a statement that is unrolled
+    a hundred times is reported once.
     """
 
     def __init__(self, source: SourceText) -> None:
@@ -123,8 +124,8 @@ class DeclaredConstant:
 class DeclaredVariable:
     """A declared variable.
 
-    `low` is the least index of an array, None for a scalar; `type` is None if it is wrong. `known` is False while only
-    its name has been seen, as constants and domains cannot depend on it.
+    `low` is the least index of an array, None for a scalar; `type` is None if it is wrong. Variables are declared after
+    constants and domains, which cannot use them; until then only the name is registered, and `known` is False.
     """
 
     name: str
@@ -169,7 +170,10 @@ def word_for(symbol: Symbol) -> str:
 
 @frozen
 class DeclaredDomain:
-    """A named domain; `type` is None if its declaration is wrong or, if not `known`, comes later."""
+    """A named domain; `type` is None if its declaration is wrong, or comes later.
+
+    `known` is False if the declaration comes later.
+    """
 
     name: str
     type: DomType | None
@@ -197,7 +201,8 @@ class Scope:
     """The names of one program or ideal.
 
     Constants, variables and domain values share one namespace. Domains have a namespace of their own, because their
-    names occur only in types. All scopes of a program share `eps`.
+    names occur only in types. All scopes of a program share `eps`, the single eps for which the program is read, if
+    any.
     """
 
     def __init__(self, eps: FixedEps | None = None) -> None:
@@ -300,10 +305,10 @@ class References:
         self.findings.report(code, span, message, label=label, notes=(*here, *notes))
 
     def check_local(self, name: str, within: Span, what: str, *, may_hide_variables: bool) -> bool:
-        """Return True if the local name `name` may be bound at `within`; report one that hides another.
+        """Return True if the variable `name` of a loop or of another expression may be bound at `within`.
 
-        `what` ("the loop variable") names it in the message. A local name hides variables only if
-        `may_hide_variables`.
+        A name that hides another meaning is reported; it may hide variables of the program if `may_hide_variables`.
+        `what` ("the loop variable") describes the variable in the message.
         """
         known = self.scope.symbols.get(name)
         secondary: tuple[tuple[Span, str], ...] = ()
@@ -391,7 +396,7 @@ class References:
         return read(variable, Read(slot, span))
 
     def concrete_reads(self, exprs: Iterable[ast.Expr]) -> list[Read]:
-        """Return the DOM and bool variables that `exprs` read, with array elements of constant index."""
+        """Return the DOM and bool variables that `exprs` read, among them array elements with a constant index."""
         result: dict[int, Read] = {}
         for node in (node for expr in exprs for node in walk(expr)):
             if not isinstance(node, ast.Name | ast.Element) or node.name in self.locals:
@@ -478,9 +483,9 @@ class References:
         return (array.slots[int(value) - array.low],), None
 
     def undeclared(self, name: str, span: Span, index: str = "") -> None:
-        """Report the name `name` at `span`, which has no meaning, each name once.
+        """Report that the name `name` at `span` is not declared; each name is reported once.
 
-        `index` is the text of the index of an element.
+        `index` is the text of the index if an array element is named.
         """
         if name in CLAIM_NAMES:
             message = f"`{name}` has a meaning only in the claim"
@@ -539,7 +544,7 @@ class References:
 
 
 def read(variable: DeclaredVariable, access: Read | ReadElement) -> Typed:
-    """Return the typed expression for reading `variable` by `access`."""
+    """Return the meaning of `access`, an expression that reads `variable` or an element of it."""
     assert variable.type is not None
     kind = kind_of(variable.type)
     if kind in (ValueKind.REAL, ValueKind.INT):

@@ -78,7 +78,8 @@ from dipc.text.scope import (
 class Assembler:
     """A list of instructions under construction.
 
-    Jumps use labels that can be placed later, and `finish` replaces them by positions.
+    A jump leads to a label: `label` makes a new one, `place` puts it before the next instruction, and `finish` replaces
+    all labels by the indices of their instructions.
     """
 
     def __init__(self) -> None:
@@ -87,7 +88,7 @@ class Assembler:
 
     @property
     def position(self) -> int:
-        """The label of the next instruction in the finished program."""
+        """The index of the next instruction in the finished program."""
         return len(self._instructions)
 
     def emit(self, instruction: Instruction) -> None:
@@ -95,12 +96,12 @@ class Assembler:
         self._instructions.append(instruction)
 
     def label(self) -> int:
-        """Return a new label, which `place` puts at an instruction later."""
+        """Return a new label, which `place` later puts before an instruction."""
         self._positions.append(-1)
         return len(self._positions) - 1
 
     def place(self, label: int) -> None:
-        """Place `label` at the next instruction."""
+        """Put `label` before the next instruction."""
         self._positions[label] = len(self._instructions)
 
     def branch(self, condition: Condition, then: int, otherwise: int, span: Span) -> None:
@@ -125,7 +126,7 @@ class Assembler:
                 assert_never(condition)
 
     def finish(self, end: Span) -> tuple[Instruction, ...]:
-        """Return the instructions with labels replaced by positions; `end` is the place where the program ends.
+        """Return the instructions with labels replaced by indices; `end` is the place where the program ends.
 
         Every jump leads to an instruction, and the last instruction is `ExitInstruction`.
         """
@@ -291,7 +292,7 @@ class StatementLowering:
     def _iterations(self, statement: ast.For) -> range:
         """Return the values of the variable of the loop `statement`.
 
-        There are none if the loop is dead, wrong, or too long to unroll.
+        There are none if the loop can never run, has a mistake, or is too long to unroll.
         """
         elaborator = self._elaborator
         low = elaborator.integer(statement.low, "a loop bound")
@@ -424,9 +425,9 @@ class StatementLowering:
         )
 
     def _assume_assigned(self, place: Place, span: Span) -> None:
-        """Emit a substitute for a wrong assignment to `place` at `span`.
+        """Emit some assignment to `place` instead of a wrong one at `span`, whose mistake is reported.
 
-        Later reads of the place are then not reported too.
+        Without it, later reads of the variable would be reported, too, as reads before any assignment.
         """
         if place.target.slots:
             self._emit(Store(place.target, Const(False), span))

@@ -65,7 +65,11 @@ class SyntaxCode(StrEnum):
 
 @dataclass(eq=False)
 class Problem(Exception):
-    """A syntax error at a span; `located` adds the source."""
+    """A syntax error at `span`, without the text around it, which `located` adds.
+
+    `label` is printed below the place, `notes` correct the mistake, and `secondary` are further places with their
+    labels.
+    """
 
     code: SyntaxCode
     span: Span
@@ -125,7 +129,10 @@ def spelling(keyword: str) -> str:
 
 @frozen
 class Opened:
-    """A bracket or block that is still open; `rebranched` if an `else if` has begun in it."""
+    """A bracket or block that is still open: the `token` that opens it, and the index of this token.
+
+    `rebranched` is True if an `else if` has begun in the block.
+    """
 
     token: Token
     index: int
