@@ -48,9 +48,9 @@ def hist_plan(C: float, W: float, gamma: float, delta: float, renyi: float | Non
     """Return how many bins and samples `hist_estimate` needs for an error of at most `gamma`.
 
     The error is at most `gamma` with probability `delta`. The densities of the output must be `C`-Lipschitz on an
-    interval of width `W`. By default the plan is for the privacy loss (Algorithm 1 and Theorem 2 of the paper by Gorla
-    and others named in the module). With `renyi`, an order above 1, it is for the Rényi divergence of this order
-    (Algorithm 3 and Theorem 6). Raises ValueError if the theorems do not apply.
+    interval of width `W`. By default the plan is for the privacy loss (Gorla et al. 2022, Algorithm 1 and Theorem 2).
+    With `renyi`, an order above 1, it is for the Rényi divergence of this order (Algorithm 3 and Theorem 6). Raises
+    ValueError if the theorems do not apply.
     """
     if not (W > 0 and gamma > 0 and 0 < delta < 1 and C >= 0):
         raise ValueError("W and gamma must be positive, delta must lie between 0 and 1, and C must be at least 0")
@@ -71,8 +71,8 @@ def input_buckets(C: float, W: float, gamma: float, D: float, width: float, reny
     """Return the number of buckets into which to divide an interval of inputs of this `width`.
 
     The densities of the output are `C`-Lipschitz on an interval of width `W`, and `D`-Lipschitz in the input. `gamma`
-    is the wanted accuracy of the privacy loss or, with `renyi`, of the Rényi divergence of this order (Algorithms 2 and
-    4 of the paper named in the module).
+    is the wanted accuracy of the privacy loss or, with `renyi`, of the Rényi divergence of this order (Gorla et al.
+    2022, Algorithms 2 and 4).
     """
     tau = _least_density(C, W)
     if renyi is None:
@@ -105,8 +105,8 @@ def is_plausibly_lipschitz(
     """Test whether densities are `C`-Lipschitz; return (passed, probability that such densities pass).
 
     `first` and `second` have the number of outputs in each bin at two inputs, and the bins divide an interval of width
-    `W`. The test fails if the shares of outputs in two neighboring bins differ by more than 2·`slack` + C·(width of a
-    bin)². The probability is a lower bound (Theorem 3 of the paper named in the module).
+    `W`. The test fails if the fractions of outputs in two neighboring bins differ by more than 2·`slack` + C·(width of
+    a bin)². The probability is a lower bound (Gorla et al. 2022, Theorem 3).
     """
     width, bins = W / len(first), len(first)
     most = 2 * slack + C * width**2
@@ -133,8 +133,8 @@ def _check_order(order: float) -> None:
 def _samples(bins: int, least: float, weight: float, near: float, delta: float) -> int:
     """Return the least number n of samples for which an upper bound of the failure probability is at most 1 - `delta`.
 
-    The bound is 2·`bins`·(1 - `least`)^n + `weight`·f(n, `least`, `near`), which decreases in n. Here f is the paper's
-    bound of the probability that a ratio of counts is off by a factor beyond e^`near`.
+    The bound is 2·`bins`·(1 - `least`)^n + `weight`·f(n, `least`, `near`), which decreases in n. Here f bounds the
+    probability that a ratio of counts is off by a factor beyond e^`near` (Gorla et al. 2022).
     """
 
     def error(n: int) -> float:
@@ -324,9 +324,10 @@ def integer_tolerance(tolerance: Fraction) -> int:
 
 
 def partition_level(flakiness: Fraction, partitions: int) -> Fraction:
-    """Return the failure probability allowed for each of `partitions` tests, so that all pass often enough.
+    """Return the failure probability that each of `partitions` tests may have.
 
-    Any of them fails with probability at most `flakiness`: by the union bound the result is `flakiness` / `partitions`.
+    Any of them then fails with probability at most `flakiness`: by the union bound the result is `flakiness` /
+    `partitions`.
     """
     if partitions < 1:
         raise ValueError("give at least one partition")
