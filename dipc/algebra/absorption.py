@@ -317,7 +317,7 @@ def _eliminate(
     """
     if all(t in component for s in component for t in graph[s]):
         raise Trapped(component)
-    #: None is one state more: the source, which leads to the entries.
+    #: None is the source, an additional state that leads to the entries.
     rows: dict[S | None, _Equation[S]] = {None: _Equation.over_common_denominator(ExpPoly.ONE, entries.items())}
     into: dict[S, set[S | None]] = {s: {None} if s in entries else set() for s in component}
     for s in component:

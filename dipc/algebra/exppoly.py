@@ -751,8 +751,7 @@ def product(values: Iterable[Closed]) -> Closed:
 def check_product(factors: Sequence[Closed]) -> None:
     """Raise LimitReached early if reducing the product of `factors` needs common divisors of too high a degree.
 
-    The check assumes that half of each degree cancels, so it does not refuse a product in which more remains to be
-    seen.
+    A product that is refused would exceed the limits on degrees even if half of each degree canceled.
     """
     if len(factors) <= _FEW:
         return

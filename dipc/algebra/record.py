@@ -125,9 +125,10 @@ def _text(value: Any) -> Any:
     return [_text(each) for each in value] if isinstance(value, tuple | list) else str(value)
 
 
-#: Other ways to write a value. `ends` are those of an enclosure, or a word, and None for infinity; `cell` writes p/q
-#: for an exact one, `shortened` drops digits of others, and `digits` leaves 20. `text` writes p/q everywhere, and so
-#: does `nonempty`, but null for an empty value. `limit` and `decimal` are for single numbers.
+#: The conversions that `FIELDS` may name. `ends` writes both ends of an enclosure, where None is infinity, or a word.
+#: `cell` does the same, but writes equal ends as p/q; `shortened` drops digits of other ends, and `digits` leaves 20 of
+#: them. `text` writes all numbers as p/q, and so does `nonempty`, but writes null for an empty value. `limit` and
+#: `decimal` are for single numbers.
 CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "ends": _ends,
     "cell": _cell,

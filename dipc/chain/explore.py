@@ -59,10 +59,10 @@ from dipc.text.program import CoreProgram
 # the region of A. The leaves of the chain below A partition the region of A (up to measure zero). So if E contradicts
 # every leaf that is not in the group, E is U: nothing is approximated, and if the test fails the paths stay apart.
 #
-# All regions are sets of values of the noises, by their ids, where one-sided noises are not negative. That a leaf may
-# have drawn a noise with another mean is no matter: how the values are distributed has no part in the argument, only
-# that the members of one group agree on it. Paths differ by comparisons only: where a choice was made on the way, they
-# would have weights, which have to agree as well (see `reach`).
+# All regions are sets of values of the noises, by their ids, where one-sided noises are not negative. A leaf may have
+# drawn a noise with another mean: the argument does not depend on how the values are distributed. Only the members of a
+# group must agree on the distributions. The program makes no choices, because paths would then have weights, which
+# would have to agree as well (see `reach`).
 
 _MOST_LEAVES = 2000
 _MOST_BOUNDS = 300
@@ -76,7 +76,7 @@ class Dominators:
 
     def __init__(self, first: int) -> None:
         self._parent: dict[int, int] = {first: first}
-        #: A state further up: with these, a long way up takes a logarithmic number of steps (Myers 1983).
+        #: A dominator further up. With these, each dominator is found in a logarithmic number of steps (Myers 1983).
         self._jump: dict[int, int] = {first: first}
         self._depth: dict[int, int] = {first: 0}
 
@@ -107,10 +107,10 @@ class Dominators:
         return reduce(self.common, group)
 
 
-#: The places of the ends in a `Difference`.
+#: The indices of x and of y in a `Difference`, which is a bound x - y >= w.
 _UPPER, _LOWER = 0, 1
 
-#: A row is known again by one of this many of its last constraints; and this many constraints lead to rows.
+#: The number of last constraints by which a row is found again, and the most constraints by which rows are found.
 _LAST, _MOST_KEYS = 4, 16_000
 
 
@@ -123,9 +123,9 @@ class _Row:
 
     def __init__(self) -> None:
         self.items: list[Constraint] = []
-        #: How many are no differences, and how many about integers.
+        #: The number of constraints that are no bounds x - y >= w, and of those about integers.
         self.others = self.whole = 0
-        #: From the upper ends to the lower ones, and the other way round; and the constraints by each of their ends.
+        #: The bounds x - y >= w as edges from x to y, and as edges from y to x; and the constraints by x, and by y.
         self.graphs: tuple[Graph, Graph] = (defaultdict(list), defaultdict(list))
         self._by_end: tuple[dict[int, list[Constraint]], ...] = (defaultdict(list), defaultdict(list))
         self.keys: list[int] = []
@@ -207,8 +207,8 @@ class Rows:
 # inputs branch into exact complements. So if H contradicts every leaf that is not in the group, H is U, boundaries
 # included; nothing holds only almost everywhere here. If the test fails the paths stay apart.
 #
-# A facet of a convex union is a facet of some member, and the members write all their facets down. So H is sought among
-# what the members say themselves.
+# A facet of a convex union is a facet of some member, and each facet of a member is one of its guards. So H is sought
+# among the guards of the members.
 
 _MOST_GUARD_LEAVES = 4000
 _MOST_CANDIDATES = 20_000
@@ -373,7 +373,7 @@ def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
         # Integers and reals never meet but in the origin.
         if ORIGIN in (upper, lower) or (upper in whole) is (lower in whole)
     ]
-    # What the members say themselves goes first, in their order: `irredundant` drops from the end.
+    # Constraints of the members go first, in their order: `irredundant` drops from the end.
     asked = set(bounds_as_constraints)
     written: dict[Constraint, Constraint] = {}
     side, ends = _fewer_ends(shared)
@@ -391,7 +391,7 @@ def _hull(members: Sequence[_Region]) -> list[Constraint] | None:
     return kept
 
 
-#: By (upper, lower) a bound on their difference from below.
+#: Bounds x - y >= w, as w by (x, y).
 _Bounds = dict[tuple[int, int], int | Fraction]
 
 
@@ -492,7 +492,7 @@ class _Member:
         self._guards = guards
         self.row = row
         self._below: dict[int, dict[int, Weight] | None] = {}
-        #: The x for which x - y is bounded from below for some y, if that is exact: all guards are differences.
+        #: The x of all guards x - y >= w; None if some guard is not of this kind.
         self.uppers = None if row.others else set(row.graphs[_UPPER])
 
     def items_from(self, uppers: set[int] | None) -> Iterable[Constraint]:
@@ -524,7 +524,8 @@ class _Member:
         return result
 
 
-#: So many states in a row that have one successor each are left out. A loop without choices is many states even so.
+#: The most consecutive states with a single successor that are skipped. Without a bound, a loop could be skipped
+#: forever.
 _MOST_SKIPPED = 8
 
 
@@ -624,7 +625,7 @@ class _Explorer:
         self.dominators = Dominators(0)
         self.leaves = Leaves(self.transitions)
         self.uniter = Uniter(flow, self.leaves, self.states, self.dominators)
-        #: Whether states are looked up no more once their successors are known: nothing leads back to them.
+        #: Whether nothing leads back to a state once its successors are known, so that it is no longer looked up.
         self.forgets = flow.forward and not display
         self.created = 0
         self.initial = 0

@@ -56,8 +56,8 @@ from dipc.text.program import CoreProgram
 
 # --- Facts about a program's control and data flow, computed once per program -----------------------------------------
 #
-# Sets of slots are Python integers, bit i for slot i: the programs that matter have hundreds of slots and a thousand
-# instructions, and the chain asks at every step.
+# Sets of slots are Python integers, bit i for slot i, because these are quick. Programs have hundreds of slots and a
+# thousand instructions, and every step of the chain uses such sets.
 
 
 @frozen
@@ -313,7 +313,7 @@ def _decided(
     """
     everything = slot_set(range(len(program.slots)))
     before: dict[int, list[int]] = {entry: []}
-    #: The last label that every way to a label passes, and the number of such labels before it.
+    #: The last label that every path to a label passes, and the number of labels that every path to it passes.
     passed: dict[int, int] = {entry: entry}
     depth: dict[int, int] = {entry: 0}
     result = [0] * (len(successors) + 1)
@@ -521,14 +521,14 @@ def _values(flow: Flow, state: State, touched: int) -> str:
 
 # --- Noise that is compared with finite values alone: a finite choice of the interval that it falls into --------------
 #
-# A variable that is only drawn, around finite values, and compared with finite values tells no more than between which
-# of these it lies. So a draw chooses one of finitely many intervals, with exact weights, and the variable becomes some
-# number of that interval: all comparisons come out as they would. Paths that differ in what such a noise was are then
-# the same state once it is forgotten, and counts of many tests have as many states as numbers, where constraints on the
-# noises tell every subset of the tests apart.
+# Consider a variable that is only drawn, with finitely many means, and only compared with finitely many numbers. A run
+# depends on it only through the interval between two of these numbers in which it lies. So the draw is replaced by a
+# choice of one of these intervals, with exact weights, and the variable becomes some number in the interval: all
+# comparisons come out as they would. Paths on which such noises differ lead to one state once the noises are forgotten.
+# A count of n tests then has n + 1 states, while constraints on the noises would distinguish 2^n subsets of the tests.
 
 
-#: What one noise is compared with at most, and the combinations of values that are looked at to find it.
+#: The most numbers with which one noise is compared, and the most combinations of values tried to find them.
 _MOST_PLACES, _MOST_COMBINATIONS = 32, 256
 
 

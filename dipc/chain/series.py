@@ -1,14 +1,14 @@
-"""Programs towards one answer as series of segments, none of whose paths are followed to the end.
+"""The runs of a program to one answer, as a series of segments: there are few paths through each segment.
 
-States of a chain differ by their constraints: so a loop in which every turn adds one of two constraints has 2^k states
-after k turns. Here a state is a place and values alone. Runs to one answer then pass, one after the other, through
-states that no run to it avoids; between two of these is a segment, with a few paths.
+States of a chain differ by their constraints. So a loop in which every iteration adds one of two constraints has 2^k
+states after k iterations. In this module a state is a label and values alone, without constraints. Some states are
+passed by all runs to the answer. A segment is the part of the runs between two such states.
 
-**Lemma.** Let the paths of the segments s be sets of constraints C over noises X and inputs u. A run gives the answer
-if and only if it follows a path of each segment: where control goes depends on place and values, and on how comparisons
-turn out, of forms that are values. So the indicator of the answer is the product over s of Σ_C [C(X, u)], where of each
-segment at most one path holds, up to measure zero: they part at a comparison. Multiplied out these are the exits of the
-chain towards the answer, with some more that contradict themselves. ∎
+**Lemma.** Let a path of a segment s be the set C of its constraints over noises X and inputs u. A run gives the answer
+if and only if it follows a path of each segment, because the next state depends on label, values and outcomes of
+comparisons alone. At most one path of a segment holds, up to measure zero, because two paths differ in the outcome of
+a comparison. So the indicator of the answer is the product over s of Σ_C [C(X, u)]. Multiplied out, its summands are
+the exits of the chain towards the answer, and some that are contradictory. ∎
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class RunSet:
         written = reduce(or_, flow.writes, 0)
         start = flow.first_state({})
         start = start.forget(slot_set(range(len(flow.program.slots))) & ~live[flow.entry])
-        #: By label and number of discovery: what is taken first was reached from all that lead to it.
+        #: By label and order of discovery: all states that lead to a state are taken before it.
         pending: list[tuple[int, int, State]] = [(start.label, 0, start)]
         reached: dict[State, list[tuple[int, Path]]] = {start: []}
         discovered = 0
@@ -331,7 +331,7 @@ def _union(one: Path, other: Path) -> Path | None:
     return None
 
 
-#: So many states may come after one with one live noise, before the next such.
+#: The most steps of a graph that are explored from one of its nodes to the next ones.
 _MOST_STEPS = 200
 
 
@@ -369,7 +369,7 @@ class RunTemplate:
         slots = {slot for _, slack in self._rows for slot, _ in slack.inputs}
         slots |= {slot for noise in used for slot, _ in noise.mean.inputs}
         slots |= {slot for _, guards in self._steps for guard in guards for slot, _ in guard.form.inputs}
-        #: The inputs that it depends on.
+        #: The slots of the inputs on which the graph depends.
         self.inputs: frozenset[int] = frozenset(slots)
 
     @property

@@ -417,7 +417,7 @@ def form_of(terms: Iterable[tuple[int, Fraction]], constant: Fraction) -> Affine
 
 # --- Other coordinates for noises, in which more constraints are differences of two variables -------------------------
 #
-# Y[i] = X[i] + o[i], where o[i] depends on inputs alone: for every value of the inputs the two tell the same. With
+# Y[i] = X[i] + o[i], where o[i] depends on inputs alone: at given inputs, each of the two determines the other. With
 # r1 = X[1] + q[1] and r2 = X[2] + q[2], say, r1 >= r2 has four variables, but Y[1] >= Y[2] has two.
 
 #: By noise, its o: a form without noises.
@@ -490,7 +490,7 @@ def decided(question: Constraint, *known: ConstraintSet) -> bool | None:
     A constraint on noises is decided up to measure zero, a guard for every value of the inputs. One of `known` must be
     the constraints that confine the noises to the values that they can have (`nonnegative`).
     """
-    # Free on both sides: this is the hot path.
+    # A variable without constraints: nothing is decided. Most calls end here.
     for variable in variables_of(question.form):
         if not any(variable in constraints.variables for constraints in known):
             return None
