@@ -91,7 +91,7 @@ class Arithmetic:
         return _Flow(self.product(flow.numerator, above), powers)
 
     def value(self, flow: _Flow) -> Closed:
-        """The weight that `flow` represents, as a closed form in lowest terms."""
+        """The weight that `flow` represents, as a closed form, a reduced quotient."""
         if not flow.powers:
             return flow.numerator
         return self.quotient(flow.numerator, self._numerator_over(_Flow(ExpPoly.ONE, {}), flow.powers))
@@ -138,7 +138,7 @@ class Arithmetic:
         return left
 
     def quotient(self, left: ExpPoly, right: ExpPoly) -> Quotient:
-        """The quotient `left` / `right` in lowest terms; `right` must be positive for every eps > 0."""
+        """The quotient `left` / `right`, reduced as `Quotient` does; `right` must be positive for every eps > 0."""
         self._count(Quotient.convert(left), right)
         return Quotient(left, right)
 

@@ -153,8 +153,8 @@ class Meter:
     def has_room(self, terms: int) -> bool:
         """Return False if a function to be computed is likely to have more terms than the limit.
 
-        `terms` is an upper bound of their number, which the function is expected not to reach: more than four times the
-        limit must be possible.
+        `terms` is an upper bound of their number. Most functions have far fewer terms than their bound, so a quarter of
+        it is compared with the limit.
         """
         return terms // 4 <= self.limits.terms
 
@@ -188,7 +188,8 @@ _WORK_OF_ONE = 3_000
 class DecisionBudget:
     """A counter of the intervals into which one decision about a sign may cut eps, and the `limits` of that decision.
 
-    `intervals` is the number of intervals left. Every method raises LimitReached.
+    `intervals` is the number of intervals left. Each method that counts or checks work raises LimitReached when a limit
+    is exceeded.
     """
 
     __slots__ = ("intervals", "limits")

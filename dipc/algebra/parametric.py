@@ -299,7 +299,7 @@ MOST_CANDIDATES = 64
 
 
 class Operator(StrEnum):
-    """An operation on functions of eps. The members MIN, MAX and ABS have SymPy's names as values."""
+    """An operation on functions of eps; the values of MIN, MAX and ABS are the names of SymPy's operations."""
 
     MIN = "Min"
     MAX = "Max"
