@@ -28,8 +28,8 @@ _ZERO = Fraction(0)
 class Halfspace:
     """The half-space Σ c·x[key] + `constant` >= 0, or > 0 if `strict`, over the pairs (key, c) of `coefficients`.
 
-    Keys increase, and no coefficient is zero. The caller decides what a key means: a noise, an input, a distance, a
-    multiplier. A half-space without coefficients is the whole space or empty.
+    A key is the number of an unknown; the caller decides what it means: a noise, an input, a distance, a multiplier.
+    The pairs are sorted by key, and no c is 0. A half-space without coefficients is the whole space or empty.
     """
 
     coefficients: Terms
@@ -40,7 +40,7 @@ class Halfspace:
         return next((c for k, c in self.coefficients if k == key), _ZERO)
 
     def value(self, point: Mapping[int, Fraction]) -> Fraction:
-        """The value of Σ c·x[key] + constant at `point`, which must have a value for every key."""
+        """The value of Σ c·x[key] + constant at `point`, which maps every key to a number."""
         total = self.constant
         for key, c in self.coefficients:
             total += c * point[key]
@@ -51,7 +51,7 @@ class Halfspace:
         return value > 0 or (not value and not self.strict)
 
     def complement(self) -> Halfspace:
-        """The exact complement: it contains the boundary where this half-space does not."""
+        """The set of all points outside of this half-space. It contains the boundary if this half-space does not."""
         return Halfspace(tuple([(k, -c) for k, c in self.coefficients]), -self.constant, not self.strict)
 
     def closure(self) -> Halfspace:
@@ -59,20 +59,17 @@ class Halfspace:
         return Halfspace(self.coefficients, self.constant) if self.strict else self
 
     def with_values(self, point: Mapping[int, Fraction]) -> Halfspace:
-        """The half-space in the unknowns that are left when those in `point` have their values there."""
+        """The half-space in the other unknowns that is left when each unknown in `point` has its value there."""
         constant = sum((c * point[key] for key, c in self.coefficients if key in point), self.constant)
         return Halfspace(tuple([(key, c) for key, c in self.coefficients if key not in point]), constant, self.strict)
 
     def solved_for(self, key: int) -> tuple[dict[int, Fraction], Fraction]:
-        """Solve Σ c·x + constant = 0 for x[`key`].
-
-        Return ({other unknown: its slope}, constant), whose sum Σ slope·x + constant is x[key].
-        """
+        """Solve Σ c·x + constant = 0 for x[`key`], and return (slopes, b) with x[key] = Σ slopes[k]·x[k] + b."""
         here = self.coefficient(key)
         return {k: -c / here for k, c in self.coefficients if k != key}, -self.constant / here
 
     def substituted(self, key: int, slopes: Mapping[int, Fraction], constant: Fraction) -> Halfspace:
-        """The half-space after x[`key`] is replaced by Σ slope·x[k] + `constant` for k: slope in `slopes`."""
+        """The half-space after the unknown x[`key`] is replaced by Σ `slopes`[k]·x[k] + `constant`."""
         here = self.coefficient(key)
         if not here:
             return self
@@ -83,15 +80,15 @@ class Halfspace:
 
 
 def sorted_terms(coefficients: Mapping[int, Fraction]) -> Terms:
-    """The pairs (key, coefficient) of `coefficients`, sorted, without zeros: the terms of a half-space."""
+    """The pairs (key, coefficient) of `coefficients`, sorted by key, without those whose coefficient is 0."""
     return tuple(sorted([(key, c) for key, c in coefficients.items() if c]))
 
 
 def weighted_sum(system: Sequence[Halfspace], weights: Weights) -> Halfspace:
-    """The sum Σ weight·inequality, which holds wherever the inequalities of `system` with a weight hold.
+    """The inequality that is the sum of inequalities of `system`, each times its weight.
 
-    `weights` has the weights by the index of the inequality. The sum is strict if an inequality in it is. Raises
-    ValueError for a negative weight.
+    `weights` maps indices in `system` to weights. The sum holds wherever these inequalities hold. It is strict if one
+    of them is strict and has a positive weight. Raises ValueError for a negative weight.
     """
     total: dict[int, Fraction] = {}
     constant, strict = _ZERO, False
@@ -111,9 +108,9 @@ def weighted_sum(system: Sequence[Halfspace], weights: Weights) -> Halfspace:
 
 
 def refutes(system: Sequence[Halfspace], weights: Weights) -> bool:
-    """Whether `weights` prove that no point satisfies `system`: the weighted sum is a false inequality (Farkas).
+    """True if `weights` prove that no point satisfies `system`: the weighted sum is a false inequality (Farkas).
 
-    False if a weight is negative.
+    `weights` maps indices in `system` to weights. The result is False if one of them is negative.
     """
     if any(weight < 0 for weight in weights.values()):
         return False
@@ -122,10 +119,11 @@ def refutes(system: Sequence[Halfspace], weights: Weights) -> bool:
 
 
 def proved_bound(form: Halfspace, system: Sequence[Halfspace], weights: Weights) -> Fraction | None:
-    """The b for which `weights` prove that `form` is at least b wherever `system` holds.
+    """The number b such that `weights` prove that `form` is at least b wherever `system` holds, or None.
 
-    None if they prove no bound: the weighted sum of the inequalities has other coefficients than `form`, or a weight
-    is negative.
+    `form` is the linear form Σ c·x + constant of a half-space, and `weights` maps indices in `system` to weights. They
+    prove no bound, and the result is None, if the weighted sum of the inequalities has other coefficients than `form`,
+    or if a weight is negative.
     """
     if any(weight < 0 for weight in weights.values()):
         return None
@@ -152,9 +150,9 @@ IsEmpty = Callable[[Sequence[Halfspace]], bool]
 
 
 def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> bool:
-    """True if every point of `system` is in one of `covers`.
+    """True if every point of `system` satisfies one of the systems in `covers`.
 
-    Points of systems for which `is_empty` is true do not count.
+    The caller's `is_empty` says which systems count as empty; points of such systems are left out.
     """
     if is_empty(system):
         return True
@@ -170,10 +168,11 @@ def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]
 
 
 def convex_union(systems: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> tuple[Halfspace, ...] | None:
-    """The union of `systems` as one system; None if the union is not convex.
+    """The union of the sets of points that `systems` describe, as one system; None if the union is not convex.
 
-    Systems for which `is_empty` is true count as empty. A convex union satisfies every inequality that bounds it, and
-    these are among the given ones. So the union is the set where all inequalities hold that hold on every system.
+    The caller's `is_empty` says which systems count as empty. A convex union satisfies every inequality that bounds it,
+    and each of these is in one of the systems. So the union is described by those inequalities that hold on every
+    system.
     """
     common = tuple(
         [
@@ -198,7 +197,11 @@ _NOWHERE: Weight = (0, 0)
 
 
 def difference_ends(terms: Terms | list[tuple[int, Fraction]]) -> tuple[int | None, int | None]:
-    """Return the unknowns (x, y) if the sum of `terms` is x - y, with ORIGIN for a missing one; else (None, None)."""
+    """Return the unknowns (x, y) if the sum of `terms` is x - y.
+
+    If the sum is a single unknown or the negative of one, ORIGIN stands for the other, which is 0. For other sums
+    return (None, None).
+    """
     upper: int | None = None
     lower: int | None = None
     for variable, coefficient in terms:
@@ -214,9 +217,10 @@ def difference_ends(terms: Terms | list[tuple[int, Fraction]]) -> tuple[int | No
 
 
 def difference_graph(differences: Iterable[Difference]) -> Graph:
-    """The graph with an edge from y to x for each item (x, y, weight) of `differences`, which means x - y >= weight.
+    """The graph with an edge from y to x for each item (x, y, weight) of `differences`.
 
-    Only variables with an edge out are keys.
+    A weight is a pair (w, s): x - y >= w, and x - y > w if s > 0. The graph maps y to the list of its pairs (x,
+    weight), if it has any.
     """
     graph: Graph = defaultdict(list)
     for upper, lower, weight in differences:
@@ -227,10 +231,12 @@ def difference_graph(differences: Iterable[Difference]) -> Graph:
 def greatest_bounds(
     graph: Graph, start: int, goal: int | None = None, enough: Weight | None = None
 ) -> dict[int, Weight] | None:
-    """For each variable x, the greatest w for which `graph` implies x - `start` >= w; None if it is contradictory.
+    """Return, for each variable x, the greatest weight that `graph` implies as a lower bound of x - `start`.
 
-    If `goal` and `enough` are given, the search ends once the bound for `goal` is at least `enough`; other bounds may
-    then be too small. A contradiction that cannot be reached from `start` is not noticed.
+    A weight is a pair (w, s): x - start >= w, and x - start > w if s > 0. A variable without a bound is left out.
+    Return None if the inequalities contradict each other; a contradiction that cannot be reached from `start` is not
+    noticed. If `goal` and `enough` are given, the search ends once the bound for the variable `goal` is at least
+    `enough`; other bounds may then be too small.
     """
     best: dict[int, Weight] = {start: _NOWHERE}
     pending: Iterable[int] = (start,)
@@ -259,7 +265,7 @@ def greatest_bounds(
 
 
 def is_contradictory(graph: Graph) -> bool:
-    """Whether no point satisfies all the differences of `graph`."""
+    """True if no point satisfies all inequalities x - y >= w, or > w, of `graph`."""
     # The source reaches every variable with weight 0, so a positive cycle is noticed wherever it is.
     source = ORIGIN - 1
     widened = dict(graph)
@@ -268,7 +274,7 @@ def is_contradictory(graph: Graph) -> bool:
 
 
 def absolute_value_bounds(sizes: Mapping[int, int]) -> list[Halfspace]:
-    """The half-spaces of |x[k]| <= x[s], for each pair k: s of `sizes`."""
+    """The half-spaces that say |x[k]| <= x[s], two for each item k: s of `sizes`; k and s are keys of unknowns."""
     return [
         Halfspace(sorted_terms({key: Fraction(sign), size: Fraction(1)}), _ZERO)
         for key, size in sizes.items()

@@ -39,9 +39,9 @@ _NOWHERE: _Value = (_FMPQ_ZERO, _FMPQ_ZERO)
 
 
 class Simplex:
-    """A simplex tableau for a list of inequalities, of which each call of `contradiction` takes a subset.
+    """A simplex tableau for a list of inequalities; each call of `contradiction` asks about some of them.
 
-    A coordinate has the form a + d·δ, with an infinitesimal δ > 0 for strict inequalities.
+    Unknowns have values a + d·δ, where the infinitesimal δ > 0 makes room between a strict inequality and its boundary.
     """
 
     def __init__(self, system: Sequence[Halfspace]) -> None:
@@ -87,7 +87,10 @@ class Simplex:
     # --- feasibility ------------------------------------------------------------------------------------------------
 
     def contradiction(self, indices: Iterable[int]) -> Weights | None:
-        """The weights that prove that no point satisfies the inequalities at `indices`, or None if one does."""
+        """Return None if some point satisfies all inequalities with these `indices`, else weights as a disproof.
+
+        `refutes` checks that weights are a disproof.
+        """
         self._fixed = set()
         lower: dict[int, tuple[_Value, int]] = {}
         upper: dict[int, tuple[_Value, int]] = {}
@@ -145,9 +148,10 @@ class Simplex:
         return column not in self._lower or self._values[column] > self._lower[column][0]
 
     def _conflict(self, column: int, up: bool) -> Weights:
-        """The Farkas weights that prove that the basic variable `column` cannot reach its bound.
+        """The Farkas weights that prove that the basic variable `column` cannot come within its bounds.
 
-        All variables in its row are at their bounds. The variable is too small if `up`, else too large.
+        It is below its lower bound if `up`, else above its upper bound, and all other variables of its row are at
+        bounds that keep it there.
         """
         result = [((self._lower if up else self._upper)[column][1], _FMPQ_ONE)]
         for other, c in self._rows[column].items():
@@ -169,9 +173,9 @@ class Simplex:
     def minimize(self, goal: Mapping[int, Fraction]) -> Weights | None:
         """Minimize Σ c·x[key] over the items key: c of `goal`, on the inequalities of the last call of `contradiction`.
 
-        The inequalities must have a solution. Return None if the minimum is -infinity, otherwise weights of
-        inequalities whose sum is the form up to a constant. A later call minimizes among the points where all earlier
-        goals are least; only the weights of the first call are meaningful.
+        Some point must satisfy these inequalities. Return None if the minimum is -infinity, otherwise the weights of
+        inequalities whose sum is the form plus a constant. A later call minimizes its form among the points at which
+        all earlier forms are least; then the weights have no meaning.
         """
         self._goals -= 1
         number = self._goals
@@ -203,7 +207,7 @@ class Simplex:
         )
 
     def _maximize(self, number: int) -> bool:
-        """Maximize the basic variable with the column `number`. Return False if it is unbounded."""
+        """Maximize the linear form whose row has the number `number`. Return False if it has no upper bound."""
         while True:
             entering, up = -1, True
             for column, c in self._rows[number].items():
@@ -285,7 +289,10 @@ class Simplex:
         rows[entering] = turned
 
     def point(self) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
-        """The current point a + d·δ, with an infinitesimal δ > 0, as the pair (a, d) of values by key."""
+        """The current point, as (a, d): the unknown with the key k has the value a[k] + d[k]·δ.
+
+        δ > 0 is infinitesimal.
+        """
         result: tuple[dict[int, Fraction], dict[int, Fraction]] = ({}, {})
         for key, column in self._columns.items():
             for coordinates, value in zip(result, self._values[column], strict=True):
@@ -314,16 +321,17 @@ class NotConfirmed(Undecided):
 
 @frozen
 class Infeasible:
-    """The result for a system that no point satisfies; `weights` prove it (see `refutes`)."""
+    """The result for a system that no point satisfies; `refutes` checks that `weights` prove it."""
 
     weights: Weights
 
 
 @frozen
 class Unbounded:
-    """The result for a form without a lower bound on the system.
+    """The result for a linear form without a lower bound on a system.
 
-    `point` is in the system. From it the form falls along `direction`, which never leaves the system.
+    `point` satisfies the system. From it the form falls along `direction`, and every point on this ray satisfies the
+    system.
     """
 
     point: Point
@@ -332,10 +340,10 @@ class Unbounded:
 
 @frozen
 class Least:
-    """The infimum `value` of a linear form over the points of a system.
+    """The result for a linear form with a lower bound on a system: the greatest lower bound `value`.
 
-    form >= value holds on the system, and `weights` prove it (see `proved_bound`). `point` is in the closure of the
-    system, and the form is equal to `value` there.
+    `proved_bound` checks that `weights` prove it. The form has the value `value` at `point`, which satisfies the system
+    if strict inequalities are replaced by those with >=.
     """
 
     value: Fraction
@@ -346,31 +354,30 @@ class Least:
 def solution(system: Sequence[Halfspace], keys: Iterable[int] = ()) -> Point | Infeasible:
     """A point that satisfies `system`, or the proof that no point does.
 
-    Strict inequalities hold strictly at the point. It has a value for every key of the system and every key in
-    `keys`. Raises NotConfirmed.
+    The point has a value for every key in `system` and in `keys`. Raises NotConfirmed.
     """
     return _solution(Simplex(system), system, keys)
 
 
 def contradiction(system: Sequence[Halfspace]) -> Weights | None:
-    """The weights that prove that no point satisfies `system`; None if some point does. Raises NotConfirmed."""
+    """Weights that prove that no point satisfies `system`, or None if some point does. Raises NotConfirmed."""
     result = solution(system)
     return result.weights if isinstance(result, Infeasible) else None
 
 
 def implies(system: Sequence[Halfspace], question: Halfspace) -> bool:
-    """Whether every point of `system` is in the half-space `question`; proved either way. Raises NotConfirmed."""
+    """True if every point of `system` is in the half-space `question`. Both answers are proved. Raises NotConfirmed."""
     return contradiction([*system, question.complement()]) is not None
 
 
 def minimum(
     form: Halfspace, system: Sequence[Halfspace], keys: Iterable[int] = (), then: Sequence[Halfspace] = ()
 ) -> Least | Unbounded | Infeasible:
-    """The infimum of the linear `form` over the points of `system`, or the proof that there is none.
+    """The greatest lower bound of the linear `form` on the points of `system`, or the proof that there is none.
 
-    The point has a value for every key in `keys` as well. The forms of `then` are minimized in turn among the points
-    where all earlier forms are least. They only select the point; the first of them without a minimum ends the
-    selection. Raises NotConfirmed.
+    The point at which `form` has this value is chosen by the forms of `then`: each is minimized in turn among the
+    points where all earlier forms are least. The first that has no minimum ends the choice. The point has a value for
+    every key in `keys`. Raises NotConfirmed.
     """
     simplex = Simplex(system)
     start = _solution(simplex, system, keys)
@@ -392,9 +399,10 @@ def minimum(
 
 
 def _unbounded(form: Halfspace, system: Sequence[Halfspace], start: Point) -> Unbounded:
-    """The proof that `form` has no lower bound on `system`: a checked direction in which it falls by 1.
+    """The proof that `form` has no lower bound on `system`: the point `start`, and a checked direction.
 
-    The direction is one of the recession cone of `system`, and `start` is a point of `system`.
+    `start` satisfies the system. Along the direction `form` falls by at least 1, and no inequality of `system` comes
+    nearer to its boundary.
     """
     cone = [Halfspace(item.coefficients, _ZERO) for item in system if item.coefficients]
     fall = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -_ONE)
@@ -418,7 +426,7 @@ def _solution(simplex: Simplex, system: Sequence[Halfspace], keys: Iterable[int]
 
 
 def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, Fraction]:
-    """The point of `simplex` with a rational number for the infinitesimal δ, so small that `system` holds."""
+    """The point of `simplex` with a small rational in place of the infinitesimal δ, such that `system` holds."""
     point, direction = simplex.point()
     if not any(direction.values()):
         return point
@@ -433,25 +441,29 @@ def _standard_point(simplex: Simplex, system: Sequence[Halfspace]) -> dict[int, 
 
 
 class Interiors:
-    """A test for interior points of systems; raises LimitReached after a total number of linear programs."""
+    """Tests whether systems have interior points, with a limit for the linear programs of all tests together.
+
+    `asked` counts the linear programs so far.
+    """
 
     def __init__(self, max_questions: int) -> None:
         self._limit = max_questions
         self.asked = 0
 
     def has_interior(self, system: Sequence[Halfspace]) -> bool:
-        """Whether some point satisfies all the inequalities of `system` strictly.
+        """True if some point satisfies all inequalities of `system` strictly.
 
-        Raises LimitReached past the limit, and NotConfirmed.
+        Raises LimitReached if all tests together need too many linear programs, and NotConfirmed.
         """
         system = [_opened(item) for item in system]
         self._count()
         return not isinstance(solution(system), Infeasible)
 
     def facets(self, system: Sequence[Halfspace], key: int) -> tuple[Halfspace, ...]:
-        """Return `system` without the inequalities that contain x[`key`] and are implied by the others.
+        """Return `system` without those inequalities that contain x[`key`] and are implied by the others.
 
-        The interior stays as it is. Raises LimitReached past the limit, and NotConfirmed.
+        Inequalities count as strict ones, so the set of interior points stays the same. Raises LimitReached if all
+        tests together need too many linear programs, and NotConfirmed.
         """
         opened = [_opened(item) for item in system]
         both = [*opened, *(_opened(item.complement()) for item in opened)]
@@ -492,9 +504,9 @@ _Replaced = list[tuple[int, dict[int, Fraction], Fraction]]
 
 
 def integer_solution(system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
-    """A point of `system` with integers for the unknowns in `whole`, or None if it is proved that no such point exists.
+    """A point of `system` at which the unknowns in `whole` are integers, or None if it is proved that there is none.
 
-    Raises LimitReached past `most` cases, and NotConfirmed.
+    Raises LimitReached if branch and bound needs more than `most` branches, and NotConfirmed.
     """
     start = solution(system, whole)
     if isinstance(start, Infeasible):
@@ -525,11 +537,11 @@ def integer_solution(system: Sequence[Halfspace], whole: frozenset[int], most: i
 def integer_minimum(
     form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int], most: int
 ) -> tuple[Fraction, Point] | None:
-    """The least value of `form` on the points of `system` with integers for the unknowns in `whole`, and such a point.
+    """Return (least value of `form`, point) over the points of `system` at which the unknowns in `whole` are integers.
 
-    None if the system has no such point, but then the search may not end: call `integer_solution` first. The form
-    must be bounded below, and strict inequalities must contain integers only. Raises LimitReached past `most` cases,
-    and NotConfirmed.
+    The result is None if there is no such point. But in this case the search may not end, so call `integer_solution`
+    first. `form` must be bounded below on `system`, and the unknowns in strict inequalities must be integers. Raises
+    LimitReached if branch and bound needs more than `most` branches, and NotConfirmed.
     """
     closed = [_tightened(item, whole) for item in system]
     assert not any(item.strict and item.coefficients for item in closed), "an open half-space may have no least value"
@@ -538,9 +550,10 @@ def integer_minimum(
 
 
 def _search_integers(form: Halfspace, system: Sequence[Halfspace], whole: frozenset[int], most: int) -> Point | None:
-    """A point of `system` with integers for the unknowns in `whole`, by branch and bound on `form`; None without any.
+    """Return a point of `system` at which the unknowns in `whole` are integers, or None if there is none.
 
-    The form is least at the point, unless strict inequalities contain real unknowns. Raises LimitReached past `most`
+    Branch and bound visits branches in the order of the least value of `form`. So `form` is least at the point, unless
+    strict inequalities contain unknowns that are not in `whole`. Raises LimitReached if there are more than `most`
     branches.
     """
     pending: list[tuple[Fraction, int, tuple[Halfspace, ...], Point]] = []
@@ -592,9 +605,9 @@ def _at_least(key: int, value: int) -> Halfspace:
 
 
 def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
-    """The strongest inequality equivalent to `item` on integers; `item` itself if an unknown is not in `whole`.
+    """The strongest inequality with the same integer points as `item`, or `item` if an unknown is not in `whole`.
 
-    It has coprime coefficients and the least integer constant.
+    It has coprime integer coefficients, and its constant is rounded down: 2·x - 1 >= 0 becomes x - 1 >= 0.
     """
     if not item.coefficients or not all(key in whole for key, _ in item.coefficients):
         return item
@@ -609,10 +622,11 @@ def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
 def _without_equations(
     system: Sequence[Halfspace], whole: frozenset[int]
 ) -> tuple[list[Halfspace], frozenset[int], _Replaced] | None:
-    """Return `system` without the equations between integers that it implies, the integers left, and replacements.
+    """Return (rest, integers, replaced): `system` after unknowns have been eliminated by equations between integers.
 
-    `whole` has the unknowns that are integers. The replacements give the eliminated unknowns in terms of the
-    remaining ones. None if the system has no solution.
+    These are equations that the system implies. `whole` has the unknowns that are integers, and the second item has
+    those that are left or new. replaced has the form of other unknowns by which each eliminated one is replaced, in
+    order. Return None if the system turns out to have no solution.
     """
     rest = [_tightened(item, whole) for item in system]
     fresh = 1 + max((key for item in rest for key, _ in item.coefficients), default=0)
@@ -639,7 +653,10 @@ def _without_equations(
 
 
 def _is_equation(item: Halfspace, system: Sequence[Halfspace], whole: frozenset[int]) -> bool:
-    """True if `item` is an equality at every point of `system`, and all its unknowns are integers, in `whole`."""
+    """True if all unknowns of `item` are in `whole`, and every point of `system` is on the boundary of `item`.
+
+    `item` is one of the inequalities of the system.
+    """
     if not all(key in whole for key, _ in item.coefficients):
         return False
     return implies(system, Halfspace(tuple([(key, -c) for key, c in item.coefficients]), -item.constant))
@@ -649,7 +666,10 @@ def _is_equation(item: Halfspace, system: Sequence[Halfspace], whole: frozenset[
 
 
 def corners(system: Sequence[Halfspace], keys: Sequence[int]) -> Iterator[Point]:
-    """Yield the vertices of the closure of the polyhedron `system`, possibly repeated, with a value for all `keys`."""
+    """Yield the vertices of the polyhedron that is the closure of `system`, each with a value for all `keys`.
+
+    `keys` has all unknowns. A vertex may be repeated.
+    """
     closed = [item.closure() for item in dict.fromkeys(system) if item.coefficients]
     for chosen in combinations(closed, len(keys)):
         rows = flint.fmpq_mat([[to_fmpq(item.coefficient(key)) for key in keys] for item in chosen])
@@ -670,9 +690,10 @@ def is_bounded_on(form: Halfspace, system: Sequence[Halfspace]) -> bool:
 
 
 def cells(halves: Sequence[Halfspace], most: int) -> list[tuple[tuple[Halfspace, ...], frozenset[int]]]:
-    """The nonempty cells of the arrangement of `halves`, each with the indices of the half-spaces that contain it.
+    """Return the nonempty sets into which `halves` divide the space, each as (system, indices).
 
-    Raises LimitReached past `most` cells, and NotConfirmed.
+    Every half-space of `halves` contains such a set or is disjoint from it. indices has those that contain the set.
+    Raises LimitReached if there are more than `most` sets, and NotConfirmed.
     """
     cut: list[tuple[tuple[Halfspace, ...], frozenset[int]]] = [((), frozenset())]
     for index, half in enumerate(halves):

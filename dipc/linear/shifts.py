@@ -25,10 +25,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @frozen
 class Shift:
-    """The least `cost` Σ rate·|t|, a `shift` t with this cost, and multipliers that prove that no t costs less.
+    """The least `cost` Σ rate·|t| of a translation t, a translation `shift` with this cost, and the proof.
 
-    `inequality_multipliers` and `equation_multipliers` have one number for each inequality and each equation: y and z
-    of the module's docstring.
+    The proof that no t costs less are multipliers: `inequality_multipliers` and `equation_multipliers` have one number
+    for each inequality and each equation that t has to satisfy. They are y and z of the module's docstring.
     """
 
     cost: Fraction
@@ -40,10 +40,11 @@ class Shift:
 def least_shift(
     rates: Mapping[int, Fraction], inequalities: Sequence[Halfspace], equations: Sequence[Halfspace] = ()
 ) -> Shift | None:
-    """The shift t with the least cost Σ `rates`[i]·|t[i]| for which all `inequalities` (with >=) and `equations` hold.
+    """The translation t with the least cost Σ `rates`[i]·|t[i]| among those that satisfy the given constraints.
 
-    None if it is proved that no t satisfies them. Rates must not be negative, and every unknown must have one. The
-    shift and the proof that no shift costs less are both checked. Raises NotConfirmed.
+    The constraints on t are `inequalities`, taken with >=, and `equations`. The result is None if it is proved that no
+    t satisfies them. Rates must not be negative, and every unknown must have one. The translation, and the proof that
+    none costs less, are both checked. Raises NotConfirmed.
     """
     size = {key: 1 + max(rates, default=0) + index for index, key in enumerate(sorted(rates))}
     both = [half for item in equations for half in equation(item.coefficients, item.constant)]
@@ -78,10 +79,10 @@ def proved_cost(
     y: Sequence[Fraction],
     z: Sequence[Fraction],
 ) -> Fraction | None:
-    """A lower bound of Σ `rates`[i]·|t[i]| over all shifts t that satisfy `inequalities` and `equations`, or None.
+    """The lower bound that multipliers prove for Σ `rates`[i]·|t[i]| over all t with the given constraints, or None.
 
-    The bound is computed from multipliers `y` of the inequalities and `z` of the equations; None if they prove
-    nothing.
+    The constraints on t are `inequalities` and `equations`. The multipliers are `y` for the inequalities and `z` for
+    the equations. The result is None if they prove nothing.
     """
     if len(y) != len(inequalities) or len(z) != len(equations) or any(weight < 0 for weight in y):
         return None
@@ -100,11 +101,12 @@ def worst_shift(
     equations: Sequence[Halfspace],
     moves: Iterable[Point],
 ) -> tuple[Point, Shift | None]:
-    """The one of `moves` whose least shift t costs most, and that least shift; there is at least one move.
+    """Return (d, shift): the move d among `moves` for which the least translation costs most, and this translation.
 
-    The cost of a shift t is Σ `rates`[i]·|t[i]|. `inequalities` and `equations` are in t and in the moves d, with the
-    keys of the moves. If some move has no shift, return that move and None. Since the cost is convex in d, the vertices
-    of a polytope are enough for all its moves. Raises NotConfirmed.
+    A move maps keys of unknowns to values. With these values, `inequalities` and `equations` are constraints on the
+    translation t, whose cost is Σ `rates`[i]·|t[i]|. If no t satisfies them for some move, return that move and None.
+    The least cost is convex in d, so the vertices of a polytope are enough for all moves in it. `moves` has at least
+    one item. Raises NotConfirmed.
     """
     shifts: list[tuple[Point, Shift]] = []
     for move in moves:
@@ -118,7 +120,10 @@ def worst_shift(
 
 
 def moves_of_one(keys: Sequence[int], radius: Fraction) -> Iterator[Point]:
-    """Yield the vertices of Σ |d[k]| <= `radius`, the sum over `keys`: one coordinate moves, by the radius."""
+    """Yield the vertices of the set of all d with Σ |d[k]| <= `radius`, the sum over k in `keys`.
+
+    At each of them one d[k] is `radius` or -`radius`, and all others are 0.
+    """
     still = dict.fromkeys(keys, _ZERO)
     for key in keys:
         yield from ({**still, key: sign * radius} for sign in (_ONE, -_ONE))
@@ -133,10 +138,11 @@ def moves_of_all(
     equations: Sequence[Halfspace],
     most: int,
 ) -> Iterator[Point]:
-    """Yield the vertices of the cube of all |d[k]| <= `radius`, for k in `keys`, that may have the costliest shift.
+    """Yield those vertices of the cube |d[k]| <= `radius`, for k in `keys`, among which the costliest move is.
 
-    A coordinate that is in none of `equations` and has one sign in all `inequalities` takes one end alone. Raises
-    LimitReached past `most` vertices.
+    `inequalities` and `equations` are the constraints of `worst_shift`. If d[k] is in none of `equations`, and has
+    coefficients of one sign in all `inequalities`, one of its two values makes all of them stricter, and the other is
+    left out. If it is in no constraint at all, it is 0. Raises LimitReached if there are more than `most` vertices.
     """
     ends: list[tuple[Fraction, ...]] = []
     count = 1
