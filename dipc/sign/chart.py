@@ -34,10 +34,11 @@ from dipc.sign.roots import FactorSign, Root, factor_sign, refine, refine_within
 
 @frozen
 class SignChart:
-    """The signs of a function f on `interval`: at its ends, at all roots inside, and on the gaps between them.
+    """The signs (-1, 0 or 1) of a function f on `interval`: at its ends, between its roots, and where the roots are.
 
     - `roots`: all roots strictly inside, increasing; their isolating intervals have at most end points in common.
-    - `signs`: the sign on each gap between roots, one more than there are roots (none if the interval is a point).
+    - `signs`: the sign between two neighboring roots or ends, one more than there are roots (none if the interval is a
+      point).
     - `lower_sign`, `upper_sign`: the signs at the ends that belong to the interval, else None.
 
     If f is 0 on the whole interval there are no roots, and all signs are 0.
@@ -52,11 +53,11 @@ class SignChart:
 
 @frozen
 class Analysis:
-    """The normal form of a function f, split into factors, and the sign of each factor on the interval.
+    """A function f of eps, split into factors, and the sign of each factor on an interval of eps.
 
-    `form` writes f as a positive function times a polynomial of t = scale·eps, which is `sign` times Π
-    factor^multiplicity over `factors`. `interval` is in eps. `signs` has the signs of each factor; None for a factor
-    of even multiplicity whose sign was not computed.
+    `form` says that f is a positive function times a polynomial in t = scale·eps and e^{-t}. This polynomial is `sign`
+    times the product of factor^multiplicity over `factors`. `signs` has the sign of each factor on `interval`, in the
+    same order; None for a factor of even multiplicity whose sign was not computed.
     """
 
     form: NormalForm
@@ -75,7 +76,10 @@ class Analysis:
         return result
 
     def roots(self) -> list[Root]:
-        """The roots of the analyzed factors strictly inside the interval, as eps, in no particular order."""
+        """The roots of f strictly inside the interval, in no particular order.
+
+        Those of factors whose sign was not computed are left out.
+        """
         result: list[Root] = []
         scale = self.form.scale
         interval = self.interval.scaled(scale)
@@ -114,7 +118,7 @@ def sign_at(f: ExpPoly, eps: Fraction, limits: Limits | None = None) -> int:
 def sign_of_form(form: NormalForm, eps: Fraction, budget: DecisionBudget) -> int:
     """The sign of the function with the normal form `form` at a rational `eps` > 0: -1, 0 or 1.
 
-    The sign is 0 only where the value is exactly 0. The work is spent from `budget`.
+    The sign is 0 only where the value is exactly 0. Raises LimitReached if the work exceeds `budget`.
     """
     return sign_at_point(Layout(form.polynomial), eps * form.scale, budget)
 
@@ -131,9 +135,9 @@ def sign_chart(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> 
 
 
 def isolate_roots(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> tuple[Root, ...]:
-    """The roots of `f` in `interval`, closed ends included, increasing, in isolating intervals with rational ends.
+    """The roots of `f` in `interval`, increasing, each in an isolating interval with rational ends.
 
-    `f` must not be zero. Raises LimitReached if the work exceeds `limits`.
+    Ends that belong to the interval count. `f` must not be zero. Raises LimitReached if the work exceeds `limits`.
     """
     if f.is_zero():
         raise ValueError("every point is a root of the zero function")
@@ -167,7 +171,10 @@ def _constant_chart(interval: Interval, sign: int) -> SignChart:
 
 
 def chart_of(analysis: Analysis, budget: DecisionBudget) -> SignChart:
-    """The sign chart of the function of `analysis`, which has all factors analyzed; work is spent from `budget`."""
+    """The sign chart of the function of `analysis`, in which the signs of all factors are computed.
+
+    Raises LimitReached if the work exceeds `budget`.
+    """
     assert all(sign is not None for sign in analysis.signs)
     interval = analysis.interval
     roots = separate(analysis.roots(), budget)
@@ -190,9 +197,10 @@ class _MaybeMultipleError(Exception):
 def analyze(form: NormalForm, interval: Interval, budget: DecisionBudget, *, skip_even: bool) -> Analysis:
     """Factor the polynomial of `form` as far as necessary, and find the sign of every factor on `interval`.
 
-    `interval` is not a point. The polynomial is taken for square-free, except for factors in t alone; only when a
-    multiple root is suspected is it tested and split. With `skip_even` the factors of even multiplicity, which change
-    no sign, are not analyzed. The work is spent from `budget`.
+    `interval` is not a point. Factors that contain t alone are split off first. The rest counts as square-free until
+    the search for its roots suggests a multiple root; then it is split into square-free factors. With `skip_even`, the
+    signs of factors of even multiplicity, which change no sign, are not computed. Raises LimitReached if the work
+    exceeds `budget`.
     """
     content = split_content(form.polynomial, budget)
     scaled = interval.scaled(form.scale)
@@ -243,12 +251,12 @@ def simplest_in_gap(
     is_negative: Callable[[Fraction, DecisionBudget], bool],
     budget: DecisionBudget,
 ) -> Fraction:
-    """Return the simplest rational in the gap between two roots where a function is negative.
+    """Return the simplest rational between two neighboring roots of a function that is negative there.
 
-    The function must be negative everywhere between `left` and `right`; None is an end of `interval`. Inside an
-    isolating interval it must be negative everywhere or nowhere on either side of the root. `is_negative` computes
-    the sign at a point, and is also called for the ends that belong to the interval. If the search takes more
-    precision than `budget` allows, the result is the simplest rational between the isolating intervals.
+    The roots are `left` and `right`, where None is an end of `interval`. Within the isolating interval of a root, the
+    function must have one sign on each side of the root. `is_negative` says whether it is negative at a point; it is
+    also called for the ends that belong to the interval. If the search takes more precision than `budget` allows, the
+    result is the simplest rational between the two isolating intervals. Simplest means first in the Stern-Brocot tree.
     """
     low_closed = left is None and interval.lower_closed and is_negative(interval.lower, budget)
     high_closed = (
@@ -292,17 +300,18 @@ def simplest_in_gap(
 
 @frozen
 class Arrangement:
-    """The places on `interval` where some given functions may change their signs.
+    """The roots of several given functions on one `interval`, in order, and a point between any two of them.
 
-    - `base`: pairwise coprime functions. Each given function is a unit times a product of powers of some of them;
-      coprime functions have no common root eps > 0.
-    - `divisors`: for each given function, the indices of the base functions that divide it.
-    - `roots`: all roots of the base strictly inside, increasing, with isolating intervals that share at most end
-      points.
+    - `base`: functions without common roots eps > 0. Each given function is a product of powers of some of them, times
+      a function that is nowhere 0.
+    - `divisors`: for each given function, the indices in `base` of the functions that divide it.
+    - `roots`: all roots of base functions strictly inside the interval, increasing, with isolating intervals that share
+      at most end points.
     - `owners`: for each root, the index of its base function.
-    - `samples`: a rational in each gap between roots where no given function is 0; for a point, the point itself.
+    - `samples`: a rational between each two neighboring roots or ends at which no given function is 0. For an interval
+      that is a point, the point itself.
 
-    Invariant: on each gap every given function has one sign, its sign at the sample.
+    Invariant: between two neighboring roots every given function has one sign, that at the sample.
     """
 
     interval: Interval
@@ -313,11 +322,11 @@ class Arrangement:
     samples: tuple[Fraction, ...]
 
     def vanishes(self, function: int, root: int) -> bool:
-        """Whether the given function with index `function` is 0 at the root with index `root`."""
+        """True if the given function with the index `function` is 0 at the root with the index `root`."""
         return self.owners[root] in self.divisors[function]
 
     def gap(self, gap: int) -> tuple[Root | None, Root | None]:
-        """The roots at the ends of the gap with index `gap`; None for an end of the interval."""
+        """The two neighboring roots around the sample with the index `gap`; None for an end of the interval."""
         return (self.roots[gap - 1] if gap else None), (self.roots[gap] if gap < len(self.roots) else None)
 
 
@@ -346,9 +355,10 @@ def arrange(functions: Sequence[ExpPoly], interval: Interval, limits: Limits | N
 def coprime_base(
     functions: Sequence[ExpPoly], limits: Limits | None = None
 ) -> tuple[tuple[ExpPoly, ...], tuple[frozenset[int], ...]]:
-    """Return pairwise coprime functions, not units, whose products of powers are all of `functions` up to units.
+    """Return (base, divisors) such that all `functions` are products of powers of base functions, up to units.
 
-    The second result gives, for each of `functions`, the indices of the base functions that divide it.
+    Units are functions without roots eps > 0. Base functions are not units, and no two have a common divisor that is
+    not a unit. divisors gives, for each of `functions`, the indices of the base functions that divide it.
 
     The base is computed by refinement: a common divisor of two elements becomes an element, until no two have one
     (Bach, Driscoll and Shallit 1993). None of `functions` may be zero. Raises LimitReached if the work exceeds
@@ -388,9 +398,10 @@ def coprime_base(
 
 
 def _sample(interval: Interval, left: Root | None, right: Root | None, budget: DecisionBudget) -> Fraction:
-    """A simple rational strictly between `left` and `right`, two neighboring roots; None is an end of `interval`.
+    """A simple rational strictly between the neighboring roots `left` and `right`; None is an end of `interval`.
 
-    The rational is outside the roots' isolating intervals, or at an end of one. The work is spent from `budget`.
+    The rational is outside the roots' isolating intervals, or at an end of one. Raises LimitReached if the work exceeds
+    `budget`.
     """
     while True:
         # Where the intervals of irrational roots touch, no function has a root at the common point.
@@ -410,12 +421,12 @@ _DIGITS = 6
 
 
 def refined(root: Root, limits: Limits) -> Root:
-    """The `root`, isolated narrowly enough for the digits that are printed. Raises LimitReached beyond `limits`."""
+    """The `root` in an isolating interval narrow enough to print its digits. Raises LimitReached beyond `limits`."""
     return refine(root, root.upper / 10 ** (2 * _DIGITS), limits)
 
 
 def place_text(root: Root) -> str:
-    """The place of `root` in words: `at eps = 1` or, if it is irrational, `at eps = 0.693147…`."""
+    """The text that says where `root` is: `at eps = 1` or, if it is irrational, `at eps = 0.693147…`."""
     return f"at eps = {root.lower}" if root.is_exact else f"at eps = {number_text(root.lower, root.upper)}"
 
 
@@ -436,9 +447,8 @@ def number_text(low: Fraction, high: Fraction) -> str:
 class Holds:
     """The result that f >= 0 on the whole interval, with its proof.
 
-    `proof` is None if f is the zero function or the interval is a point. Otherwise it is an analysis in which the
-    product of its sign and of the signs of the factors of odd multiplicity is positive, and none of these factors has a
-    root inside.
+    `proof` is None if f is the zero function or the interval is a point. Otherwise its sign times the signs of its
+    factors of odd multiplicity is positive, and none of these factors has a root inside the interval.
     """
 
     proof: Analysis | None
@@ -457,9 +467,9 @@ class RegionEnd:
 
 @frozen
 class FailureRegion:
-    """A maximal interval from `lower` to `upper` where f < 0, except at the `punctures`.
+    """A maximal interval from `lower` to `upper` on which f <= 0, and f < 0 except at finitely many points inside.
 
-    The punctures are roots of even multiplicity, where f = 0.
+    These points, `punctures`, are roots of even multiplicity.
     """
 
     lower: RegionEnd
@@ -469,11 +479,11 @@ class FailureRegion:
 
 @frozen
 class Fails:
-    """The result that f < 0 exactly on the union of `regions`, with a `witness` and the proof.
+    """The result that f < 0 exactly on the union of `regions`, with a `witness` at which f < 0, and the proof.
 
     The witness is the simplest rational in the regions, the first that the Stern-Brocot tree reaches. If simpler
-    rationals are too near to a root to be decided, it is the simplest one between the isolating intervals. `analysis`
-    has all factors, and `chart` is its chart; if the interval is a point, `analysis` is None.
+    rationals are too near to a root to be decided, it is the simplest one outside the isolating intervals. `analysis`
+    has the signs of all factors, and `chart` is its chart; if the interval is a point, `analysis` is None.
     """
 
     witness: Fraction

@@ -12,9 +12,10 @@ from dipc.frozen import frozen
 
 @frozen
 class Interval:
-    """A nonempty interval of positive numbers with rational ends; an `upper` end of None is infinity.
+    """A nonempty interval of positive numbers with the rational ends `lower` and `upper`; `upper` None is infinity.
 
-    0 may be an open end, but never a point of the interval. Raises ValueError for other ends.
+    An end belongs to the interval if `lower_closed` or `upper_closed` says so. 0 may be an end, but does not belong to
+    the interval. Raises ValueError if the ends do not make such an interval.
     """
 
     lower: Fraction
@@ -45,20 +46,20 @@ class Interval:
         return cls(Fraction(lower), None if upper is None else Fraction(upper), True, upper is not None)
 
     def subinterval(self, low: Fraction, high: Fraction | None) -> Interval:
-        """The subinterval from `low` to `high`, including an end exactly where this interval does.
+        """The subinterval from `low` to `high`, which are points or ends of this interval.
 
-        `low` and `high` are points or ends of this interval. An end that is not an end of this interval is included.
+        An end of the result belongs to it, unless it is an end of this interval that does not belong to this interval.
         """
         return Interval(low, high, low != self.lower or self.lower_closed, high != self.upper or self.upper_closed)
 
     @property
     def is_point(self) -> bool:
-        """Whether the interval is a single point."""
+        """True if the interval is a single point."""
         return self.lower == self.upper
 
     @property
     def inner_point(self) -> Fraction:
-        """A rational of the interval, not an end unless the interval is a point."""
+        """A rational number strictly inside the interval, or the point itself if the interval is a point."""
         return self.lower + 1 if self.upper is None else (self.lower + self.upper) / 2
 
     def __contains__(self, value: Fraction) -> bool:
@@ -67,7 +68,7 @@ class Interval:
         return above and below
 
     def covers(self, other: Interval) -> bool:
-        """Whether this interval contains all of `other`."""
+        """True if this interval contains all of `other`."""
         left = (other.lower, not other.lower_closed) >= (self.lower, not self.lower_closed)
         if self.upper is None or other.upper is None:
             return left and self.upper is None

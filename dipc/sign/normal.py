@@ -31,9 +31,9 @@ _BITS, _LENGTH, _NEAREST = 256, 24, 40
 
 @frozen
 class NormalFunction:
-    """The function erfc(`scale`·eps), or e^{-`scale`·eps²} if it is `exponential`, with a positive scale.
+    """The function erfc(`scale`·eps) of eps, or e^{-`scale`·eps²} if it is `exponential`; `scale` is positive.
 
-    If it is `fixed`, it is the number erfc(`scale`).
+    If it is `fixed`, it is the constant erfc(`scale`).
     """
 
     scale: Real
@@ -61,7 +61,7 @@ class NormalFunction:
         return (eps * scale).erfc()
 
     def majorant(self, center: Fraction, radius: Fraction) -> flint.arb:
-        """An upper bound of the absolute value on the disk of complex eps around `center` with this `radius`.
+        """An upper bound of the absolute value at all complex eps with |eps - `center`| <= `radius`.
 
         It follows from |erfc(z)| <= 2 + |e^{-z²}| and -Re z² <= (Im z)² - (Re z)².
         """
@@ -75,7 +75,7 @@ class NormalFunction:
 
     @property
     def rate(self) -> Real:
-        """The number r for which the function decays like e^{-r·eps²}."""
+        """The number r such that the function is e^{-r·eps²}, or decays like it as eps grows."""
         return ZERO if self.fixed else self.scale if self.exponential else self.scale * self.scale
 
 
@@ -92,9 +92,9 @@ Terms = Mapping[NormalFunction, ExpPoly]
 
 @frozen
 class NormalSum:
-    """The sum `plain` + Σ weight·function, where `terms` maps distinct functions to their weights.
+    """The sum `plain` + Σ weight·function, where `terms` maps distinct normal functions to their weights.
 
-    No weight is zero; `plain` and the weights are exponential polynomials.
+    No weight is zero; `plain` and the weights are exponential polynomials in eps.
     """
 
     plain: ExpPoly
@@ -127,7 +127,7 @@ class NormalSum:
 
     @property
     def is_number(self) -> bool:
-        """True only if the summands show that the sum does not depend on eps."""
+        """True if the form of the summands shows that the sum is the same for every eps. False proves nothing."""
         return all(f.fixed for f in self.terms) and all(
             not k and not q for f in (self.plain, *self.terms.values()) for k, q, _ in f.terms()
         )
@@ -138,7 +138,7 @@ class NormalSum:
         return self.plain.is_zero() and not self.terms
 
     def is_zero_at(self, eps: Fraction) -> bool:
-        """True only if the summands cancel as numbers at `eps`."""
+        """True if exact arithmetic shows that the sum is 0 at `eps`. False proves nothing."""
         total = ZERO
         try:
             for function, weight in [(None, self.plain), *self.terms.items()]:
@@ -150,7 +150,10 @@ class NormalSum:
         return not total.sign
 
     def series(self, center: Fraction) -> flint.arb_series:
-        """The Taylor series of the sum at `center` >= 0, to FLINT's current length and precision."""
+        """The Taylor series of the sum in eps at `center` >= 0; each coefficient is an enclosure.
+
+        The number of coefficients and their precision are those that FLINT is set to.
+        """
         eps = flint.arb_series([flint.arb(to_fmpq(center)), flint.arb(1)])
         total = series_at(self.plain, eps)
         for function, weight in self.terms.items():
@@ -158,14 +161,14 @@ class NormalSum:
         return total
 
     def majorant(self, center: Fraction, radius: Fraction) -> flint.arb:
-        """An upper bound of |sum| on the disk of complex eps around `center` with this `radius`."""
+        """An upper bound of |sum| at all complex eps with |eps - `center`| <= `radius`."""
         total = majorant_around(self.plain, center, radius)
         for function, weight in self.terms.items():
             total += majorant_around(weight, center, radius) * function.majorant(center, radius)
         return total.upper()
 
     def enclosure(self, eps: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-        """Rationals low <= value <= high for the value at `eps`, approximately 2^-`bits` apart."""
+        """Rationals (low, high) around the value at `eps`, approximately 2^-`bits` apart."""
         with flint.ctx.workprec(2 * bits + 64):
             cap, flint.ctx.cap = flint.ctx.cap, 1
             try:
@@ -175,10 +178,11 @@ class NormalSum:
             return dyadic(ball.lower()), dyadic(ball.upper())
 
     def lower_bound(self, *, near_zero: bool = False) -> ExpPoly | None:
-        """A lower bound of the sum for every eps > 0, as an exponential polynomial; None if a weight changes its sign.
+        """A lower bound of the sum for every eps > 0, as an exponential polynomial, or None.
 
-        The bound uses 0 <= function <= 1. With `near_zero`, it also uses erfc(x) >= 1 - 8/7·x, which holds since 2/√π
-        < 8/7, and e^{-x} >= 1 - x.
+        The bound uses that every function is between 0 and 1, so each weight needs coefficients of one sign; otherwise
+        the result is None. With `near_zero`, the bound also uses erfc(x) >= 1 - 8/7·x, which holds since 2/√π < 8/7,
+        and e^{-x} >= 1 - x: it is then better for small eps.
         """
         total = self.plain
         for function, weight in self.terms.items():
@@ -224,14 +228,15 @@ class NormalSum:
 
     @property
     def at_zero(self) -> Fraction:
-        """The limit of the sum at eps = 0, if no function is fixed."""
+        """The limit of the sum for eps -> 0, if no function is fixed."""
         return sum((c for f in (self.plain, *self.terms.values()) for k, _, c in f.terms() if not k), _ZERO)
 
     @property
     def falls(self) -> bool:
-        """True only if the summands show that the sum falls strictly as eps grows.
+        """True if the form of the summands shows that the sum falls strictly as eps grows. False proves nothing.
 
-        Each summand is a positive multiple of e^{-q·eps}, q >= 0, and of one of the functions, or a number.
+        Each summand must be a number, or a positive multiple of e^{-q·eps} with q >= 0, times one of the functions or
+        alone.
         """
         weights = [(q, c) for f in (self.plain, *self.terms.values()) for k, q, c in f.terms() if not k]
         powers = any(k for f in (self.plain, *self.terms.values()) for k, _, _ in f.terms())
@@ -241,7 +246,7 @@ class NormalSum:
         return not self.is_number and not powers and positive + negative == len(weights)
 
     def positive_to_infinity(self, start: Fraction) -> bool:
-        """True if the sum, which must have no plain part, is proved positive on [`start`, inf)."""
+        """True if the sum is proved positive for every eps >= `start`. The field `plain` must be 0."""
         weights: list[tuple[NormalFunction, Fraction]] = []
         for function, weight in self.terms.items():
             ((k, q, c), *more) = weight.terms()
@@ -284,7 +289,7 @@ class NormalSum:
 
 
 def series_at(function: ExpPoly, eps: flint.arb_series) -> flint.arb_series:
-    """The exponential polynomial `function` composed with the series `eps`."""
+    """The exponential polynomial `function` at `eps`, a power series, as a power series."""
     total = flint.arb_series([0])
     for k, q, c in function.terms():
         term = (eps * flint.arb(to_fmpq(q))).exp() * flint.arb(to_fmpq(c))
@@ -293,7 +298,7 @@ def series_at(function: ExpPoly, eps: flint.arb_series) -> flint.arb_series:
 
 
 def majorant_around(function: ExpPoly, center: Fraction, radius: Fraction) -> flint.arb:
-    """An upper bound of |`function`| on the disk of complex eps around `center` with this `radius`."""
+    """An upper bound of |`function`| at all complex eps with |eps - `center`| <= `radius`."""
     total, far = flint.arb(0), flint.arb(to_fmpq(center + radius))
     for k, q, c in function.terms():
         most = max(q * (center - radius), q * (center + radius))
@@ -302,9 +307,9 @@ def majorant_around(function: ExpPoly, center: Fraction, radius: Fraction) -> fl
 
 
 class NormalBeta(PiecewiseForm):
-    """A beta that contains functions of the normal distribution, so that it has no closed form on any cell.
+    """A beta that contains functions of the normal distribution, and so has no closed form on any interval.
 
-    Methods that need the cells raise NoClosedForm.
+    Methods that need closed forms raise NoClosedForm.
     """
 
     __slots__ = ("sum",)
@@ -364,9 +369,10 @@ def _product(weight: str, function: str) -> str:
 
 
 def normal_function(function: str, scale: Real, power: Fraction) -> Sequence[tuple[Fraction, NormalFunction | None]]:
-    """The function named `function`, of `scale`·eps^`power`, as a sum of c·f over pairs (c, f).
+    """The named `function` of the argument `scale`·eps^`power`, as a sum Σ c·f given as pairs (c, f).
 
-    An f that is None is the number 1. Raises NoClosedForm for a function or power that is not covered.
+    The name is one of the language, such as erfc. An f of None is the number 1. Raises NoClosedForm for a function or
+    power that is not covered.
     """
     if function == "erfc" and power in (0, 1):
         if not scale.sign:

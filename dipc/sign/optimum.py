@@ -30,7 +30,7 @@ _SUSPICIOUS = Fraction(1, 1 << 64)
 
 
 def root_function(root: Root) -> ExpPoly:
-    """The function of eps that has the number `root` as a simple root."""
+    """The function of eps of which `root` is a root of multiplicity 1."""
     scale = root.scale
     return ExpPoly.from_terms((k, -j * scale, c * scale**k) for j, k, c in root.polynomial.terms)
 
@@ -52,9 +52,9 @@ def vanishes_at(f: ExpPoly, point: Fraction | Root, limits: Limits | None = None
 
 
 def order(first: Root, second: Root, budget: DecisionBudget) -> int:
-    """The order of two roots: -1, 0 or 1 if `first` is less than, equal to, or greater than `second`.
+    """Compare two roots exactly: -1, 0 or 1 if `first` is less than, equal to, or greater than `second`.
 
-    The result is exact. Raises LimitReached if `budget` does not suffice.
+    Raises LimitReached if `budget` does not suffice.
     """
     tested = False
     while True:
@@ -80,10 +80,10 @@ _FIRST_BITS = 64
 
 
 class QuotientValue:
-    """The value of a quotient at a rational eps or an isolated root, or a rational number.
+    """A real number: the value of a quotient of two functions of eps at a rational eps or an isolated root.
 
-    The quotient's denominator is not 0 at this place. Invariant: `low` <= value <= `high`, and enclosures only become
-    narrower.
+    The denominator is not 0 there. The number may also be given as a rational. Invariant: `low` <= number <= `high`,
+    and these enclosures only become narrower.
     """
 
     __slots__ = ("_at", "_bits", "_denominator", "_limits", "_numerator", "_unlike", "high", "low")
@@ -106,25 +106,25 @@ class QuotientValue:
 
     @classmethod
     def rational(cls, value: Fraction) -> QuotientValue:
-        """The number with the rational value `value`."""
+        """The rational number `value` as an object of this class."""
         return cls(ExpPoly.constant(value), ExpPoly.ONE, Fraction(1))
 
     def __repr__(self) -> str:
         return f"Number({self.low})" if self.exact() is not None else f"Number({float(self.low)}...)"
 
     def exact(self) -> Fraction | None:
-        """The number if it is known to be rational, else None."""
+        """The number as a fraction if it is known to be rational, else None."""
         return self.low if self.low == self.high else None
 
     @property
     def place(self) -> Fraction | Root:
-        """The eps at which the quotient is taken: a rational, or a root in the narrowest interval found so far."""
+        """The eps at which the quotient has this value: a rational, or a root with the narrowest known interval."""
         return self._at
 
     # --- narrower ---------------------------------------------------------------------------------
 
     def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
-        """Rationals low <= number <= high with high - low <= 10^-`digits`·max(|low|, |high|).
+        """Rationals (low, high) around the number, with high - low <= 10^-`digits`·max(|low|, |high|).
 
         Raises LimitReached.
         """
@@ -144,7 +144,7 @@ class QuotientValue:
             self.is_exactly(Fraction(0))
 
     def _enclose(self) -> tuple[Fraction, Fraction] | None:
-        """An enclosure at the current precision, which is then doubled; None if the precision was too low."""
+        """An enclosure computed with the current precision, or None if it is too low; then double the precision."""
         bits, self._bits = self._bits, 2 * self._bits
         if bits > 2 * self._limits.bits:
             raise LimitReached("bits", f"a value of the function could not be computed with numbers of {bits} bits")
@@ -178,9 +178,9 @@ class QuotientValue:
     # --- exact questions --------------------------------------------------------------------------
 
     def is_exactly(self, value: Fraction) -> bool:
-        """True if the number equals `value`; the answer is exact.
+        """True if the number equals `value`, else False; both answers are proved.
 
-        The difference numerator - value·denominator is tested for 0 at the place.
+        The function numerator - value·denominator is tested for 0 at the number's eps.
         """
         if not self.low <= value <= self.high:
             return False
@@ -196,7 +196,7 @@ class QuotientValue:
         return False
 
     def compare_to(self, value: Fraction) -> int:
-        """The sign of number - `value`, exactly. Raises LimitReached."""
+        """The exact sign of number - `value`: -1, 0 or 1. Raises LimitReached."""
         while self.low <= value <= self.high:
             if self.is_exactly(value):
                 return 0
@@ -204,7 +204,10 @@ class QuotientValue:
         return 1 if self.low > value else -1
 
     def recognize(self) -> None:
-        """Test whether the number is a rational that is much simpler than others that agree with it to many digits."""
+        """Test whether the number equals the simplest rational near it, if that one is much simpler than chance allows.
+
+        If it does, remember that the number is rational.
+        """
         low, high = self.enclosure(_RECOGNIZED)
         if self.exact() is None and low * high > 0:
             simple = simplest_between(min(abs(low), abs(high)), max(abs(low), abs(high)))
@@ -214,10 +217,10 @@ class QuotientValue:
 
 
 def compare(first: QuotientValue, second: QuotientValue, digits: int) -> tuple[int, bool]:
-    """The sign of `first` - `second`, and True if the sign is proved.
+    """Return (the sign of `first` - `second`, True if this sign is proved).
 
-    (0, False) means that the numbers agree to more than `digits` significant digits but are not proved to be equal;
-    this happens only if neither is known to be rational. Raises LimitReached.
+    (0, False) means that the numbers agree to more than `digits` significant digits but are not proved to be equal. It
+    is returned only if neither is known to be rational. Raises LimitReached.
     """
     if first is second:
         return 0, True
@@ -241,7 +244,7 @@ def compare(first: QuotientValue, second: QuotientValue, digits: int) -> tuple[i
 
 
 def _ball(f: ExpPoly, eps: flint.arb) -> flint.arb:
-    """A ball that contains the values of `f` on the ball `eps`, at FLINT's current precision."""
+    """A ball that contains the value of `f` at every point of the ball `eps`, at FLINT's current precision."""
     unit, terms = f.integer_terms()
     exponentials: dict[int, flint.arb] = {}
     total = flint.arb(0)
@@ -306,7 +309,7 @@ class ReducedQuotient:
         )
 
     def rate(self) -> Fraction:
-        """The greatest rational r such that all exponents of the quotient are multiples of r; 1 if all are 0."""
+        """The greatest rational r such that each q in a factor e^{q·eps} is a multiple of r; 1 if all are 0."""
         exponents = [q for poly in (self.numerator, self.denominator) for _, q, _ in poly.terms() if q]
         if not exponents:
             return Fraction(1)
@@ -314,13 +317,13 @@ class ReducedQuotient:
         return Fraction(gcd(*(q.numerator * (below // q.denominator) for q in exponents)), below)
 
     def slope(self) -> ExpPoly:
-        """The function N'D - ND' for the quotient N/D: it has the sign of the derivative."""
+        """The function N'·D - N·D' for the quotient N/D: it has the sign of the quotient's derivative."""
         if self.denominator == 1:
             return self.numerator.derivative()
         return self.numerator.derivative() * self.denominator - self.numerator * self.denominator.derivative()
 
     def is_gap(self, point: Fraction | Root, limits: Limits | None = None) -> bool:
-        """True if the quotient, before the common divisor was removed, is 0/0 at `point`.
+        """True if the numerator and the denominator of the given quotient, not in lowest terms, are both 0 at `point`.
 
         Raises LimitReached if the work exceeds `limits`.
         """
@@ -331,7 +334,7 @@ class ReducedQuotient:
 
 
 class Infinite(Enum):
-    """An infinite limit, with its sign."""
+    """The limit of a quotient that exceeds every bound: plus or minus infinity."""
 
     PLUS = 1
     MINUS = -1
@@ -397,7 +400,7 @@ def _limit(growth: int, ratio: Fraction) -> Limit:
 
 
 class Far(Enum):
-    """A place of a supremum that is no single eps: next to 0, towards infinity, or everywhere."""
+    """The place of a supremum that is not a single eps: ZERO for eps -> 0, INFINITY for eps -> inf, or EVERYWHERE."""
 
     ZERO = "0+"
     INFINITY = "inf"
@@ -410,10 +413,10 @@ PeakPlace = Fraction | Root | Far
 
 @frozen(eq=False)
 class Peak:
-    """A `place` where a quotient has the value `value` if `attained`, or else approaches it.
+    """A candidate for a supremum of a quotient: the `value` that the quotient has or approaches at `place`.
 
-    A `value` of None is infinity: the quotient exceeds every bound near the place or, if `attained`, its denominator
-    is 0 at the place and its numerator positive.
+    `attained` says that it has this value there, rather than approaches it. A `value` of None is infinity: the quotient
+    exceeds every bound near the place or, if `attained`, its denominator is 0 at the place and its numerator positive.
     """
 
     place: PeakPlace
@@ -422,19 +425,19 @@ class Peak:
 
 
 def ends_of(interval: Interval) -> tuple[RegionEnd, RegionEnd]:
-    """The lower and the upper end of `interval`."""
+    """The lower and the upper end of `interval`, each as a `RegionEnd`."""
     return RegionEnd(interval.lower, interval.lower_closed), RegionEnd(interval.upper, interval.upper_closed)
 
 
 def peaks(ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Limits | None = None) -> list[Peak]:
-    """Peaks of the quotient `ratio` from `lower` to `upper`, such that the greatest of their values is the supremum.
+    """Candidates for the supremum of the quotient `ratio` from `lower` to `upper`: it is their greatest value.
 
-    Both ends are positive, except that the lower may be 0 and the upper infinity. The lower comes first, or both are
-    one closed rational. The given denominator must be at least 0 between them; where it and the numerator are both 0,
-    the quotient has no value, and the place is ignored.
+    `lower` is less than `upper`, or both are one closed rational; `lower` may be 0, and `upper` infinity. The
+    denominator, not in lowest terms, must be at least 0 in the interval. Where it and the numerator are both 0, the
+    quotient has no value and is left out.
 
-    If a peak is infinite, so is the supremum. The result is empty only if the quotient has no value anywhere, or is
-    minus infinity at the only point. Raises LimitReached if the work exceeds `limits`.
+    If a candidate is infinite, so is the supremum. The result is empty only if the quotient has no value anywhere, or
+    is minus infinity at the only point. Raises LimitReached if the work exceeds `limits`.
     """
     return _PeakSearch(ratio, lower, upper, limits or Limits()).peaks()
 
@@ -465,9 +468,10 @@ class _PeakSearch:
     # --- at a place -------------------------------------------------------------------------------
 
     def _peak(self, point: Fraction | Root, closed: bool) -> Peak:
-        """The peak at `point`, where the reduced denominator is not 0.
+        """The candidate at `point`, where the denominator in lowest terms is not 0.
 
-        It is attained if the point is inside or the end is `closed`, unless the quotient is 0/0 there.
+        `closed` says whether the point belongs to the interval. If it does, the value is attained there, unless the
+        given quotient is 0/0.
         """
         attained = closed and not self.ratio.is_gap(point, self.limits)
         return Peak(point, attained, QuotientValue(self.ratio.numerator, self.ratio.denominator, point, self.limits))
@@ -505,9 +509,10 @@ class _PeakSearch:
         )
 
     def _places(self, f: ExpPoly) -> list[tuple[Root, int, tuple[int, int]]]:
-        """The roots of `f` from end to end, without rational ends, as (root, side, (sign before it, sign after it)).
+        """The roots of `f` in the interval, without rational ends, as (root, side, (sign before it, sign after it)).
 
-        `side` is -1 at the lower end, 1 at the upper end and 0 between them. The signs are those of `f`.
+        `side` is -1 if the root is the lower end of the interval, 1 if it is the upper end, and 0 between them. The
+        signs are those of `f`.
         """
         if coefficient_sign(f):
             return []
@@ -521,7 +526,7 @@ class _PeakSearch:
         return result
 
     def _poles(self) -> Iterator[Peak]:
-        """Yield, as peaks, the places other than 0 and infinity near which the quotient exceeds every bound."""
+        """Yield an infinite candidate for each eps except 0 and infinity where the quotient exceeds every bound."""
         numerator, denominator = self.ratio.numerator, self.ratio.denominator
         for root, side, (before, after) in self._places(denominator):
             inside = {-1: (after,), 0: (before, after), 1: (before,)}[side]
@@ -541,7 +546,7 @@ class _PeakSearch:
         return number.compare_to(Fraction(0))
 
     def _maxima(self, slope: ExpPoly) -> Iterator[Peak]:
-        """Yield the maxima strictly between the ends: where `slope`, with the derivative's sign, turns negative."""
+        """Yield the maxima strictly inside the interval: where `slope`, with the derivative's sign, turns negative."""
         for root, side, signs in self._places(slope):
             if side == 0 and signs == (1, -1):
                 point = root.lower if root.is_exact else root
@@ -570,9 +575,10 @@ DIGITS = 30
 
 @frozen(eq=False)
 class Highest:
-    """The `peaks` with the greatest value, in their given order; all other peaks are proved to have a lower one.
+    """A supremum, as those `peaks` among several candidates that have the greatest value, in their given order.
 
-    The values of these peaks are equal if `proved`; otherwise they agree at least to the requested digits.
+    All other candidates are proved to have a lower value. The values of `peaks` are proved equal if `proved`; otherwise
+    they agree at least to the requested digits.
     """
 
     peaks: tuple[Peak, ...]
@@ -580,39 +586,39 @@ class Highest:
 
     @property
     def numbers(self) -> tuple[QuotientValue, ...]:
-        """The values of the peaks, the greatest of which is the maximum; empty if the maximum is infinite."""
+        """The values of the peaks, the greatest of which is the supremum; empty if the supremum is infinite."""
         return tuple(peak.value for peak in self.peaks if peak.value is not None)
 
     @property
     def is_infinite(self) -> bool:
-        """True if the maximum is infinite."""
+        """True if the supremum is infinite."""
         return self.peaks[0].value is None
 
     @property
     def attained(self) -> bool | None:
-        """True if the maximum is attained; None if it is not known which peak is the greatest."""
+        """True if the quotient attains the supremum, False if not; None if it is unknown which peak is the greatest."""
         attained = [peak.attained for peak in self.peaks]
         if self.proved:
             return any(attained)
         return attained[0] if len(set(attained)) == 1 else None
 
     def enclosure(self, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
-        """Rationals low <= maximum <= high for a finite maximum. Raises LimitReached.
+        """Rationals (low, high) around the supremum, which must be finite. Raises LimitReached.
 
-        high - low is at most 10^-`digits` times the larger of |low|, |high| if `proved`, else approximately.
+        high - low is at most 10^-`digits` times the larger of |low| and |high| if `proved`, else approximately.
         """
         ends = [number.enclosure(digits) for number in self.numbers]
         return max(low for low, _ in ends), max(high for _, high in ends)
 
     def compare_to(self, value: Fraction) -> int:
-        """The sign of maximum - `value`, exactly, for a finite maximum. Raises LimitReached."""
+        """The exact sign of supremum - `value`; the supremum must be finite. Raises LimitReached."""
         return max(number.compare_to(value) for number in self.numbers)
 
 
 def highest(candidates: Iterable[Peak], digits: int = DIGITS) -> Highest | None:
-    """The peaks of `candidates` with the greatest value, compared to `digits` digits; None for no candidates.
+    """The peaks among `candidates` with the greatest value, or None if there are no candidates.
 
-    Raises LimitReached.
+    Values are compared to `digits` digits. Raises LimitReached.
     """
     best: list[Peak] = []
     proved = True
@@ -641,10 +647,9 @@ def supremum(
 ) -> Highest:
     """The supremum of `numerator`/`denominator` on `interval`: the least f with f·denominator >= numerator everywhere.
 
-    It is the value of the peaks returned: all places where it is attained or approached, except for adjacent gaps of
-    the quotient. Peaks are compared to `digits` digits. `denominator` must not be the zero function, and must be at
-    least 0 on the interval. Where it is 0, a positive numerator makes the supremum infinite, and any other numerator is
-    ignored.
+    The peaks of the result are where it is attained or approached. `denominator` must be at least 0 on the interval,
+    and not zero everywhere. Where it is 0, a positive numerator makes the supremum infinite, and any other numerator is
+    ignored. Peaks are compared to `digits` digits.
 
     Raises LimitReached if the work exceeds `limits`, and ValueError if the quotient has no value on the interval.
     """
@@ -691,10 +696,11 @@ _RECOGNIZED = 40
 
 
 def number_cell(number: QuotientValue, digits: int) -> Cell:
-    """Decimals around `number` >= 0: the number cut off after `digits` digits, and one unit of the last digit more.
+    """The neighboring decimals of `digits` digits around `number` >= 0, as (low, high).
 
-    The computation ends: if an enclosure contains a decimal number on the boundary of two cells, it is decided
-    exactly whether the number is that decimal. Raises LimitReached.
+    For example, they are 1.4 and 1.5 for √2 and 2 digits. If the number is known to be rational, low and high are both
+    the number itself. The computation ends, since it is decided exactly whether the number is a decimal of these
+    digits. Raises LimitReached.
     """
     spare = _SPARE
     while True:
@@ -710,9 +716,10 @@ def number_cell(number: QuotientValue, digits: int) -> Cell:
 
 
 def root_cell(root: Root, digits: int, limits: Limits | None = None) -> Cell:
-    """Decimals around `root`: the root cut off after `digits` digits, and one unit of the last digit more.
+    """The neighboring decimals of `digits` digits around `root`, as (low, high).
 
-    The computation ends, because a root that is not exact is irrational. Raises LimitReached if the work exceeds
+    For example, they are 0.69 and 0.70 for the logarithm of 2 and 2 digits. If the root is rational, low and high are
+    both the root itself. Otherwise it is irrational, so the computation ends. Raises LimitReached if the work exceeds
     `limits`.
     """
     spare = _SPARE
@@ -731,14 +738,14 @@ def _cell(low: Fraction, digits: int) -> Cell:
 
 
 def decimal_hull(ends: Cell, digits: int) -> Cell:
-    """Decimals with `digits` digits around the interval `ends` of rationals >= 0.
+    """Two decimals of `digits` digits, (low, high), around the interval from `ends[0]` to `ends[1]`.
 
-    The interval is at most as wide as a unit of the last digit.
+    Both ends are at least 0, and they differ by at most one in the last digit.
     """
     low, high = (decimal_cell(end, digits) if end else (end, end) for end in ends)
     return low[0], high[1]
 
 
 def decimal_cell(value: Fraction, digits: int) -> Cell:
-    """Decimals around `value` > 0: `value` cut off after `digits` digits, and one unit of the last digit more."""
+    """The neighboring decimals (low, high) of `digits` digits with low <= `value` < high, for `value` > 0."""
     return _cell(round_down(value, digits), digits)

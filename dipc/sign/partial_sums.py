@@ -24,10 +24,10 @@ from dipc.sign.polynomial import power_and_rate, started_at
 
 
 def has_nonnegative_partial_sums(value: Parametric, start: int, intervals: Iterable[Interval], limits: Limits) -> bool:
-    """Return True only if the lemma of the module proves `value` >= 0 for every integer k >= `start`.
+    """Return True only if the module's lemma proves `value` >= 0 for all integers k >= `start` and eps in `intervals`.
 
-    The proof is for every eps in `intervals`. The only unknown of `value` is k, and its denominator is 1. `start`
-    must be at least 0. The result is False if a sign takes more work than `limits` allow.
+    The only unknown of `value` besides eps is k, and its denominator is 1. `start` must be at least 0. The result is
+    False, too, if a sign takes more work than `limits` allow.
     """
     coefficients: dict[int, dict[Fraction, ExpPoly]] = {}
     for factors, coefficient in started_at(value, start).numerator.items():

@@ -38,12 +38,12 @@ _PRECISION = Fraction(1, 10**9)
 
 @frozen
 class FormCell:
-    """A cell of an interval on which a function has the closed form `numerator`/`denominator`.
+    """A part of an interval of eps on which a function has the closed form `numerator`/`denominator`.
 
-    The denominator is positive on the cell. `lower` and `upper` are ends of the interval or, closed, roots of
-    `conditions` of the function; by continuity the closed form is valid at them too. `hull` is the smallest known
-    subinterval with rational ends that contains the cell; outside the cell, the closed form need not be the
-    function's. `sample` is a rational of the cell.
+    The denominator is positive there. `lower` and `upper` are ends of the interval or roots at which the closed form
+    changes, and which belong to the cell: the function is continuous. `hull` is the smallest known subinterval with
+    rational ends that contains the cell; the closed form need not be the function's outside of the cell. `sample` is a
+    rational in the cell.
     """
 
     lower: RegionEnd
@@ -55,13 +55,13 @@ class FormCell:
 
 
 class PiecewiseForm:
-    """A function of eps with one closed form, or with one on each of finitely many cells.
+    """A continuous function of eps with one closed form, or with one on each of finitely many cells.
 
-    The function is continuous on the intervals it was made for. `closed` is the closed form for every eps > 0, or None
-    if there are several cells.
+    `value` is the expression that defines it. `closed` is the closed form for every eps > 0, or None if there are
+    several.
 
-    Functions with one closed form are equal exactly if they are the same function. Others are equal if their texts are,
-    and are then the same function. `sympy.sympify` reads the text of `str()` back.
+    Two objects with a closed form are equal if they are the same function. Others are equal if the texts of their
+    expressions are equal. `sympy.sympify` can read the text `str(...)` of an object.
     """
 
     __slots__ = ("_cells", "_text", "closed", "value")
@@ -106,9 +106,9 @@ class PiecewiseForm:
         return self.expr
 
     def fraction_at(self, eps: Fraction) -> tuple[ExpPoly, ExpPoly]:
-        """The numerator and the denominator of a closed form with the function's value at `eps`.
+        """The numerator and the denominator of a closed form that agrees with this function at `eps`.
 
-        The denominator is positive at `eps`. Raises ValueError if the function has no value.
+        The denominator is positive at `eps`. Raises ValueError if the function has no value there.
         """
         if isinstance(self.value, ExpPoly | Quotient):
             return fraction_of(self.value)
@@ -122,7 +122,7 @@ class PiecewiseForm:
         raise ValueError(f"{self} has no value at eps = {eps}")
 
     def enclosure(self, eps: Fraction | int | str, digits: int = 30) -> tuple[Fraction, Fraction]:
-        """Proved rationals lo <= value <= hi at `eps` > 0, with approximately `digits` digits in common."""
+        """Proved rationals (lo, hi) around the value at `eps` > 0, with approximately `digits` digits in common."""
         point = exact_eps(eps)
         if self.closed is not None:
             return self.closed.enclosure(point, digits)
@@ -141,10 +141,10 @@ class PiecewiseForm:
         return [] if isinstance(self.value, ExpPoly | Quotient) else conditions(self.value)
 
     def cells(self, interval: Interval, limits: Limits | None = None) -> tuple[FormCell, ...]:
-        """The cells of `interval` from left to right, as few as possible; each begins where the one before ends.
+        """Return the cells into which `interval` is cut, from left to right: on each, the function has one closed form.
 
-        `interval` must be inside those that the function was made for. Raises LimitReached if the work exceeds
-        `limits`.
+        There are as few as possible. The function must be continuous on `interval`. Raises LimitReached if the work
+        exceeds `limits`.
         """
         known = self._cells.get(interval)
         if known is None:
@@ -235,9 +235,9 @@ def _sympy(value: Closed | Selected) -> Any:
 
 
 def proved_quotient(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequence[Interval] = ()) -> Closed | None:
-    """The quotient `numerator`/`denominator`; None unless the denominator is proved to have one sign.
+    """The quotient `numerator`/`denominator`, or None if it is not proved that the denominator has one sign.
 
-    The sign must be constant for every eps > 0, or on all of `intervals`.
+    The sign must be proved for every eps > 0, or for all eps in `intervals`.
     """
     if denominator == 1:
         return numerator
@@ -253,10 +253,10 @@ def proved_quotient(numerator: ExpPoly, denominator: ExpPoly, intervals: Sequenc
 
 
 def zero_of(value: Selected, intervals: Sequence[Interval]) -> Fraction | Root | None:
-    """An eps of `intervals` at which `value` is 0; None if it is proved to be nonzero on all of them.
+    """An eps in `intervals` at which `value` is 0, or None if it is proved that there is none.
 
-    `value` must be continuous on each interval and must not depend on an unknown. Raises Undecided past a limit, and
-    TooLarge for a value with too many possible forms.
+    `value` must be continuous on each interval and have no unknown but eps. Raises Undecided past a limit, and TooLarge
+    for a value with too many possible forms.
     """
     above = [form.numerator_flat() for form in candidates(value) if form.numerator]
     functions = [f for f in (*conditions(value), *above) if not coefficient_sign(f)]
@@ -279,10 +279,7 @@ def zero_of(value: Selected, intervals: Sequence[Interval]) -> Fraction | Root |
 
 
 def sign_throughout(intervals: Sequence[Interval]) -> Signs:
-    """A function that returns the sign that its argument is proved to have on all of `intervals`, or 0.
-
-    The result is 0 if no sign is proved.
-    """
+    """Return a function of f whose result is 1 or -1 if f is proved to have this sign on all `intervals`, else 0."""
 
     def sign(function: ExpPoly) -> int:
         if plain := coefficient_sign(function):

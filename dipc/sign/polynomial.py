@@ -46,10 +46,7 @@ EXP_ERROR = 2
 
 
 def decay_bits(numerator: int, denominator: int) -> int:
-    """An n >= 0 with e^{-x} <= 2^{-n}, for x = `numerator`/`denominator` >= 0.
-
-    It is at most one less than the best n.
-    """
+    """An n >= 0 with e^{-x} <= 2^{-n}, for x = `numerator`/`denominator` >= 0; n or n + 1 is the greatest one."""
     return LOG2E_LOW * numerator // (LOG2E_SCALE * denominator)
 
 
@@ -59,7 +56,10 @@ def growth_bits(numerator: int, denominator: int) -> int:
 
 
 def exp_minus(numerator: int, denominator: int, bits: int) -> int:
-    """An integer within EXP_ERROR of 2^`bits`·e^{-x}, for x = `numerator`/`denominator` >= 0 and `bits` >= 0."""
+    """An integer that differs from 2^`bits`·e^{-x} by at most EXP_ERROR, for x = `numerator`/`denominator` >= 0.
+
+    `bits` is at least 0.
+    """
     if numerator == 0:
         return 1 << bits
     if decay_bits(numerator, denominator) >= bits:
@@ -123,11 +123,11 @@ _SMALL_GAP = 16
 
 
 class Layout:
-    """A factor F: `polynomial` as the function t -> Σ c·t^k·e^{-j·t}, arranged for repeated evaluation.
+    """The function F(t) = Σ c·t^k·e^{-j·t} given by `polynomial`, arranged for repeated evaluation.
 
     - `exponents`: the distinct j, increasing from 0.
-    - `columns[k]`: the positions of the exponents of the terms with t^k, and their coefficients.
-    - `norms[k]`: the sum of the absolute values of the coefficients with t^k.
+    - `columns[k]`: for the terms with t^k, the indices of their j in `exponents`, and their coefficients c.
+    - `norms[k]`: the sum of |c| over the terms with t^k.
     """
 
     __slots__ = (
@@ -169,10 +169,10 @@ class Layout:
         return errors
 
     def powers(self, numerator: int, denominator: int, bits: int, count: int) -> list[int]:
-        """Integers Z_i, i < `count`, near 2^`bits`·e^{-exponents[i]·t} at t = `numerator`/`denominator`.
+        """Integers Z_i for all i < `count`, near 2^`bits`·e^{-exponents[i]·t} at t = `numerator`/`denominator`.
 
-        Each differs from the exact number by at most `power_errors[i]`. Needs bits >= 64 and power errors below 2^31,
-        which hold below 10^7 terms.
+        Each differs from the exact number by at most `power_errors[i]`. `bits` must be at least 64, and these errors
+        below 2^31, as they are for fewer than 10^7 terms.
         """
         steps: dict[int, int] = {}
         value = 1 << bits
@@ -218,7 +218,7 @@ _FIRST_BITS = 24
 
 @frozen
 class PointValue:
-    """An enclosure of F(t) for a polynomial F: F(t)·`scale` is within `error` of `value`.
+    """An enclosure of the value F(t) at some t: |F(t)·`scale` - `value`| <= `error`.
 
     `sign` is the exact sign of F(t).
     """
@@ -230,11 +230,11 @@ class PointValue:
 
 
 def point_value(layout: Layout, t: Fraction, budget: DecisionBudget, precision: int = _FIRST_BITS) -> PointValue:
-    """The value of a polynomial F at a rational `t` > 0, to approximately `precision` significant bits, with its sign.
+    """The value of F at a rational `t` > 0, to approximately `precision` significant bits, with its exact sign.
 
-    `layout` is F arranged for evaluation; the work is spent from `budget`. The sign is 0 only if F(t) = 0 exactly.
-    e^{-t} is transcendental (Lindemann), so F(t, e^{-t}) = 0 only if F(t, z) is the zero polynomial in z; otherwise
-    enough precision separates the value from 0.
+    F is the function of `layout`. Raises LimitReached if the work exceeds `budget`. The sign is 0 only if F(t) = 0
+    exactly. e^{-t} is transcendental (Lindemann), so F(t, e^{-t}) = 0 only if F(t, z) is the zero polynomial in z;
+    otherwise enough precision separates the value from 0.
     """
     numerator, denominator = t.numerator, t.denominator
     coefficients = _coefficients_of_z(layout, numerator, denominator)
@@ -262,14 +262,17 @@ def point_value(layout: Layout, t: Fraction, budget: DecisionBudget, precision: 
 
 
 def sign_at_point(layout: Layout, t: Fraction, budget: DecisionBudget) -> int:
-    """The sign of the polynomial of `layout` at a rational `t` > 0, exactly; the work is spent from `budget`."""
+    """The exact sign, -1, 0 or 1, of the function of `layout` at a rational `t` > 0.
+
+    Raises LimitReached if the work exceeds `budget`.
+    """
     return point_value(layout, t, budget).sign
 
 
 def magnitude_at(layout: Layout, t: Fraction, budget: DecisionBudget) -> int:
-    """An approximate log2 |F(t)| at a rational `t` > 0 with F(t) != 0, with an error of at most 2.
+    """An integer that differs by at most 2 from log2 |F(t)|, where F is the function of `layout` and F(t) != 0.
 
-    F is the polynomial of `layout`; the work is spent from `budget`.
+    `t` is a positive rational. Raises LimitReached if the work exceeds `budget`.
     """
     value = point_value(layout, t, budget)
     scale = value.scale
@@ -291,11 +294,11 @@ def _coefficients_of_z(layout: Layout, numerator: int, denominator: int) -> list
 
 @frozen
 class NormalForm:
-    """A function f as a positive function times an integer polynomial F, the field `polynomial`.
+    """A function f of eps, written as a positive function times an integer polynomial F, the field `polynomial`.
 
-    f(eps) = `factor` · eps^`power` · e^{`exponent`·eps} · F(t, e^{-t}) for all eps and t = `scale`·eps, with factor >
-    0 and scale > 0. So f and F have the same sign at every eps > 0. F's coefficients have no common divisor, and
-    neither have its exponents: equal F on equal intervals of t are one sign problem.
+    f(eps) = `factor` · eps^`power` · e^{`exponent`·eps} · F(t, e^{-t}) for all eps and t = `scale`·eps, with factor > 0
+    and scale > 0. So f and F have the same sign at every eps > 0. The coefficients of F have no common divisor, and
+    neither have the j in its terms c·t^k·e^{-j·t}. So functions that differ only in scale and factor share one F.
     """
 
     polynomial: Polynomial
@@ -306,7 +309,7 @@ class NormalForm:
 
 
 def normal_form(f: ExpPoly, budget: DecisionBudget) -> NormalForm:
-    """The normal form of `f`, which must not be zero. Raises LimitReached for powers of eps beyond `budget`."""
+    """The normal form of `f`, which must not be zero. Raises LimitReached if a power of eps exceeds `budget`."""
     unit, terms = f.integer_terms()
     assert terms
     powers_of_eps, exponents, coefficients = zip(*terms, strict=True)
@@ -338,7 +341,7 @@ _VALUES_OF_T = (3, 5, 8)
 
 @frozen
 class Factor:
-    """A factor of a polynomial: `polynomial`, with its exact `multiplicity`."""
+    """A factor of a larger polynomial: `polynomial`, and its exact `multiplicity` there."""
 
     polynomial: Polynomial
     multiplicity: int
@@ -346,10 +349,10 @@ class Factor:
 
 @frozen
 class Content:
-    """A factorization F = `sign` · Π factor^multiplicity · `primitive`, over `factors`.
+    """A polynomial F in t and z as the product `sign` · Π factor^multiplicity · `primitive`, over `factors`.
 
-    The coefficients of F have no common divisor. The factors are in t alone and irreducible over Q. `primitive` has
-    no factor in t alone; None if it is 1.
+    The coefficients of F have no common divisor. The factors contain t alone and are irreducible over the rationals.
+    `primitive` has no factor that contains t alone; it is None if it is 1.
     """
 
     sign: int
@@ -358,7 +361,7 @@ class Content:
 
 
 def split_content(polynomial: Polynomial, budget: DecisionBudget) -> Content:
-    """Return `polynomial` as a product of factors in the variable t alone and of the rest, which has none.
+    """Return `polynomial` as a product of factors that contain the variable t alone, and a rest without such factors.
 
     Raises LimitReached if a degree exceeds `budget`.
     """
@@ -391,7 +394,7 @@ def split_content(polynomial: Polynomial, budget: DecisionBudget) -> Content:
 
 
 def rational_root(polynomial: Polynomial) -> Fraction | None:
-    """The root of `polynomial` if it is linear and in t alone; None for all other polynomials."""
+    """The root of `polynomial` if it is a·t + b, else None."""
     if polynomial.degree_z or polynomial.degree_t != 1:
         return None
     (_, _, c), (_, _, d) = polynomial.terms
@@ -401,8 +404,8 @@ def rational_root(polynomial: Polynomial) -> Fraction | None:
 def is_surely_square_free(polynomial: Polynomial) -> bool:
     """True only if `polynomial`, which must have no factor in t alone, is square-free. False proves nothing.
 
-    Let F be the polynomial. If F(t0, z) mod p has the degree in z of F and is coprime to its derivative, then the
-    discriminant of F with respect to z is not 0, so F has no square factor of positive degree in z.
+    Let F be the polynomial. Values t0 and primes p are tried. If F(t0, z) mod p has the degree in z of F and is coprime
+    to its derivative, the discriminant of F with respect to z is not 0. So F has no square factor that contains z.
     """
     import flint
 
@@ -418,9 +421,10 @@ def is_surely_square_free(polynomial: Polynomial) -> bool:
 
 
 def square_free_parts(polynomial: Polynomial, budget: DecisionBudget) -> tuple[int, list[Factor]]:
-    """Return a sign and square-free, pairwise coprime factors with `polynomial` = sign · Π factor^multiplicity.
+    """Return (sign, factors) with `polynomial` = sign · Π factor^multiplicity.
 
-    The identity is checked by multiplying out. Raises LimitReached if a degree exceeds `budget`.
+    The factors are square-free and have no common divisors. The equality is checked by multiplying out. Raises
+    LimitReached if a degree exceeds `budget`.
     """
     import flint
 
@@ -468,7 +472,7 @@ _MOST_COEFFICIENTS = 20_000
 def nowhere_negative(terms: Mapping[tuple[int, int], Fraction], low: Fraction, high: Fraction) -> bool:
     """True only if Σ c·X^i·W^j >= 0 is proved for all `low` < X < `high` and 0 < W < 1; False proves nothing.
 
-    `terms` gives c by (i, j). Requires 0 <= low < high <= 1.
+    `terms` maps (i, j) to c. Requires 0 <= low < high <= 1.
     """
     kept = {key: c for key, c in terms.items() if c}
     if all(c > 0 for c in kept.values()):
@@ -488,7 +492,10 @@ def nowhere_negative(terms: Mapping[tuple[int, int], Fraction], low: Fraction, h
 
 
 def _without_factor(rows: _Rows) -> _Rows:
-    """The quotient of the polynomial `rows` by the highest power of 1 - X that divides it."""
+    """Divide a polynomial in X and W by the highest power of 1 - X that divides it.
+
+    The item j of row i of `rows` is the coefficient of X^i·W^j, as in the result.
+    """
     while len(rows) > 1 and not any(sum(column) for column in zip(*rows, strict=True)):
         sums = [rows[0]]
         for row in rows[1:-1]:
@@ -502,7 +509,10 @@ def _transpose(rows: _Rows) -> _Rows:
 
 
 def _restrict(rows: _Rows, low: Fraction, high: Fraction) -> _Rows:
-    """A positive multiple of the polynomial `rows` as a polynomial in s, where X = `low` + (`high` - `low`)·s."""
+    """Return a positive multiple of a polynomial in X and W, with X = `low` + (`high` - `low`)·s, in s and W.
+
+    The item j of row i of `rows` is the coefficient of X^i·W^j; in the result it is that of s^i·W^j.
+    """
     if low == 0 and high == 1:
         return rows
     unit = lcm(low.denominator, high.denominator)
@@ -519,7 +529,10 @@ def _restrict(rows: _Rows, low: Fraction, high: Fraction) -> _Rows:
 
 
 def _is_nonnegative(rows: _Rows) -> bool:
-    """True only if the polynomial `rows` is proved nonnegative on the unit square, by at most _MOST_BOXES boxes."""
+    """True only if a polynomial is proved to be at least 0 for all X and W in [0, 1].
+
+    The item j of row i of `rows` is the coefficient of X^i·W^j. The square is cut into at most `_MOST_BOXES` boxes.
+    """
     pending = [(rows, 0)]
     looked_at = 0
     while pending:
@@ -540,7 +553,10 @@ def _is_nonnegative(rows: _Rows) -> bool:
 
 
 def _bernstein(rows: _Rows) -> _Rows:
-    """The Bernstein coefficients of `rows` over the unit square, each times its (positive) binomial coefficients."""
+    """The Bernstein coefficients of a polynomial over the unit square, each times its positive binomial coefficients.
+
+    The item j of row i of `rows` is the coefficient of X^i·W^j.
+    """
     return _transpose(_by_rows(_transpose(_by_rows(rows))))
 
 
@@ -550,7 +566,7 @@ def _by_rows(rows: _Rows) -> _Rows:
 
 
 def _shifted(rows: _Rows) -> _Rows:
-    """The polynomial `rows` with X + 1 in place of X."""
+    """Return the polynomial in X and W with X + 1 in place of X; the item j of row i of `rows` is that of X^i·W^j."""
     result = [list(row) for row in rows]
     for first in range(len(result) - 1):
         for i in range(len(result) - 2, first - 1, -1):
@@ -559,7 +575,10 @@ def _shifted(rows: _Rows) -> _Rows:
 
 
 def _halves(rows: _Rows) -> list[_Rows]:
-    """Positive multiples of the polynomial `rows` on X in [0, 1/2] and on X in [1/2, 1], each rescaled to [0, 1]."""
+    """Return positive multiples of p(s/2, W) and p((1 + s)/2, W), for the polynomial p(X, W) given by `rows`.
+
+    They are polynomials in s and W. The item j of row i of `rows` is the coefficient of X^i·W^j in p.
+    """
     degree = len(rows) - 1
     lower = [[c << (degree - i) for c in row] for i, row in enumerate(rows)]
     return [lower, _shifted(lower)]
@@ -592,7 +611,7 @@ _MOST_DEGREE = 400
 def never_negative(value: Parametric, start: int, intervals: Iterable[Interval]) -> bool:
     """True only if `value` is proved to be >= 0 for every integer k >= `start` and every eps of `intervals`.
 
-    The only unknown of `value` is k, and its denominator is 1. `start` must be >= 0.
+    The only unknown of `value` besides eps is k, and its denominator is 1. `start` must be >= 0.
     """
     terms = [(e, *power_and_rate(factors), -q, c) for e, q, factors, c in started_at(value, start).terms()]
     mixed = any(e or p for e, p, *_ in terms)
@@ -603,14 +622,14 @@ def never_negative(value: Parametric, start: int, intervals: Iterable[Interval])
 
 
 def started_at(value: Parametric, start: int) -> Parametric:
-    """The function `value` of k with `start` + k in place of k."""
+    """The function `value` of k with `start` + k in place of k, which starts at 0 where `value` starts at `start`."""
     moved = value.substituted({NUMBER: Parametric.number(start) + Parametric.unknown(NUMBER)})
     assert moved is not None, "k can be replaced by a sum"
     return moved
 
 
 def power_and_rate(factors: Factors) -> tuple[int, Fraction]:
-    """The p and b for `factors` that are k^p·exp(-b·k·eps)."""
+    """Return (p, b) such that `factors` describe the function k^p·exp(-b·k·eps)."""
     return (factors[0][1], -factors[0][2]) if factors else (0, _ZERO)
 
 
@@ -640,10 +659,10 @@ def _exponential(rate: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high: Fraction) -> _Polynomial:
-    """A polynomial in X and W that is at most a positive multiple of Σ (eps/q)^e·j^p·g, with X = e^{-q·eps}, W = X^j.
+    """A polynomial in X = e^{-eps/q} and W = X^j that is at most a positive multiple of Σ (eps/q)^e·j^p·g.
 
-    The sum is over the items (e, p): g of `groups`. The bound holds for the eps whose X is between `low` and
-    `high`, and for every j >= 0.
+    The sum is over the items (e, p): g of `groups`, where g is a polynomial in X and W. The bound holds for every j >=
+    0 and all eps for which X is between `low` and `high`.
     """
     most_powers, most_degree = max(e for e, _ in groups), max(p for _, p in groups)
     result: _Polynomial = {}
@@ -660,9 +679,10 @@ def _lowered(groups: Mapping[tuple[int, int], _Polynomial], low: Fraction, high:
 
 
 def _by_sign(group: _Polynomial, low: Fraction, high: Fraction) -> list[tuple[_Polynomial, int]]:
-    """Return parts whose sum is the polynomial `group`, each with its sign: nowhere negative (1) or positive (-1).
+    """Split the polynomial `group` into a sum of polynomials with a sign, and return pairs (polynomial, sign).
 
-    The signs hold for `low` < X < `high` and 0 < W < 1.
+    For `low` < X < `high` and 0 < W < 1, a polynomial with the sign 1 is nowhere negative, and one with -1 nowhere
+    positive.
     """
     if nowhere_negative(group, low, high):
         return [(group, 1)]

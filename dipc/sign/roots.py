@@ -42,14 +42,14 @@ _LEAST_SHIFT = -8
 
 @frozen
 class NearZero:
-    """The proof that a function F has the strict sign `sign` on (0, `radius`].
+    """The proof that a function F of t has the sign `sign`, and no root, on (0, `radius`].
 
     Let a_n be the Taylor coefficients of F at 0.
 
     1. a_n = 0 for n < `order`.
     2. Let S_k be the sum of a_n·radius^(n - order) over n <= k. Up to some k, all of these sums have the sign `sign`.
-    3. Each |S_k| is larger than a bound of the rest of the series.
-    4. On (0, radius], F(t)/t^order is a mean of the S_k plus such a rest, so it has the sign too.
+    3. Each |S_k| is larger than a bound of the sum of all later terms.
+    4. On (0, radius], F(t)/t^order is a weighted mean of the S_k plus at most such a sum, so it has the sign too.
     """
 
     order: int
@@ -58,10 +58,9 @@ class NearZero:
 
 
 def near_zero(layout: Layout, budget: DecisionBudget) -> NearZero:
-    """The sign of the factor F of `layout` on some interval (0, radius], with the proof.
+    """The sign of the function F of `layout` on some interval (0, radius], with the proof.
 
-    F is not zero, so some Taylor coefficient below the number of (k, j) with k <= degree in t of e^{-j·t} is not 0.
-    The work is spent from `budget`.
+    F is not zero, so its first Taylor coefficients are not all 0. Raises LimitReached if the work exceeds `budget`.
     """
     coefficients = TaylorCoefficients(layout)
     order = 0
@@ -88,7 +87,7 @@ def near_zero(layout: Layout, budget: DecisionBudget) -> NearZero:
 
 
 class TaylorCoefficients:
-    """The integers n!·a_n, where a_n is the n-th Taylor coefficient of a factor at 0, computed in order and once."""
+    """The integers n!·a_n for the Taylor coefficients a_n at 0 of a `Layout`'s function, computed in order, once."""
 
     def __init__(self, layout: Layout) -> None:
         self._rows = [
@@ -119,9 +118,9 @@ class TaylorCoefficients:
 
 
 def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int) -> NearZero | None:
-    """The proof of the sign of a factor F on (0, 2^-`shift`], or None if this radius is too large.
+    """The proof of the sign of a function F on (0, 2^-`shift`], or None if this radius is too large for the proof.
 
-    F is the factor of `layout`. `numbers` are the integers n!·a_n for n = `order` to `last`, where a_n is the n-th
+    F is the function of `layout`. `numbers` are the integers n!·a_n for n = `order` to `last`, where a_n is the n-th
     Taylor coefficient of F at 0.
     """
     bits = max(0, _GUARD_BITS + factorial(order).bit_length() - abs(numbers[0]).bit_length())
@@ -149,7 +148,7 @@ def _prove(layout: Layout, numbers: list[int], order: int, last: int, shift: int
 def _tail(layout: Layout, order: int, last: int, shift: int, bits: int) -> int | None:
     """An upper bound of 2^`bits`·Σ_{n > `last`} |a_n|·r^{n - `order`} with r = 2^-`shift`, or None if r is too large.
 
-    a_n are the Taylor coefficients at 0 of the factor of `layout`. A term c·t^k·e^{-jt} contributes at most
+    a_n are the Taylor coefficients at 0 of the function of `layout`. A term c·t^k·e^{-jt} contributes at most
     |c|·r^k·Σ_{i >= last+1-k} (j·r)^i/i!. This sum is at most twice its first term if j·r is at most half of last + 2
     - k.
     """
@@ -180,10 +179,11 @@ _LEAST_EXPONENT = -40
 
 @frozen
 class AtInfinity:
-    """The proof that a function F has the strict sign `sign` on [`bound`, inf).
+    """The proof that a function F of t has the sign `sign`, and no root, on [`bound`, inf).
 
-    The leading term is c·t^`degree`, the one with e^{-0·t} and the highest power. On [bound, inf) each other term
-    divided by t^degree decreases in absolute value, and at t = bound these quotients add up to less than |c|.
+    The leading term is c·t^`degree`: the one without a factor e^{-j·t} and with the highest power. On [bound, inf) each
+    other term divided by t^degree decreases in absolute value, and at t = bound these quotients add up to less than
+    |c|.
     """
 
     degree: int
@@ -192,9 +192,9 @@ class AtInfinity:
 
 
 def at_infinity(layout: Layout, budget: DecisionBudget) -> AtInfinity:
-    """The sign of the factor of `layout` on some interval [B, inf), where B is a power of 2, with the proof.
+    """The sign of the function of `layout` on some interval [B, inf), where B is a power of 2, with the proof.
 
-    The work is spent from `budget`.
+    Raises LimitReached if the work exceeds `budget`.
     """
     degree = max(k for j, k, _ in layout.polynomial.terms if j == 0)
     leading = next(c for j, k, c in layout.polynomial.terms if j == 0 and k == degree)
@@ -216,9 +216,9 @@ def at_infinity(layout: Layout, budget: DecisionBudget) -> AtInfinity:
 
 
 def _dominates(leading: int, others: list[tuple[int, int, int]], exponent: int) -> bool:
-    """True only if |`leading`| > Σ size·B^power·e^{-j·B} for B = 2^`exponent`, over the (j, power, size) in `others`.
+    """True only if |`leading`| > Σ size·B^power·e^{-j·B} for B = 2^`exponent`, and each summand decreases from B on.
 
-    Every term must also decrease from B on.
+    The summands are given by the triples (j, power, size) in `others`.
     """
     limit = leading << _GUARD_BITS_AT_INFINITY
     total = 0
@@ -249,12 +249,12 @@ _SUSPICIOUS_BITS = 80
 
 @frozen
 class CoverPiece:
-    """An interval [`lower`, `upper`] of t on which a factor F has one strict sign, or exactly one root.
+    """An interval [`lower`, `upper`] of t on which a function F has no root, or exactly one.
 
     `sign` is the sign of F at the lower end. If `crosses`, F has one root, simple and inside, and the opposite sign at
-    the upper end; otherwise F has the sign `sign` on the whole interval. If `slope` is not 0, F' has the strict sign
-    `slope` on the interval. The proof is a Taylor model with unit 2^-`bits`; it proves the sign of F' if `slope` is not
-    0, and otherwise that of F.
+    the upper end; otherwise F has the sign `sign` on the whole interval. If `slope` is 1 or -1, the derivative F' has
+    this sign on the whole interval. A Taylor polynomial with errors near 2^-`bits` proves the sign of F' if `slope` is
+    not 0, and otherwise that of F.
     """
 
     lower: Fraction
@@ -273,11 +273,12 @@ class CoverPiece:
 def cover(
     layout: Layout, lower: Fraction, upper: Fraction, budget: DecisionBudget, on_suspicion: Callable[[], None]
 ) -> list[CoverPiece]:
-    """Pieces that cover the interval from `lower` to `upper`, each with one sign or one root of a factor F.
+    """Cut the interval from `lower` to `upper` into pieces, on each of which a function F has no root or exactly one.
 
-    F is the factor of `layout`. Each piece begins where the one before ends. Needs 0 < lower < upper and an F that is
+    F is the function of `layout`. Each piece begins where the one before ends. Needs 0 < lower < upper and an F that is
     0 at no rational point. The search ends if F has simple roots only. When a multiple root is suspected,
-    `on_suspicion` is called once; an exception from it ends the search. The work is spent from `budget`.
+    `on_suspicion` is called once; an exception that it raises ends the search. Raises LimitReached if the work exceeds
+    `budget`.
     """
     worker = _CoverSearch(layout, budget, on_suspicion)
     worker.solve(lower, upper, _FIRST_BITS)
@@ -286,7 +287,7 @@ def cover(
 
 
 def _check_joined(pieces: list[CoverPiece], lower: Fraction, upper: Fraction) -> None:
-    """Assert that `pieces` cover the interval from `lower` to `upper`, and agree in sign wherever they meet."""
+    """Assert that `pieces` follow each other from `lower` to `upper`, with the same sign where two of them meet."""
     position, sign = lower, 0
     for piece in pieces:
         left, right = piece.end_signs
@@ -322,9 +323,10 @@ class _CoverSearch:
             lower = end
 
     def _reach(self, lower: Fraction, upper: Fraction, bits: int) -> tuple[Fraction, int, int]:
-        """The end of a Taylor model that starts at `lower` with the unit 2^-`bits`, the bits it needs, and its order.
+        """Return (end, need, order) for a Taylor model from `lower` to end that is as wide as is quick to compute.
 
-        The end is at most `upper`.
+        end is at most `upper`. The model has errors near 2^-`bits`; need is the result of `needed_bits`, and order that
+        of `least_order` for it.
         """
         exponent = lower.numerator.bit_length() - lower.denominator.bit_length() + 3
         while True:
@@ -365,9 +367,9 @@ class _CoverSearch:
         return CoverPiece(lower, upper, left, cell.slope, model.bits, crosses=left != right)
 
     def _sharpen(self, lower: Fraction, upper: Fraction, precision: int) -> None:
-        """Append the cover from `lower` to `upper`, where a model with `precision` bits was too coarse.
+        """Append to the result the pieces from `lower` to `upper`, found by a model with twice the bits of `precision`.
 
-        The new model has twice the precision.
+        A model with `precision` bits was too coarse there.
         """
         if precision >= _SUSPICIOUS_BITS and self.on_suspicion is not None:
             self.on_suspicion()
@@ -380,10 +382,11 @@ class _CoverSearch:
 
 @frozen
 class Root:
-    """The only root of a factor of f in [`lower`, `upper`], as eps; equal ends mean that the root is this rational.
+    """A root of a function f of eps, isolated: the only root of one of f's factors in [`lower`, `upper`].
 
-    `multiplicity` is the root's exact multiplicity in f. The factor is t -> `polynomial`(t, e^{-t}) at t =
-    `scale`·eps. The root of the factor is simple, and the factor is nonzero at the ends unless the root is rational.
+    If both ends are equal, the root is this rational. `multiplicity` is the exact multiplicity of the root in f. The
+    factor is `polynomial`(t, e^{-t}) at t = `scale`·eps. The root is a simple root of the factor, which is not 0 at the
+    ends unless the root is rational.
     """
 
     lower: Fraction
@@ -394,7 +397,7 @@ class Root:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the root is rational, and `lower` and `upper` are this rational."""
+        """True if the root is rational, so that `lower` and `upper` are both the root."""
         return self.lower == self.upper
 
     @property
@@ -409,7 +412,7 @@ def refine(root: Root, width: Fraction, limits: Limits | None = None) -> Root:
 
 
 def refine_within(root: Root, width: Fraction, budget: DecisionBudget) -> Root:
-    """The `root` in an isolating interval with upper - lower <= `width`; the work is spent from `budget`."""
+    """The `root` in an isolating interval with upper - lower <= `width`. Raises LimitReached beyond `budget`."""
     if root.width <= width or root.is_exact:
         return root
     layout = Layout(root.polynomial)
@@ -420,11 +423,11 @@ def refine_within(root: Root, width: Fraction, budget: DecisionBudget) -> Root:
 def _narrow(
     layout: Layout, lower: Fraction, upper: Fraction, width: Fraction, budget: DecisionBudget
 ) -> tuple[Fraction, Fraction]:
-    """Narrow the isolating interval from `lower` to `upper` quadratically (Abbott 2014), to at most the given `width`.
+    """Narrow the isolating interval (`lower`, `upper`) of a root to at most `width`, quadratically (Abbott 2014).
 
-    The root is one of the factor of `layout`, and the work is spent from `budget`. The interval is divided into 2^k
-    parts, and the part that contains the secant's zero is tested. If the root is in this part, k doubles, else k is
-    halved. Invariant: the signs at the interval's ends differ.
+    The root is one of the function of `layout`. The interval is divided into 2^k parts, and the part that contains the
+    zero of the secant is tested. If the root is in this part, k doubles, else k is halved. Invariant: the signs at the
+    interval's ends differ. Raises LimitReached if the work exceeds `budget`.
     """
     left, right = point_value(layout, lower, budget), point_value(layout, upper, budget)
     assert left.sign == -right.sign != 0
@@ -474,9 +477,9 @@ def _secant(left: PointValue, right: PointValue) -> Fraction:
 
 
 def separate(roots: list[Root], budget: DecisionBudget) -> list[Root]:
-    """The `roots`, sorted and refined until their intervals have at most end points in common.
+    """Return `roots`, sorted and refined until their isolating intervals have at most end points in common.
 
-    The roots must be different numbers. The work is spent from `budget`.
+    The roots must be different numbers. Raises LimitReached if the work exceeds `budget`.
     """
     roots = sorted(roots, key=_isolating_ends)
     position = 0
@@ -509,12 +512,12 @@ _NEAR = Fraction(1, 64)
 
 @frozen
 class FactorSign:
-    """The sign of the factor t -> G(t, e^{-t}) between two positive t, the second of which may be infinity.
+    """The sign of a factor F(t) = G(t, e^{-t}) on an interval of t > 0, with its proof.
 
-    G is `polynomial`, and `multiplicity` that of the factor. `zero` is the proof of the sign next to 0, `infinity`
-    that of the sign from some bound on, and `pieces` cover the part between them, each beginning where the one before
-    ends. A linear G in t alone has only a `rational_root`. `first_sign` is the sign right after the first of the two
-    t.
+    G is `polynomial`, and `multiplicity` that of the factor. `pieces` cover the interval one after the other. If it
+    begins at 0, `zero` proves the sign up to the first piece; if it ends at infinity, `infinity` proves the sign after
+    the last. If G is a·t + b, there is only its `rational_root`. `first_sign` is the sign right after the lower end of
+    the interval.
     """
 
     polynomial: Polynomial
@@ -527,7 +530,7 @@ class FactorSign:
 
     @property
     def crossings(self) -> tuple[CoverPiece, ...]:
-        """The pieces with an isolated root."""
+        """The pieces that contain a root."""
         return tuple(piece for piece in self.pieces if piece.crosses)
 
 
@@ -539,11 +542,10 @@ def factor_sign(
     budget: DecisionBudget,
     on_suspicion: Callable[[], None],
 ) -> FactorSign:
-    """Return the sign of the factor t -> G(t, e^{-t}), G = `polynomial`, from `lower` to `upper`, in pieces.
+    """Return the sign of the factor F(t) = G(t, e^{-t}), where G is `polynomial`, from `lower` to `upper`.
 
-    A piece has one sign or one isolated root. `polynomial` must be a linear polynomial that contains t alone, or
-    vanish at no rational point. `multiplicity` is that of the factor. When a multiple root is suspected,
-    `on_suspicion` is called once. The work is spent from `budget`.
+    `upper` None is infinity. G must be a·t + b, or F must be 0 at no rational t. `multiplicity` is that of the factor.
+    When a multiple root is suspected, `on_suspicion` is called once. Raises LimitReached if the work exceeds `budget`.
     """
     root = rational_root(polynomial)
     if root is not None:

@@ -37,11 +37,11 @@ _NOTHING = (0, -1)
 
 @frozen
 class TaylorModel:
-    """A polynomial p(u) = Σ `coefficients`[n]·u^n that approximates a factor F on [`lower`, `upper`].
+    """A polynomial p(u) = Σ `coefficients`[n]·u^n that approximates a function F of t on [`lower`, `upper`].
 
     Let m be the middle of the interval, r half its width, and unit = 2^-`bits`. Then |F(m + r·u) - unit·p(u)| <=
     unit·`value_error` for -1 <= u <= 1, and the derivative of this difference by u is at most unit·`slope_error` in
-    absolute value. Exponentials were cut off after the power `order` - 1 of u.
+    absolute value. Taylor series of exponentials were cut off after the power `order` - 1 of u.
     """
 
     lower: Fraction
@@ -54,10 +54,10 @@ class TaylorModel:
 
 
 def least_order(layout: Layout, lower: Fraction, upper: Fraction, need: int, most: int) -> int | None:
-    """Nearly the least n <= `most` for which (r/lower)^n <= 2^-`need` or (J·r)^n/n! <= 2^-`need` is proved.
+    """An n <= `most` for which (r/lower)^n <= 2^-`need` or (J·r)^n/n! <= 2^-`need` is proved, nearly the least.
 
-    None if none is found. J is the greatest exponent of `layout`, and r half the width of [`lower`, `upper`]. Needs 0
-    < lower <= upper.
+    The result is None if none is found. J is the greatest j in factors e^{-j·t} of `layout`, and r half the width of
+    [`lower`, `upper`]. Needs 0 < lower <= upper.
     """
     if lower == upper or not layout.exponents[-1]:
         return 1
@@ -80,7 +80,7 @@ def least_order(layout: Layout, lower: Fraction, upper: Fraction, need: int, mos
 
 
 def _guess_order(log_reach: float, need: int, most: int) -> int:
-    """An approximation, unproved, of the least n <= `most` with x^n/n! <= 2^-`need`, for log2(x) = `log_reach`."""
+    """An estimate of the least n <= `most` with x^n/n! <= 2^-`need`, where log2(x) is `log_reach`."""
     low = high = 1 if log_reach < 0 else int(2.0 ** min(log_reach, 40.0)) + 1
     while high < most and high * log_reach - lgamma(high + 1) / _LOG2 > -need:
         low, high = high, 2 * high
@@ -94,17 +94,17 @@ def _guess_order(log_reach: float, need: int, most: int) -> int:
 
 
 def needed_bits(layout: Layout, upper: Fraction, bits: int) -> int:
-    """The bits that `least_order` needs for a model of `layout` up to `upper`, with unit 2^-`bits`.
+    """The bits that `least_order` needs for a Taylor model with errors near 2^-`bits` for t up to `upper`.
 
-    The remainder of the model is then below a unit.
+    With such an order the remainder of the Taylor series of the function of `layout` is below 2^-`bits`.
     """
     return max(1, layout.size_bits(upper.numerator, upper.denominator) + bits + 2)
 
 
 def taylor_model(layout: Layout, lower: Fraction, upper: Fraction, bits: int, need: int, order: int) -> TaylorModel:
-    """The Taylor model of the factor of `layout` on [`lower`, `upper`], with a unit of approximately 2^-`bits`.
+    """The Taylor model of the function of `layout` on [`lower`, `upper`], with errors near 2^-`bits`.
 
-    `need` and `order` come from `needed_bits` and `least_order`.
+    `need` is the result of `needed_bits`, and `order` that of `least_order`.
     """
     middle, radius = (lower + upper) / 2, (upper - lower) / 2
     an, ad = lower.numerator, lower.denominator
@@ -163,10 +163,11 @@ def _series(
     shift: int,
     radius: Fraction,
 ) -> list[int]:
-    """The coefficients of u^n, n < `order`, of Σ_j c_j·e^{-jm}·e^{-jr·u} for r = `radius`.
+    """The coefficients of u^n, for n < `order`, of Σ_j c_j·e^{-jm}·e^{-jr·u}, where r is `radius`, in fixed point.
 
-    They are in units 2^-(work - `shift`). The exponents j are those of `layout` at `positions`, of which those below
-    `kept` count, with the `coefficients` c_j. `powers` has the e^{-jm} in units of 2^-work.
+    They are integers in units of 2^-(work - `shift`), for a number work of bits. `positions` are indices of the j in
+    the exponents of `layout`; those of them below `kept` count. `coefficients` has the c_j, and `powers` the e^{-jm} in
+    units of 2^-work.
 
     Errors: a product c·Z is off by
 
@@ -175,11 +176,11 @@ def _series(
     3. one unit for the last bits of c, which are left out where they contribute less: no Z is twice as large as the
        first, 2^work.
 
-    The factors (jr)^n/n! add up to at most e^{jr} <= 2^growth. Rounding the results adds one unit each.
+    The factors (jr)^n/n! add up to at most e^{jr}. Rounding the results adds one unit each.
 
-    Products would grow with each power, so they are rounded after some powers, by at most 1; what rounds to 0 or -1
-    is left out from there on. A rounding at the power m contributes at most (jr)^(n - m)/(n - m)! at the power n, so
-    all roundings together at most `order` times as much.
+    Products would grow with each power, so they are rounded after some powers, by at most 1; what rounds to 0 or -1 is
+    left out in later powers. A rounding at the power m contributes at most (jr)^(n - m)/(n - m)! at the power n, so all
+    roundings together at most `order` times as much.
     """
     exponents, rn, rd = layout.exponents, radius.numerator, radius.denominator
     if positions[-1] >= kept:
@@ -215,10 +216,11 @@ def _rounded(
     dropped_slope: int,
     degree: int,
 ) -> TaylorModel:
-    """The model with the coefficients `fine`, rounded to a few bits below 2^-`bits`, without negligible ones.
+    """The Taylor model on [`lower`, `upper`] whose coefficients are `fine`, rounded to a few bits below 2^-`bits`.
 
-    The units of `fine` are 2^-(bits + `extra`). The interval is [`lower`, `upper`]; `order`, `degree` (in t) and
-    `dropped_slope`, the slope of the terms left out, bound the errors.
+    The integers `fine` are in units of 2^-(bits + `extra`). Coefficients of high powers that are below the error are
+    left out. The errors of the model are bounded by `order`, the `degree` of the function in t, and `dropped_slope`, a
+    bound of the derivative of the terms that were left out before.
     """
     keep = len(fine).bit_length() + 2
     if extra > keep:
@@ -249,11 +251,11 @@ _NOISE = 8
 
 @frozen
 class Subinterval:
-    """The part [`index`, `index` + 1]·2^-`depth` of the interval of a Taylor model, which is rescaled to the length 1.
+    """A part of the interval of a Taylor model, which is cut into 2^`depth` equal parts: that with the number `index`.
 
-    `sign` is the strict sign of the factor F on the part, and `slope` that of F'. At most one of them is shown: both
-    are 0 where the model is too coarse to tell. `left` and `right` are the signs of F at the two ends, or 0 if they are
-    unknown.
+    Parts are counted from 0. `sign` is 1 or -1 if the model proves that F has this sign on the part, and `slope` is
+    that if it proves the sign of the derivative F'. At most one of them is not 0. `left` and `right` are the signs of F
+    at the two ends, or 0 if they are unknown.
     """
 
     index: int
@@ -265,7 +267,7 @@ class Subinterval:
 
 
 def sign_by_partial_sums(model: TaylorModel) -> int:
-    """The strict sign of a factor on the interval of its `model`, or 0 if this test does not decide it.
+    """The sign that a function is proved to have on the whole interval of its `model`: 1 or -1, or 0 without a proof.
 
     For 0 <= u <= 1 the powers of u decrease, so Σ c_n·u^n is a mean of the partial sums of the c_n.
     """
@@ -281,9 +283,9 @@ def sign_by_partial_sums(model: TaylorModel) -> int:
 
 
 def subintervals(model: TaylorModel, budget: DecisionBudget) -> Iterator[Subinterval]:
-    """Yield parts of the interval of `model` from left to right, each with the sign of F or F' that it shows.
+    """Yield parts that cover the interval of `model` from left to right, each with the sign of F or F' proved there.
 
-    F is the factor that the model approximates. The work is spent from `budget`.
+    F is the function that the model approximates. Raises LimitReached if the work exceeds `budget`.
     """
     coefficients = _to_bernstein(model.coefficients)
     degree = len(coefficients) - 1
@@ -317,11 +319,11 @@ def _sign(value: int, error: int) -> int:
 
 
 def _monotone(values: list[int], degree: int, slope_error: int, depth: int, rounding: int) -> int:
-    """The strict sign of F' on the part whose Bernstein coefficients are `values`, or 0 if it is not decided.
+    """The sign of F' on a part of a model's interval: 1 or -1 if the Bernstein coefficients `values` prove it, else 0.
 
     The derivative of the polynomial over the part, rescaled to [0, 1], has the Bernstein coefficients
-    `degree`·(differences). F' differs from it by at most `slope_error`·2^-`depth` for the model and
-    2·degree·`rounding` for later roundings.
+    `degree`·(difference of two neighboring values). F' differs from it by at most `slope_error`·2^-`depth` for the
+    model and 2·degree·`rounding` for later roundings.
     """
     bound = (slope_error >> depth) + 1 + 2 * degree * rounding
     rises = values[-1] > values[0]
