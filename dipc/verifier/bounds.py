@@ -114,7 +114,7 @@ def _negated(terms: Terms) -> Terms:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Comparisons that share noises, directly or indirectly. A noise is its index in `laws`."""
+    """Comparisons that share noises, directly or indirectly. A noise is given by its index in `laws`."""
 
     laws: tuple[Law, ...]
     comparisons: tuple[Comparison, ...]

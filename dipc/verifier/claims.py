@@ -635,9 +635,9 @@ class Claim:
     def terms(self, own: Mapping[str, str], dd: str | None, budget: Budget) -> Terms:
         """Return alpha, gamma and beta at a row.
 
-        `own` has the row's own values of these by column, and `dd` is the row's distance, None if it states none. An
-        infinite alpha is None, and so is a beta that is not of a kind that can be certified. Charges its work to
-        `budget`. Raises Rejected.
+        `own` has the row's own cells by column, and `dd` is the row's distance, None if it states none. An infinite
+        alpha is None, and so is a beta that is not of a kind that can be certified. Charges its work to `budget`.
+        Raises Rejected.
         """
         key = (own.get("alpha"), own.get("beta"), own.get("gamma"), dd)
         if key not in self._known:
@@ -666,10 +666,10 @@ class Claim:
     ) -> tuple[Fraction | None, Beta | None, bool]:
         """Return the claim about a row for every gamma from `ends[0]` up to, but not including, `ends[1]`.
 
-        The result has three items: the greatest alpha for these values of gamma (None: infinity), the limit of beta as
-        alpha and gamma grow, and whether nothing is claimed. An end that is None is 0 below and infinity above. `own`
-        has the row's own cells by column, and `dd` is its distance if it states one. Charges its work to `budget`.
-        Raises Rejected.
+        The result has three items: the greatest alpha for these values of gamma (None: infinity), beta at this alpha
+        and at the greatest gamma (a limit where they are infinite), and whether nothing is claimed. An end that is None
+        is 0 below and infinity above. `own` has the row's own cells by column, and `dd` is its distance if it states
+        one. Charges its work to `budget`. Raises Rejected.
         """
         low, high = ends[0] or _ZERO, ends[1]
         names = self._names(dd)
@@ -796,9 +796,9 @@ def _normal_beta(
 ) -> Enclosed | None:
     """Return the beta `tree` with erfc, or None if it is not a sum of products of the certified kind.
 
-    Each product may have one factor erfc(√r·t) or erfc(√r), where r is a number and t is eps·A^`powers`. `names` has
-    the values of names, and `finished` returns a form as a function of eps alone, or None. Charges its work to
-    `budget`.
+    Each product may have one factor erfc(√r·t) or erfc(√r), where r is a number and t is eps·A^`powers`; A is the
+    distance left open. `names` has the values of names, and `finished` returns a form as a function of t alone, or
+    None. Charges its work to `budget`.
     """
     total = Sum()
     summands: list[tuple[str, Expr]] = []

@@ -197,8 +197,8 @@ class _Reader:
     """A collector of a program's clamps.
 
     `clamps` has the clamps of each input, and `bare` the inputs that are also read without a clamp. `inputs` are the
-    names of the inputs that are looked at: the real ones, and with `every_part` the int ones as well. Then the `ideal`
-    is read, too.
+    names of the inputs that are looked at: the real ones, and with `every_part` the int ones as well. With `every_part`
+    the clamps of the program's `ideal` are collected, too.
     """
 
     def __init__(self, tree: Program, constants: Mapping[str, Fraction], *, every_part: bool = False) -> None:

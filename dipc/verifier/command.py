@@ -163,8 +163,8 @@ def compare_constants(document: Document, path: Path, given: Mapping[str, Fracti
 def compare_table(document: Document, path: Path) -> dict[str, str]:
     """Compare the rows of `document` with the CSV file at `path`, cell by cell, and return lines of the report.
 
-    dd is compared if the file gives it everywhere. The lines are by topic, `rows` and `dd`. Raises Rejected if a cell
-    differs.
+    The key of a line is "rows" or "dd"; the latter is missing if some rows of the file do not give dd. Raises Rejected
+    if a cell differs, and UnusableArgument if the file is not a CSV table.
     """
     if len(document.constituents) > 1 or document.constituents[0] is not document:
         words = [compare_table(each, path) for each in document.constituents]
@@ -352,7 +352,7 @@ def _constants(definitions: Sequence[str]) -> dict[str, Fraction] | None:
 def _export(file: Path) -> int:
     """Write the checker into one `file` that Python can run, and return the exit code.
 
-    Python imports nothing from the directory of a file that is run this way.
+    The file is a zip archive. If Python runs it, modules beside it are not imported in place of the checker's own.
     """
     home = Path(__file__).resolve().parent
     main_ = "import sys\nfrom dipc.verifier.command import main\nsys.exit(main(sys.argv[1:]))\n"

@@ -74,9 +74,17 @@ from dipc.verifier.syntax import Apply, Program, read_expression
 class Accepted:
     """The result for a certificate whose every step was derived again.
 
-    `charted` counts refuted obligations for which the exact set of failing eps was also proved. `open_rows` are rows,
-    by number, whose verdict has no proof, with the reason; `trusted` are the parts taken on trust; `facts` are the
-    files that were compared, and `compared` what was not compared.
+    - `statement` is the theorem, and `claim` the text of its claim. `program` is the name of its program, and
+      `constants` are the names and values of its constants, except for those in `varying`.
+    - `counts` has the number of rows, classes or pairs with each verdict; `what` is the noun for them.
+    - `obligations` is the number of obligations, of which `derived_obligations` were proved again. For `charted` of
+      them, all refuted, the exact set of failing eps was also proved.
+    - `open_rows` are rows, by number, whose verdict has no proof, with the reason; `trusted` are the parts taken on
+      trust.
+    - `facts` are lines about the files that were compared, and `compared` about what was not compared. `derived` is a
+      line about the derivation of probabilities.
+    - `answer` says whether the claim `expected` follows. `differs` is the reason why the claim of the claim block does
+      not.
     """
 
     statement: Statement
@@ -126,9 +134,9 @@ class Accepted:
         return replace(self, expected=expected, answer=answer)
 
     def compared_with_block(self, block: Mapping[str, str], budget: Budget) -> Accepted:
-        """Return this result, with the reason if the claim in the program's claim `block` does not follow from it.
+        """Return this result, with the reason in `differs` if the program's own claim does not follow from it.
 
-        `block` has the texts of its fields by name. Charges its work to `budget`.
+        `block` is the claim block of the program, as texts by the name of the field. Charges its work to `budget`.
         """
         if not block or not isinstance(self.statement, OfAccuracy) or self.verdict == "undecided":
             return self
@@ -223,8 +231,9 @@ _object = read.by_name(read.anything)
 def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> str:
     """Return in words what the documents `proved` and `refuted` imply about the number that the question `data` seeks.
 
-    They must be about one program, with one set of inputs and one claim, except for this number, which must be
-    greater in the proof. One of them may be missing. Raises Rejected if the documents do not fit together.
+    Both must be about one program and one set of inputs. Their claims must be those of the question, with a number in
+    the proof that is greater than the one in the refutation. One of the documents may be missing. Raises Rejected if
+    the documents do not fit together.
     """
     sought = read.one_of(*_SOUGHT)(data["sought"])
     low, high = read.tuple_of(read.nullable(read.rational), read.nullable(read.rational))(data["enclosed"])
@@ -251,7 +260,7 @@ def check_bracket(data: _Data, proved: _Data | None, refuted: _Data | None) -> s
 
 
 def _left_open(proved: _Data | None) -> tuple[str, int] | None:
-    """Return the parameter and its least value if the proof `proved` is about privacy for every m; otherwise None."""
+    """Return the constant m and its least value if the proof `proved` is about privacy for every m; otherwise None."""
     if proved is None or "adjacent" not in proved or "numbers" not in proved:
         return None
     return _of_numbers(proved["numbers"])
@@ -263,9 +272,9 @@ def _of_numbers(value: object) -> tuple[str, int]:
 
 
 def _check_pair(proved: _Data, refuted: _Data) -> None:
-    """Raise Rejected unless `proved` covers the pair that `refuted` refutes.
+    """Raise Rejected unless the proof `proved` is also about the pair of inputs in the refutation `refuted`.
 
-    A proof without `pairs` covers all adjacent pairs.
+    A proof without `pairs` is about all adjacent pairs.
     """
     if "pairs" not in proved:
         return
@@ -276,7 +285,10 @@ def _check_pair(proved: _Data, refuted: _Data) -> None:
 
 
 def _pairs(data: _Data, groups: Sequence[Sequence[int]]) -> list[list[list[str]]]:
-    """Return the pairs of inputs in `data`, about privacy, as texts. Values within each of `groups` are sorted."""
+    """Return the pairs of inputs in the document `data`, about privacy, as texts of their values.
+
+    `groups` are groups of inputs, by index, that may be exchanged; the values within each group are sorted.
+    """
     inputs = [list(cells) for cells in data["inputs"]]
     for cells in inputs:
         for group in groups:
@@ -286,9 +298,11 @@ def _pairs(data: _Data, groups: Sequence[Sequence[int]]) -> list[list[list[str]]
 
 
 def _subject_data(one: _Data, sought: str, left_open: tuple[str, int] | None) -> tuple[object, ...]:
-    """Return all that the document `one` is about, except for its claim and for the constant `left_open`.
+    """Return what the document `one` is about, except for its claim: its program, and its inputs or adjacency.
 
-    Raises Rejected if a row has its own value for `sought`, the part of the claim that the question seeks.
+    The result of two documents about one subject is equal. If `left_open` has the constant m of a proof for every m and
+    its least value, the result leaves out the value of m. Raises Rejected if m is less, or if a row has its own value
+    for `sought`, the part of the claim that the question seeks.
     """
     if left_open is not None:
         constants = dict(one["program"]["constants"])
@@ -436,7 +450,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a table, its number of rows, and the source of dd: the table ("given"), or the `ideal`."""
+    """The table that a certificate states: its `name`, its hash, its columns and its number of rows.
+
+    `inputs` and `outputs` are the names of columns. `dd` is "given" if the table gives the distances to disagreement,
+    and "ideal" if they are computed from the program's `ideal`.
+    """
 
     name: str
     sha256: str | None
@@ -477,7 +495,10 @@ def _sha256(value: object) -> str:
 class Document:
     """A certificate as data. Only its digest and its fields have been checked; its contents are not trusted.
 
-    A certificate about a least number consists of `proved` and `refuted`, and has their program and table.
+    - `data` is its JSON object, `size` the number of characters of its text, and `question` the kind of its question.
+    - `program` and `table` are the program and the table that it states.
+    - A certificate about a least number consists of a proof, `proved`, and a refutation, `refuted`, one of which may be
+      missing. Its program and table are theirs.
     """
 
     question: Question
@@ -504,9 +525,11 @@ def read_document(source: str) -> Document:
 
 
 def _document(data: object, size: int, *, whole: bool = True) -> Document:
-    """Return the document of the parsed `data`: a `whole` certificate, or a part of one about a least number.
+    """Return the document of the parsed `data`.
 
-    Raises Unreadable if the data has another format, Rejected if the digest is wrong. `size` is the length of its text.
+    If `whole` is true, `data` is a certificate; otherwise it is the proof or the refutation in one about a least
+    number. `size` is the length of its text. Raises Unreadable if the data has another format, Rejected if the digest
+    is wrong.
     """
     if not isinstance(data, dict) or not isinstance(data.get("schema"), str):
         raise Unreadable("it is not a certificate of dipc: it has no `schema`")
@@ -649,8 +672,8 @@ def _require_condition(document: Document, tree: Program, machine: Machine, budg
     """Raise Rejected unless `document` states the `requires` of its program `tree`, and an input that satisfies it.
 
     `machine` is the program in instructions, and the work is charged to `budget`. A document about a program without
-    `requires` states nothing. Programs with `requires` cannot have claims about every m, nor inputs by classes of
-    exchange.
+    `requires` must not state one. A program with `requires` cannot have a claim about every m, nor rows that represent
+    other inputs by exchanges.
     """
     with in_step("requires"):
         stated = document.data.get("requires")
@@ -778,10 +801,11 @@ _RANGES = read.by_name(read.tuple_of(read.nullable(read.rational), read.nullable
 
 
 def _limited(document: Document, tree: Program) -> Program:
-    """Return the program `tree` with clipped inputs limited to the ranges that `document` states.
+    """Return the program `tree` without clamps of inputs, but with inputs limited to the ranges in `document`.
 
-    A claim about all inputs of the result is then about all inputs of the given program, if it does not depend on
-    distances of inputs (FORMAT.md, lemma clipped claims). Raises Rejected for other claims, and for other ranges.
+    A claim about all inputs of the result is about all inputs of the given program, if it does not depend on distances
+    of inputs (FORMAT.md, lemma clipped claims). Raises Rejected for other claims, and for ranges that are not those of
+    the clamps.
     """
     claim = document.data["claim"]
     with in_step("clipped"):
@@ -846,10 +870,10 @@ def _check_aligned(
     about: Subject,
     budget: Budget,
 ) -> Accepted:
-    """Check `document`, about privacy for all adjacent real inputs, for one m or for every m.
+    """Check `document`, about privacy for all adjacent real inputs, and return what it proves.
 
-    `tree` is the program, `machine` the program in instructions, `about` describes it in the theorem, and `intervals`
-    are those of eps. Charges its work to `budget`.
+    The document is about one m or about every m. `tree` is the program, `machine` the program in instructions, `about`
+    describes it in the theorem, and `intervals` are those of eps. Charges its work to `budget`. Raises Rejected.
     """
     data = document.data
     constants = document.program.constants
@@ -997,9 +1021,10 @@ def _kinds(tree: Program) -> str:
 
 
 def _trusted(theorem: Theorem, *, compared: bool, what: str = "rows") -> tuple[str, ...]:
-    """Return the parts of `theorem` taken on trust, in words; `what` names the things that have probabilities.
+    """Return, in words, the parts of `theorem` that were taken on trust: probabilities and distances not derived.
 
-    dd is left out if it was `compared` with a table that gives it.
+    `what` is the noun for the things that have probabilities. Distances are left out if they were `compared` with a
+    table that gives them.
     """
     reasons: list[str] = []
     for reason, count in sorted(theorem.reasons.items()):

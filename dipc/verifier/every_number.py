@@ -88,9 +88,10 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One iteration of the loop, or the part after it.
+    """One iteration of the loop in runs that agree with the ideal, or the part of such runs after the loop.
 
-    `terms` are its terms of the error, `goal` is the index of the head that follows; None for the end.
+    `terms` are the events in which the run stops agreeing, so that the error is at most their total probability. `goal`
+    is the index of the head, a state at the beginning of an iteration, to which the iteration leads; None for the end.
     """
 
     goal: int | None
@@ -99,10 +100,11 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """All runs of a program whose noisy comparisons agree with its ideal.
+    """All runs of a program whose noisy comparisons have the results that the ideal implies.
 
-    They begin at head 0 after the terms `before`. For each head, `iterations` has the iterations from the head, and
-    `endings` the parts behind the loop for runs whose loop ends there.
+    A head is a state at the beginning of an iteration, given by its index. Runs begin at head 0, with the terms
+    `before` of the part before the loop. For each head, `iterations` has the iterations that begin there, and `endings`
+    the parts after the loop of runs whose last iteration led there.
     """
 
     before: tuple[Term, ...]
@@ -112,9 +114,10 @@ class Walks:
 
 @dataclass(frozen=True)
 class _Entry:
-    """The start of an iteration, for one value of each finite input.
+    """The finite inputs at the start of an iteration, with one value each, and what runs there.
 
-    `inputs` has all inputs by slot, and `own` and `ideal` are the runs of the program and of its ideal.
+    `inputs` has all inputs by slot, with unknown numbers for real ones. `own` and `ideal` are the runs of the program
+    and of its ideal.
     """
 
     inputs: Mapping[int, Affine | Value]
@@ -124,11 +127,14 @@ class _Entry:
 
 @dataclass
 class Agreement:
-    """An exploration of all runs that agree with the ideal, for fixed finite inputs that are not array elements.
+    """An exploration of all runs of a program that agree with its ideal.
 
-    A run agrees if each noisy comparison has the result that the input implies; each needs one of the stated `terms`,
-    which bounds its failure. `entries` are the possible values of all finite inputs; each iteration has one of them. A
-    slack may grow with the distance that is left open, as `wanted` says.
+    - `shape` has the program and its ideal, each with one loop. Finite inputs that are not array elements are fixed,
+      and `entries` are the possible values of all finite inputs in one iteration.
+    - A run agrees with the ideal if each noisy comparison has the result that the input implies. The event that it has
+      the other result must be one of the stated `terms`.
+    - `wanted` has alpha and gamma. A slack, which is a comparison without its noises, may grow with the distance that
+      is left open.
     """
 
     shape: Iterations
@@ -220,9 +226,9 @@ class Agreement:
             yield Leg(None, (*end.terms, *self._compared(end, ways[0], known, self._final)))
 
     def flag_totals(self) -> Iterator[Total]:
-        """Yield bounds of the error for an answer that says whether some iteration exits (lemma 10b).
+        """Yield bounds of the error of a program whose answer says whether some iteration exits (lemma 10b).
 
-        One of them holds for each run. Raises NotDerived if the program is not of this form.
+        For each run, one of the results at least is a bound. Raises NotDerived if the program is not of this form.
         """
         own, ideal = self.shape.own, self.shape.ideal
         if self.shape.norm != "linf" or self._distances.has_apart or len(self._entries) != 1 or self._indexed:
@@ -335,11 +341,11 @@ class Agreement:
     def _stays_near(
         self, entry: _Entry, way: State, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]
     ) -> bool:
-        """True if all inputs on the straight way out of the region across `guard` are at a finite distance.
+        """True if leaving the region of `way` across `guard` on a straight line changes the input by a finite distance.
 
-        The way follows -`direction`, along which the guard's form falls by `width` per unit. Elements that are not in
-        `guard`, and inputs that belong to no iteration, do not change on it. `entry` is the start of the iteration, and
-        `way` the path of the ideal in the region.
+        Lines lead from the inputs of the region in the direction -`direction`. The guard's form falls by `width` per
+        unit of length. Elements that are not in `guard`, and inputs that belong to no iteration, do not change. `entry`
+        is the start of the iteration, and `way` the path of the ideal in the region.
         """
         slots = self._distances.machine.slots
         if any(slots[i].name not in self.shape.own.elements for i, _ in guard.form):
@@ -383,10 +389,11 @@ class Agreement:
     def _compared(
         self, program: State, exact: State, known: Sequence[Guard], pairs: Iterable[tuple[int, int]]
     ) -> list[Term]:
-        """Return the terms that bound the error of the outputs in `pairs`.
+        """Return the events in which outputs of the program are not within gamma of those of its ideal.
 
-        Each pair has the slots of an output in `program` and in its ideal, whose run is `exact`. `known` are guards
-        that the inputs satisfy. Raises NotDerived if the outputs differ without noise.
+        `pairs` has the slots of each output, in the program and in its ideal. `program` and `exact` are the states of
+        both at the end, and `known` are guards that the inputs satisfy. Raises NotDerived if outputs differ without
+        noise.
         """
         terms: list[Term] = []
         for own, other in pairs:
@@ -406,9 +413,10 @@ class Agreement:
         return terms
 
     def _ball(self, program: State, gap: Fraction | Affine, known: Sequence[Guard]) -> Iterator[Term]:
-        """Yield the terms for |`gap`| <= gamma, one for each side, or none if `gap` contains no noise.
+        """Yield the events in which `gap` is greater than gamma, or less than -gamma; none if `gap` contains no noise.
 
-        `known` are guards that the inputs satisfy, and `program` is the state with the noises.
+        `known` are guards that the inputs satisfy, and `program` is the state with the noises. Raises NotDerived if a
+        noise has no stated term, or if |gap| <= gamma is not proved for a `gap` without noise.
         """
         for sign in (_ONE, -_ONE):
             side = scaled(gap, sign)
@@ -442,10 +450,11 @@ def outwards(norm: str, guard: Guard) -> tuple[Fraction, dict[int, Fraction]]:
 def stated_term(
     noises: Sequence[tuple[NoiseFamily, Fraction, Fraction]], terms: Iterable[Term], implied: Callable[[Fraction], bool]
 ) -> Term | None:
-    """Return the one of `terms` with the noises `noises`, up to a positive factor, or None.
+    """Return the one of `terms` whose event is about the noises `noises`, up to a positive factor, or None.
 
-    Among several, the term with the greatest implied constant is returned. A constant is implied if `implied` is true
-    for it, divided by the factor from `noises` to their normal form.
+    An item of `noises` is (family, rate, coefficient). The event of a term, divided by the factor, is Σ c·N + constant
+    < 0 for these noises N and coefficients c, and `implied` tells whether the input allows this constant. The result is
+    the term with the greatest constant that is allowed.
     """
     unit = Term.normalized(noises, _ONE)
     alike = sorted((term for term in terms if term.noises == unit.noises), key=lambda term: -term.constant)
@@ -464,7 +473,10 @@ MOST_PATHS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A bound of the error of a run of m iterations, for every m >= `once`: `fixed` + (m - `once`)·`repeated`."""
+    """A bound of the error of a run of m iterations: `fixed` + (m - `once`)·`repeated`, for every m >= `once`.
+
+    Both `fixed` and `repeated` are the sum of the probabilities of events.
+    """
 
     fixed: tuple[Term, ...]
     repeated: tuple[Term, ...]
@@ -496,10 +508,12 @@ def require_bounded(totals: Iterable[Total], stated: Iterable[Total], budget: Bu
 
 
 def totals(walks: Walks, low: int, budget: Budget) -> Iterator[Total]:
-    """Yield bounds of the error of the loop from `low` to m, for each m >= `once`, one of which holds for each run.
+    """Yield bounds of the error of the runs in `walks` through the loop from `low` to m, for each m >= `once`.
 
-    `walks` has the runs. Each bound repeats one iteration of a cycle; at any eps, the bound that repeats the most
-    probable one holds. Charges its work to `budget`. Raises NotDerived if there are too many paths.
+    For each run, one of the results at least is a bound. A result has the terms of a path that visits no head twice,
+    and it repeats the terms of one iteration on a cycle through heads of the path. At any eps, the bound is the result
+    that repeats the most probable of these iterations. Charges its work to `budget`. Raises NotDerived if there are too
+    many paths.
     """
     reached = _reached(walks, budget)
     # `first` has the first head of each head's component, `cycles` the terms of the component's iterations.
@@ -663,10 +677,10 @@ def _real_scalars(declared: Iterable[Variable]) -> Iterator[str]:
 
 
 def _drawn(statement: object, variable: str, parameter: str) -> tuple[str, Expr, bool]:
-    """Return (the variable that `statement` writes, its mean or value, True if it adds Laplace noise).
+    """Return the variable that `statement` writes, an expression, and whether the statement draws Laplace noise.
 
-    Raises NotDerived unless the rate of the noise is the same in each iteration, for each value of the loop's
-    `variable`, and for each `parameter`.
+    The expression is the mean of the noise, or the value that is assigned. Raises NotDerived for other statements, and
+    if the rate of the noise contains the loop's `variable` or `parameter`.
     """
     match statement:
         case Noise(Name(name), "Lap", rate, mean) if not {*names(rate)} & {variable, parameter}:
@@ -727,11 +741,12 @@ def check_numbers(
     budget: Budget,
     deriving: Budget,
 ) -> tuple[str, str | None, list[str]]:
-    """Check the part `value` of a document: the claim `claim` for all m that are not decided `singly`.
+    """Check the field `value` of a document: the claim `claim` for all m that are not decided `singly`, one by one.
 
-    Returns (verdict, reason why it is not certified or None, parts taken on trust). `tree` is the program, and
-    `obligations` are the checked ones of the document. The work is charged to `budget`, and that of finding the runs
-    of the program to `deriving`. Raises Rejected, also if a small m is missing.
+    Return the verdict, the reason why it is not certified (None if it is), and the parts taken on trust. `tree` is the
+    program, and `obligations` are the checked ones of the document. `singly` has the verdict for each m that is a case
+    of its own. The work is charged to `budget`, and that of finding the runs of the program to `deriving`. Raises
+    Rejected, also if a small m is missing.
     """
     with in_step("numbers"):
         parameter, least, start, verdict, union, reason, without = read.fields(
@@ -838,10 +853,11 @@ _SUM: read.Table = {
 
 @dataclass
 class _UnionBound:
-    """A union bound for every m, the value of the constant `parameter`, from `start` on.
+    """A bound of the error by a sum of probabilities, for every m from `start` on.
 
-    The beta of `claim` is a polynomial in m - start, whose coefficients are functions of `variable`. The bound is a
-    sum of probabilities of the `terms`, and the `obligations` compare it with beta.
+    The number m is the value of the constant `parameter`. The beta of `claim` is a polynomial in m - start, whose
+    coefficients are functions of `variable`. The summands are the probabilities of the `terms`, and the `obligations`
+    of the document compare sums of them with the coefficients of beta.
     """
 
     claim: Claim
@@ -944,10 +960,11 @@ class _UnionBound:
     def _inequality(
         self, place: int, power: int, needed: Mapping[int, int], intervals: tuple[Interval, ...]
     ) -> str | None:
-        """Return None if a coefficient of beta is proved to be at least the error of some terms, else why not.
+        """Return None if the coefficient of `power` in beta is proved to be at least a sum of probabilities of terms.
 
-        `needed` has the number of times that each term counts. `place` is the index of the obligation for the
-        coefficient of `power`, which must be about `intervals`. Raises Rejected for a wrong obligation.
+        Otherwise return the reason. `needed` has, for the index of each term, how often the sum contains it. `place` is
+        the index of the obligation with the proof, which must be about `intervals`. Raises Rejected for a wrong
+        obligation.
         """
         value, missing = self._shown(place, power, intervals)
         if isinstance(value, Enclosed):
@@ -964,10 +981,10 @@ class _UnionBound:
         return missing
 
     def _above_one(self, places: Sequence[int], near: tuple[Interval, ...]) -> str | None:
-        """Return None if beta is proved to be >= 1 at `start` and nondecreasing in m from there on, else why not.
+        """Return None if beta is proved to be >= 1 at `start` and nondecreasing in m from there on, else the reason.
 
-        `places` has an obligation for each coefficient of beta, on the intervals `near`. Raises Rejected for wrong
-        ones.
+        `places` has the index of an obligation for each coefficient of beta; the obligations must be about the
+        intervals `near`. Raises Rejected for wrong obligations.
         """
         if len(places) != len(self.coefficients):
             raise Rejected("not every coefficient shows that beta is above 1")

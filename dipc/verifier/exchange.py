@@ -43,9 +43,10 @@ RowPath = tuple[tuple[Value, ...], Path]
 
 @dataclass(frozen=True, slots=True)
 class PathExchanges:
-    """The inputs, by index, that may be exchanged in `blocks`, or are `free`, on the path of the ideal at a `row`.
+    """The exchanges of inputs that leave the answer unchanged on a path of the ideal, the path of the row `row`.
 
-    A free input does not affect the path.
+    Each of `blocks` is a group of inputs, by index, whose values may be exchanged. The inputs in `free`, also by index,
+    make no difference on the path.
     """
 
     row: int
@@ -66,10 +67,11 @@ class PathExchanges:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """All combinations of one of the `values` for each input, and the exchanges by which rows represent all of them.
+    """A set of inputs, which has every combination of one of the `values` for each input of the program.
 
-    `alike` are groups of finite inputs, by index, which may be exchanged everywhere. `reason` says why the certificate
-    does not claim that the rows represent all inputs; it is None if it claims this.
+    Rows represent all of them by `exchanges`, each on a path of the ideal, and by `alike`: groups of finite inputs, by
+    index, which may be exchanged everywhere. `reason` says why the certificate does not claim that the rows represent
+    all inputs; it is None if it claims this.
     """
 
     values: Sequence[Sequence[str]]
@@ -105,11 +107,12 @@ class Product:
     def require(
         self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]], theorem: Theorem, *, dd: str
     ) -> str | None:
-        """Return why it is taken on trust that `rows` represent all inputs, or None if it is proved.
+        """Return why it is taken on trust that `rows` represent all inputs of the product, or None if it is proved.
 
-        Each row is (cells of inputs, cells of outputs), and `theorem` is about the program. Each input has the right
-        answer, the probability and, if `dd` says that the ideal gives dd, the dd of the row that represents it.
-        Raises Rejected if the rows do not represent all inputs.
+        A row represents inputs with equal right answer, probability and dd. Each of `rows` is a pair (cells of inputs,
+        cells of outputs), and `theorem` is about the program. `dd` is the source of the distances. Raises Rejected if
+        the rows do not represent all inputs, or if `dd` is not "ideal": a table says nothing about the dd of other
+        inputs.
         """
         if dd != "ideal":
             raise Rejected("dd comes from a table, which says nothing about other inputs")
@@ -153,7 +156,10 @@ class _ProductCheck:
         return self.theorem.machine.declared("input")
 
     def require(self, rows: Sequence[tuple[Sequence[str], Sequence[str | None]]]) -> None:
-        """Raise Rejected or NotDerived unless exchanges turn each input of the product into that of one of `rows`."""
+        """Raise Rejected or NotDerived unless exchanges turn each input of the product into the input of one of `rows`.
+
+        Each of `rows` is a pair (cells of inputs, cells of outputs).
+        """
         inputs: list[list[Value]] = []
         paths: list[RowPath] = []
         for number, (cells, outputs) in enumerate(rows, start=1):
@@ -191,9 +197,9 @@ class _ProductCheck:
         return self.ideal.path_at(inputs)
 
     def _require_alike(self, others: Set[int]) -> None:
-        """Raise Rejected unless the inputs in `alike` are finite, with the same values, and each is named once.
+        """Raise Rejected unless the inputs in each group of `alike` have one type and equal values.
 
-        None of them is one of the `others`.
+        Each input may be named once, and none may be one of the `others`.
         """
         require_places([*others, *places_of(self.product.alike)], len(self._slots))
         self._require_same_values(self.product.alike)
@@ -217,7 +223,8 @@ class _ProductCheck:
     def _stands_for(self, inputs: Sequence[Value], exchanged: PathExchanges | None) -> int:
         """Return the number of inputs that the row `inputs` represents.
 
-        Raises Rejected if `exchanged` values are not in order.
+        `exchanged` are the exchanges on the row's path of the ideal, if there are any. Raises Rejected if values that
+        may be exchanged are not in order, or if an input that makes no difference does not have its first value.
         """
         try:
             places = [values.index(value) for value, values in zip(inputs, self._values, strict=True)]
@@ -297,9 +304,10 @@ class _ProductCheck:
 
 @dataclass
 class _Ways:
-    """All exits with an answer, as sets of comparisons with their weights.
+    """All exits of a program with one answer, as sets of comparisons with their weights.
 
-    `laws` has the laws of the noises compared, whose means are 0. `_around` has the noises compared with each noise.
+    `laws` has the laws of the noises compared, whose means are 0, by the index of the noise. `_around` has, for each
+    noise, the slots of the inputs that are compared with it.
     """
 
     weights: Mapping[frozenset[Comparison], Closed]
@@ -315,10 +323,10 @@ class _Ways:
                     self._around.setdefault(noise, set()).update(slot for slot, _ in each.inputs)
 
     def are_same(self, one: int, other: int, budget: Budget) -> bool:
-        """True if an exchange of the inputs `one` and `other` maps the exits onto each other.
+        """True if an exchange of the inputs in the slots `one` and `other` maps the exits onto each other.
 
-        Noises that are compared with one of the two inputs alone are exchanged with the inputs, in order. Charges its
-        work to `budget`.
+        The noises that are compared with the first input and not with the second are exchanged with those that are
+        compared with the second and not with the first, in order. Charges its work to `budget`.
         """
         mine, theirs = (self._lone_noises(a, b) for a, b in ((one, other), (other, one)))
         if len(mine) != len(theirs) or any(self.laws[a] != self.laws[b] for a, b in zip(mine, theirs, strict=True)):
