@@ -28,30 +28,35 @@ MOST_STEPS, MOST_BITS, MOST_ELEMENTS = 5_000, 10_000, 10_000
 
 
 class DrawSource(Protocol):
-    """The source of all draws of a run."""
+    """The source of the noise and of the random choices of a run."""
 
     def noise(self, law: str, width: object, ends: tuple[object, object] | None = None) -> Fraction:
-        """Return a draw of the noise `law` with mean 0; `width` is its rate, or the deviation of normal noise.
+        """Return a draw of noise with mean 0; `law` is the name of its law.
 
-        The width is None for a law without one, and `ends` are the ends of the support, for a law with them.
+        `width` is the rate of the noise, its standard deviation if it is normal, or None if it is uniform. `ends` are
+        the two ends between which uniform noise and truncated noise lie, and None for other noise.
         """
 
     def choice(self, weights: Sequence[object]) -> int:
         """Return the index of the value chosen, with probabilities given by `weights`."""
 
     def exponential(self, candidates: Sequence[object], scores: Sequence[object], rate: object) -> int:
-        """Return the index in `candidates` of the one chosen by the exponential mechanism with `scores` and `rate`."""
+        """Return the index of the candidate that the exponential mechanism with this `rate` draws.
+
+        `scores` has the score of each of the `candidates`.
+        """
 
 
 @frozen
 class Accepted:
     """A mechanism that was read, with all that a run of it under CPython needs.
 
-    `node` is its function in the parsed file, `ideal` the function that gives the right answer. `arguments` maps each
-    argument to the name of its input in the program. `parts`, `is_tuple` and `answered` describe how the outputs form
-    the answer of the function. `inferred` maps each variable of the program that the function does not declare to how
-    to declare it. `reread` reads the function anew for other constants; it is None if no inferred type depends on
-    constants in a way that a program cannot write.
+    `node` is its function in the parsed file, and `ideal` the function that gives the right answer, if there is one.
+    `arguments` maps each argument to the name of its input in the program. `parts` are the parts of the function's
+    answer as the program has them, and `is_tuple` is true if the answer is a tuple of them. `answered` is the output
+    that is false where the answer is None, if there is one. `inferred` has a declaration for each variable that the
+    function does not declare. `reread` reads the function for other values of its constants; it is None if the
+    program's text can be read for them as it is.
     """
 
     module: Module
@@ -66,7 +71,7 @@ class Accepted:
 
 
 class AloneFunction:
-    """A function of a mechanism's file, compiled without the rest of the file.
+    """A function of a mechanism's file, compiled with the helpers and constants it uses, without the rest of the file.
 
     `text` is all Python code that may run. `may_skip` is true if some draw follows `and`, `or`, `any`, `all` or a
     chained comparison, so that Python may skip this draw.
@@ -92,9 +97,10 @@ class AloneFunction:
         self._code: CodeType = compile(tree, module.source.name, "exec", dont_inherit=True)
 
     def run(self, arguments: Mapping[str, object], eps: Fraction, draws: DrawSource) -> object:
-        """Return the answer of the function for `arguments` by name, with all noise from `draws`, at `eps`.
+        """Return the answer of the function for `arguments` by name, at `eps`, with all noise and choices from `draws`.
 
-        Raises Inconclusive, and any exception that the function raises.
+        Raises Inconclusive if the run is too long or reaches code that is not compiled. Raises any exception that the
+        function raises.
         """
         steps = _Steps()
         names = {**_builtins(steps), **self._constants_of_file(), **_aliases(self._module, draws)}
@@ -117,7 +123,7 @@ class AloneFunction:
         return {name: _number(value) for name, value in self._constants.items() if name not in hidden}
 
     def _has_other_value(self, name: str | None) -> bool:
-        """Whether the question gives the constant `name` another value than the file does."""
+        """Whether `name` is a constant of the file whose value in the program was replaced by another one."""
         if name is None or name in self._hidden or name not in self._constants or name not in self._module.constants:
             return False
         return rational(self._module, self._module.constants[name]) != self._constants[name]
@@ -246,7 +252,10 @@ class _Bounded(python.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Attribute(self, node: python.Attribute) -> python.AST:
-        """Refuse the attribute `node` if it leads from a value to the interpreter."""
+        """Refuse the attribute `node` if its name begins with an underscore.
+
+        Such attributes, as in `f.__globals__`, lead from a value to the interpreter's own objects.
+        """
         if node.attr.startswith("_"):
             return python.copy_location(_call(_REFUSED), node)
         return self.generic_visit(node)
@@ -310,7 +319,7 @@ class _NotRun:
 
 
 class _Steps:
-    """The number of steps that one run may still take."""
+    """A count of the steps that one run may still take; it raises Inconclusive when none is left."""
 
     def __init__(self) -> None:
         self._left = MOST_STEPS
@@ -421,7 +430,7 @@ def _pow(left: Any, right: Any) -> Any:
 
 
 def _float(value: Any = 0) -> Any:
-    """Return the number `value` unchanged, and an infinity for a string that denotes one, which no rational does."""
+    """Return the number `value` unchanged, and a text such as "inf" as a float, since no rational is infinite."""
     return value if isinstance(value, int | Fraction) else float(value)
 
 

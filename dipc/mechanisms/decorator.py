@@ -90,9 +90,10 @@ class Mechanism:
         return source
 
     def _imported(self) -> dict[str, str]:
-        """The modules and words of dipc that global names of the function denote.
+        """The qualified names of the modules and of dipc's own names that the function's global names denote.
 
-        A notebook may import them in a cell other than the function's.
+        So the name lap maps to "dipc.laplace" after `from dipc import laplace as lap`. A notebook may import in another
+        cell than the function's.
         """
         named = {id(word): f"dipc.{name}" for name, word in vars(words).items() if name in words.__all__}
         qualified = {}
@@ -202,10 +203,10 @@ class Mechanism:
         grid: Fraction | int | str | None,
         seed: int | None,
     ) -> Mapping[str, Any]:
-        """Return the outputs of one run at the inputs `values` and `eps`.
+        """Return the outputs of one run at the inputs `values` and `eps`, by name.
 
-        The analysis is reused if the previous run had the same arguments. `constants`, `grid` and `seed` are those of
-        a call.
+        `constants` replace constants of the program; real outputs are rounded down to multiples of `grid`. `seed` makes
+        the run repeatable. The analysis of the program is reused if the previous run had the same arguments.
         """
         key = (repr(values), repr(eps), repr(constants), repr(grid), seed)
         if self._execution is None or self._execution[0] != key or seed is not None:
@@ -233,10 +234,11 @@ _PYTHONS = {name: getattr(builtins, name) for name in BUILTINS}
 
 @dataclass
 class _Globals:
-    """A check that the names which a function uses have the values that the file gives them.
+    """A check that the names which a function uses have the values that its file gives them.
 
     A file may change a name while it is imported, and a test may change it later. The function is then no longer the
-    program that was read.
+    program that was read. `names` are the function's global names with their values, and `imported` maps those that
+    were imported to their qualified names. Names that were checked before are in `_compared`.
     """
 
     accepted: Accepted
@@ -287,7 +289,10 @@ class _Globals:
 
 
 def _is_plain(function: FunctionType, node: python.FunctionDef) -> bool:
-    """Whether `function` has its own name and number of defaults, those that `node` in the file gives."""
+    """Whether `function` has the name and the number of default values that its definition `node` in the file has.
+
+    A decorator may have replaced it by another function.
+    """
     return function.__name__ == node.name and len(function.__defaults__ or ()) == len(node.args.defaults)
 
 

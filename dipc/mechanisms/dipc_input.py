@@ -124,7 +124,15 @@ def _refuse(source: SourceText, span: Span, message: str, note: str) -> NoReturn
 @v_args(inline=True)
 @dataclass
 class _Reader(Interpreter[Token, list[str]]):
-    """A translator of DiPC's statements into dipc's language: one method for each rule of the grammar."""
+    """A translator of DiPC's statements into dipc's language, with one method for each rule of the grammar.
+
+    `source` is the text to translate, and `name` the name of the result, which is for every eps or for the eps `fixed`.
+    An int has the range `integers` if its declaration gives none. `types` has the types of all variables, `inputs` the
+    values of each input, and `ranges` the values that each int may have. `blocks` has the names declared in each open
+    block. `words` are all words of the text, and `assigned` the names it assigns. `constants` are the variables that
+    only ever have one value. `copies` maps each input that is assigned to a variable in its place. `returned` are the
+    names of the returned variables, once known, and `coins` counts the random branches so far.
+    """
 
     source: SourceText
     name: str
@@ -307,9 +315,10 @@ class _Reader(Interpreter[Token, list[str]]):
         return [_cases(left, {each: f"{name} <- {int(fmod(each, divisor))}" for each in values})]
 
     def clamped(self, target: Token, word: Token, center: Token, *ends: Token) -> list[str]:
-        """Return the statements that draw clamped discrete Laplace noise into `target`.
+        """Return the statements that draw clamped discrete Laplace noise into the variable `target`.
 
-        They make one choice for each value of `center`. `word` is the rate, and `ends` are the ends of the range.
+        They make one choice for each value that `center`, the noise's mean, may have. `word` is the rate. The result of
+        the draw is clamped to the range between `ends`.
         """
         name, rate, mean = self._known_name(target), self._rate(word), self._value(center)
         low, high = map(int, ends)
@@ -365,9 +374,9 @@ class _Reader(Interpreter[Token, list[str]]):
         return self._known_name(word) if word.type == "NAME" else str(word)
 
     def _values(self, word: Token, written: str) -> Sequence[int] | None:
-        """Return the integers that `word` may be; None if it does not hold an integer of a range.
+        """Return the integers that `word`, an integer or a variable, may be; None if they are not known.
 
-        `word` is an integer or a variable, and `written` its text in dipc's language.
+        `written` is the text of `word` in dipc's language.
         """
         return [int(word)] if word.type == "INTEGER" else self.ranges.get(written)
 

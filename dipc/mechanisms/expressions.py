@@ -107,7 +107,10 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Alias:
-    """A name for an expression: a constant, a multiple of eps, or the current element of a loop."""
+    """A name that stands for an expression, its `value`.
+
+    It is a constant, a multiple of eps, or the current element of a loop.
+    """
 
     value: ast.Expr
 
@@ -117,10 +120,10 @@ class Array:
     """A list: an array of the program with indices from 0 on.
 
     `length` is its length, or the greatest one of a list that `grows` by `append`. `counter` is the variable with the
-    number of elements of such a list; it is None if the variable of the enclosing `loop` is the next index. `initial`
-    is the first value of all elements. `partial` is true if elements at the end may be missing. `complete` is true
-    after a loop, over `loop_variable`, that appended an element in every round. `depth` is the number of nested
-    calls, the mechanism's own included, where the list was made.
+    number of elements that such a list has so far. It is None if `loop` appends one element in each round, so that the
+    variable of the loop is the next index. `initial` is the first value of all elements. `partial` is true if elements
+    at the end may be missing. `complete` is true after a loop, over `loop_variable`, that appended an element in every
+    round. `depth` is the number of nested calls, the mechanism's own included, where the list was made.
     """
 
     name: str
@@ -144,7 +147,10 @@ Item = ast.Expr | Array | tuple["Item", ...]
 
 @dataclass(frozen=True)
 class Many:
-    """A sequence to loop over: its length, and the item at each index from 0 on."""
+    """A sequence to loop over: its greatest `length`, and the `item` at each index from 0 on.
+
+    `counter` is the variable with its actual length, for a list that may be shorter, and None for other sequences.
+    """
 
     length: ConstantSum
     item: Callable[[ast.Expr], Item]
@@ -152,7 +158,7 @@ class Many:
     counter: str | None = None
 
     def exists(self, offset: ast.Expr, span: Span) -> ast.Expr | None:
-        """Return the condition that there is an item at index `offset`, or None if there is always one.
+        """Return the condition that there is an item at index `offset`, or None if there always is.
 
         `span` is the place of the condition.
         """
@@ -164,7 +170,9 @@ class Frame:
     """A function that is being translated: the mechanism itself, or a called function whose value goes to `result`.
 
     Names follow Python's rules. A name that the function assigns belongs to it everywhere. Any other name belongs to
-    the enclosing function `around`, if there is one, and otherwise to the file.
+    the enclosing function `around`, if there is one, and otherwise to the file. `env` says what the function's `names`
+    mean while a function that it calls is translated. `scalars` has its variables, each as one variable of the program,
+    and `functions` the functions defined in it. `gone` are the variables of its loops that have ended.
     """
 
     node: python.FunctionDef
@@ -201,8 +209,8 @@ class Frame:
 class Expressions:
     """A translator for the expressions of one function and of the functions that it calls.
 
-    `arguments` are the constants that are arguments of the mechanism. They are unknown in the functions of the file
-    that the mechanism calls.
+    `constants` are the values of the mechanism's constants by name. Those in `arguments` are arguments of the
+    mechanism, and so have no meaning in other functions of the file.
     """
 
     def __init__(
@@ -246,7 +254,10 @@ class Expressions:
         return next((frame for frame in self.frames[-1].lexical if name in frame.names), None)
 
     def function(self, name: str) -> python.FunctionDef | None:
-        """Return the function that `name` denotes here: an enclosing one, or one of the file."""
+        """Return the function that `name` denotes in the code being translated; None if it denotes none.
+
+        It is defined in an enclosing function or in the file.
+        """
         if name in self.env:
             return None
         frame = self.owner(name)
@@ -291,7 +302,10 @@ class Expressions:
             env[name] = bound
 
     def fresh(self, wanted: str, spelling: str | None = None) -> str:
-        """Return a new name for a variable, similar to `wanted`; messages show `spelling` in its place."""
+        """Return a new name for a variable, similar to `wanted`.
+
+        Messages show `spelling` in its place, by default `wanted`.
+        """
         stem = wanted if _WORD.fullmatch(wanted) else "v"
         name, count = stem, 1
         while name in self.taken:
@@ -306,7 +320,10 @@ class Expressions:
 
     @contextmanager
     def collecting(self) -> Iterator[list[ast.Statement]]:
-        """Collect the statements that are written inside the `with` block."""
+        """Yield a new list, to which the statements written inside the `with` block go.
+
+        After the block, statements go to the earlier list again.
+        """
         kept, self.out = self.out, []
         try:
             yield self.out
@@ -388,7 +405,11 @@ class Expressions:
         return held
 
     def assign(self, target: ast.Name | ast.Element, node: python.expr, span: Span) -> None:
-        """Give the variable `target` the value of the expression `node`, by the fewest statements, placed at `span`."""
+        """Write the statements, placed at `span`, that give the variable `target` the value of the expression `node`.
+
+        An `a if test else b` becomes one `if` with an assignment in each branch, and a draw becomes one draw into
+        `target`.
+        """
         if isinstance(node, python.IfExp):
             condition = self.expr(node.test)
             with self.collecting() as then:
@@ -410,9 +431,9 @@ class Expressions:
         self.emit(ast.Assign(target, self.expr(node), span) if drawn is None else ast.Sample(target, drawn, span))
 
     def _test_of_weights(self, node: python.expr) -> python.expr | None:
-        """Return the first condition in the weights of `node`, a call of `dipc.choice`.
+        """Return the first test of an `a if test else b` in the weights of `node`, a call of `dipc.choice`.
 
-        The condition selects between two sets of weights.
+        None if no weight has one, and for any other expression.
         """
         if not isinstance(node, python.Call) or self.called(node.func) != CHOICE:
             return None
@@ -483,9 +504,10 @@ class Expressions:
         return self.frozen_constant(node, name, span)
 
     def frozen_constant(self, node: python.expr, name: str, span: Span) -> ast.Expr:
-        """Return the constant `name`, which `node` names at `span`, of the mechanism or of the file.
+        """Return an expression for the constant `name`, which `node` reads at `span`.
 
-        Raises DiagnosticError for any other name.
+        It is a constant of the mechanism, or one of the file whose value never changes. Raises DiagnosticError for any
+        other name.
         """
         module = self.module
         if name in self.constants:
@@ -533,9 +555,9 @@ class Expressions:
         )
 
     def _require_meant(self, node: python.expr, name: str) -> None:
-        """Raise DiagnosticError if Python gives `name` at `node` another meaning than the mechanism, or none.
+        """Raise DiagnosticError unless `name`, a constant of the mechanism, also denotes it in Python at `node`.
 
-        `name` is a constant of the mechanism.
+        In a called function, the name may denote another number of the file, or nothing.
         """
         if not self.frames or name in self.frozen:
             return
@@ -834,9 +856,9 @@ class Expressions:
         )
 
     def write_loop(self, many: Many, span: Span, body: Callable[[ast.Expr, Item], None], *, first: int = 0) -> None:
-        """Write a loop, placed at `span`, over the indices of `many` from `first` on.
+        """Write a loop, placed at `span`, over the items of `many` from index `first` on.
 
-        `body` writes the statements for one item.
+        `body`, called with an index and its item, writes the statements for this item.
         """
         variable = self.fresh("k")
         offset = ast.Name(variable, span)
@@ -896,7 +918,7 @@ class Expressions:
         raise self._not_called(node, called)
 
     def _count(self, node: python.Call, items: python.expr, span: Span) -> ast.Expr:
-        """Return the call `node`, `items.count(v)` at `span`, read as `sum(x == v for x in items)`."""
+        """Return the value of the call `node`, `items.count(v)` at `span`, read as `sum(x == v for x in items)`."""
         with self.scope():
             self.let(_WANTED, Alias(self._single(node)))
             equal = python.Compare(
@@ -1127,7 +1149,10 @@ class Expressions:
         )
 
     def _extreme_meant(self, node: python.expr) -> python.expr:
-        """Return the call of max or min whose value the variable `node` holds, if its list has not changed since."""
+        """Return the call, such as `max(xs)`, whose value the variable `node` holds.
+
+        It is known only if the list does not change after the call. Any other expression is returned unchanged.
+        """
         if isinstance(node, python.Name) and len(self.frames) == 1 and isinstance(self.env.get(node.id), Scalar):
             return self.extremes.get(node.id, node)
         return node
@@ -1156,9 +1181,10 @@ class Expressions:
     def _arg_best(
         self, name: str, many: Many, score: Callable[[Item], Item], answer: Callable[[ast.Expr], ast.Expr], span: Span
     ) -> ast.Expr:
-        """Return the `answer` at the first index of `many` with the best `score`, computed by a loop at `span`.
+        """Return the `answer` at the first index of `many` with the best score, computed by a loop at `span`.
 
-        The best score is the greatest if `name` is max, and the least if it is min.
+        `score` gives the score of an item, and `answer` the expression that belongs to an index. The best score is the
+        greatest if `name` is max, and the least if it is min.
         """
         best, place = ast.Name(self.fresh("best"), span), ast.Name(self.fresh("place"), span)
         zero = number(0, span)
@@ -1316,10 +1342,10 @@ class Expressions:
     def _scored(
         self, candidates: python.expr, score: python.expr, here: ast.Name, written: Sequence[ast.Statement]
     ) -> ast.Expr:
-        """Return the expression `score` of the candidate `here`, which an `Exp` draws.
+        """Return the score of the candidate `here` of an exponential mechanism, whose `score` needs statements.
 
-        The statements `written` compute a score. They are executed for each of `candidates` before the draw, and the
-        result selects among these scores.
+        Before the draw, a loop executes the statements `written` for each of `candidates`, and stores the scores in a
+        list. The result is the element of this list for `here`.
         """
         if any(isinstance(copied, ast.Sample) for statement in written for copied in ast.walk(statement)):
             raise self.module.wrong(
@@ -1390,7 +1416,7 @@ def makes_list(item: python.expr) -> bool:
 
 
 class _Conditionals(python.NodeTransformer):
-    """A transformation that replaces each conditional expression by `change` of it, the inner ones first."""
+    """A transformation that replaces each `a if test else b` in a tree by the result of `change`, inner ones first."""
 
     def __init__(self, change: Callable[[python.IfExp], python.expr]) -> None:
         self._change = change
@@ -1423,7 +1449,7 @@ def _takes_one(score: python.Lambda) -> bool:
 
 
 def _decided(node: python.expr, test: python.expr, *, holds: bool) -> python.expr:
-    """Return `node`, a call of `dipc.choice`, with the weights that it has if `test` is true (`holds`) or false."""
+    """Return `node`, a call of `dipc.choice`, with the weights it has if `test` is true (`holds`) or false."""
     written = python.dump(test)
 
     def branch(each: python.IfExp) -> python.expr:
@@ -1481,7 +1507,10 @@ _NEARNESS = 10_000
 
 
 def _fractions_near(value: RealBall) -> tuple[Fraction, Fraction] | None:
-    """Return the multiples of 1/10000 next to `value` on both sides; None if they are not known or `value` is one."""
+    """Return the greatest multiple of 1/10000 below `value` and the least one above it.
+
+    None if they are not known, or if `value` may be such a multiple itself.
+    """
     try:
         low = round(float(value.ball) * _NEARNESS) - 1
         while value > Fraction(low + 1, _NEARNESS):
@@ -1492,7 +1521,7 @@ def _fractions_near(value: RealBall) -> tuple[Fraction, Fraction] | None:
 
 
 def _is_factor(node: python.expr, root: python.expr) -> bool:
-    """Return True if `node` is a factor of the product `root`, which may be divided by a number."""
+    """Return True if `node` is a factor of the product `root`, as x is in `2*x` and in `2*x/3`."""
     match root:
         case python.BinOp(op=python.Mult(), left=left, right=right):
             return _is_factor(node, left) or _is_factor(node, right)

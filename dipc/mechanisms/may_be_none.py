@@ -25,8 +25,9 @@ Leaf = ast.Name | ast.Element
 class Facts:
     """The facts that hold at a place of the program, on every path to this place.
 
-    Variables and complete lists in `assigned` have a value, elements in `present` were appended, `numbers` are not
-    None, and `truths` are conditions with known values. `reached` is false after `exit`.
+    The variables in `assigned` have a value, and the lists in it all their elements. The list elements in `present`
+    were appended, `numbers` are variables and elements that are not None, and `truths` are conditions with their known
+    values. `reached` is false after `exit`.
     """
 
     assigned: frozenset[str] = frozenset()
@@ -59,7 +60,10 @@ class Facts:
         )
 
     def forget(self, name: str) -> Facts:
-        """Return the facts that do not mention the variable or list `name`."""
+        """Return the facts that remain after an assignment to the variable or list `name`.
+
+        They are those of `present`, `numbers` and `truths` that do not mention it, and all of `assigned`.
+        """
 
         def kept(facts: frozenset[ast.Expr]) -> frozenset[ast.Expr]:
             return frozenset(fact for fact in facts if not ast.mentions(fact, name))
@@ -68,7 +72,11 @@ class Facts:
         return replace(self, present=kept(self.present), numbers=kept(self.numbers), truths=truths)
 
     def next_round(self, variable: str) -> Facts:
-        """Return the facts at the start of a loop's next round, with `variable - 1` in place of `variable`."""
+        """Return the facts at the start of a loop's next round, where `variable` has grown by 1.
+
+        Facts about the element at index `variable` are now about the element at `variable - 1`; other facts that
+        mention the variable are dropped.
+        """
         here = ast.Name(variable)
         before = ast.Binary(BinaryOp.SUBTRACT, here, ast.Number(Fraction(1), "1"))
 
@@ -116,7 +124,8 @@ class MissingValues:
     place of a truth value. `variables` are the scalars without a value before their first assignment. `growing` maps
     each list that grows to a variable: its length, or the variable of a loop that appends once in each round.
     `complete` are the lists with an element for each round of such a loop. `nonempty` tests whether a loop from one end
-    to another has a round for all values of constants.
+    to another has a round for all values of constants. `spelling_of` gives the name of a variable in the Python
+    function, and `constants` has the values of the constants by name.
     """
 
     module: Module
@@ -256,9 +265,9 @@ class MissingValues:
     # --- expressions ------------------------------------------------------------------------------
 
     def _value_used(self, node: ast.Expr, facts: Facts, distribution: ast.Distribution) -> None:
-        """Raise DiagnosticError if `node`, an expression of `distribution`, may be missing where `facts` hold.
+        """Raise DiagnosticError if the expression `node` in `distribution` may be missing where `facts` hold.
 
-        A value of a choice may be None.
+        It may be None itself, as a value of a choice, but no part of it may be missing.
         """
         if isinstance(distribution, ast.ExponentialMechanism):
             facts = facts.added(Facts(assigned=frozenset([distribution.variable])))

@@ -31,9 +31,9 @@ BUILTINS = frozenset(
 class Module:
     """A parsed Python file.
 
-    `aliases` are its names for modules and their members (`dipc`, `dipc.laplace`). `functions` and `constants` are
-    those of the file itself. `changing` maps each name with several meanings to the place that gives it the second one.
-    `names` are all names that have a meaning in the file.
+    `aliases` maps its names for modules and their members to qualified names, such as `dipc.laplace`. `functions` and
+    `constants` are those that the file itself defines. `changing` maps each name with several meanings to the place
+    that gives it the second one. `names` are all names that have a meaning in the file.
     """
 
     source: SourceText
@@ -156,7 +156,8 @@ def parsed(source: SourceText, imported: Mapping[str, str] | None = None) -> Mod
 def _meanings(tree: python.Module) -> Iterator[tuple[str, object, python.AST]]:
     """Yield (name, meaning, place) for each name that the file `tree` defines.
 
-    Two meanings are equal only if both import the same thing.
+    A name with two different meanings may change. The meaning of an imported name is the thing imported, and any other
+    meaning differs from all others.
     """
     for node in own_nodes(tree.body):
         match node:
@@ -193,7 +194,7 @@ _DYNAMIC = frozenset(
 
 
 def _rebindings(tree: python.Module, aliases: Mapping[str, str]) -> Iterator[tuple[str | None, python.AST]]:
-    """Yield the places of the file `tree`, other than definitions, that may give a name another meaning.
+    """Yield (name, place) for the places of the file `tree`, other than definitions, that may change what a name means.
 
     The name is None for a place that may change all names. `aliases` are the file's names for modules and their
     members.
@@ -292,7 +293,7 @@ def _no_python(source: SourceText, error: Exception) -> Diagnostic:
 
 
 def mechanism_in(module: Module, name: str) -> python.FunctionDef:
-    """Return the mechanism of `module` with the name `name`. Raises DiagnosticError (E1905)."""
+    """Return the mechanism of `module` with the name `name`. Raises DiagnosticError (E1905) if there is none."""
     result = module.functions.get(name)
     all_of = [each for each in module.functions.values() if is_mechanism(module, each)]
     if result is None:

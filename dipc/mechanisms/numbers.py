@@ -29,7 +29,11 @@ class Inconclusive(Exception):
 
 
 class Traced(Fraction):
-    """A rational number with its gradient in the numbers that were given. It is `whole` where Python has an int."""
+    """A rational number that records how it was computed, in a run of a mechanism.
+
+    `gradient` has its derivative by each input and each draw of the run. `trace` collects the comparisons of the run.
+    The number is `whole` where Python has an int.
+    """
 
     __slots__ = ("gradient", "trace", "whole")
     gradient: Gradient
@@ -52,7 +56,7 @@ class Traced(Fraction):
 
     @property
     def plain(self) -> Fraction:
-        """The number alone."""
+        """The number as a Fraction, without gradient and trace."""
         return Fraction(self.numerator, self.denominator)
 
     def _made(self, value: Fraction, gradient: Gradient, other: object, *, exact: bool = True) -> Traced:

@@ -37,7 +37,10 @@ _ARITHMETIC = {
 
 @frozen
 class _Places:
-    """The indices of a generator, from 0 to `high`, with the name of the variable of its range."""
+    """The indices from 0 to `high` over which a generator such as `x >= 0 for x in q` goes.
+
+    `variable` is the name of the index in the condition, and `span` the place of the generator.
+    """
 
     variable: str
     high: ast.Expr
@@ -100,10 +103,10 @@ class ConditionReader:
         return self._plain(node)
 
     def _quantified(self, node: python.expr, body: ast.Expr, places: _Places, *, every: bool) -> ast.Expr:
-        """Return the condition that `body` holds at every index of `places` (`every`), or at some index.
+        """Return the condition that `body` holds at every index of `places` or, without `every`, at some index.
 
-        `node` is the condition in Python. A comparison holds at every index if the least or the greatest difference
-        of its sides satisfies it.
+        `node` is the condition in Python. A comparison holds at every index if the least or the greatest difference of
+        its sides satisfies it.
         """
         span = body.span
         match body:
@@ -194,9 +197,9 @@ class ConditionReader:
 
     @contextmanager
     def _places(self, node: python.GeneratorExp | python.ListComp) -> Iterator[_Places]:
-        """Yield the indices of the generator `node`.
+        """Yield the indices of the generator `node`, such as `x >= 0 for x in q`.
 
-        In the `with` block its variable denotes the element or the index.
+        In the `with` block the variable of the generator, x, denotes the element or the index.
         """
         span = self._module.span(node)
         many = None

@@ -65,9 +65,9 @@ CLAIM_FIELDS = ("alpha", "beta", "gamma", "eps", "inputs")
 class Part:
     """One part of a function's answer, as the program has it: an output, or an array with indices from 0 on.
 
-    `none` is the value that represents None. `words` is true if the values are the names of False and True. `grows` is
-    true if the elements from the first None of a list on were never appended. `present` is the output that tells
-    whether there is a number or None.
+    `none` is the value that represents None, if the program has one. `words` is true if the values are the names of
+    False and True. `grows` is true if the elements from the first None of a list on were never appended. `present` is
+    the output that is true for a number and false for None, if there is such an output.
     """
 
     name: str
@@ -84,10 +84,11 @@ def read_mechanism(
     function: Callable[[Module], python.FunctionDef] | None = None,
     imported: Mapping[str, str] | None = None,
 ) -> SourceText:
-    """Read the mechanism `name` of the file `source`, or the mechanism that `function` finds there.
+    """Read the mechanism `name` of the file `source`, or the mechanism that `function` returns for the parsed file.
 
-    Returns the source with the program that was read, as a tree and a text, and with its meaning in Python, an
-    `Accepted`. `imported` are names that were imported elsewhere. Raises DiagnosticError.
+    The result is the source with the program that was read, as a tree and as a text, and with an `Accepted`, which a
+    run under CPython needs. `imported` maps names that were imported elsewhere to their qualified names. Raises
+    DiagnosticError.
     """
     module = parsed(source, imported)
     node = mechanism_in(module, name) if function is None else function(module)
@@ -492,7 +493,7 @@ class _Header:
     ) -> Iterator[ast.IdealDecl]:
         """Yield the ideal that the decorator gives, or the program without its noise if each draw has a mean.
 
-        `final` is the translated mechanism with its `outputs`, and `known` has the kinds of the variables. The
+        `final` is the translated mechanism with its `outputs`, and `known` has the kinds of values of its inputs. The
         constants of the file that only the ideal uses are added to `frozen`.
         """
         module, span = self.module, self.module.head(self.node)
@@ -545,9 +546,10 @@ class _Header:
 
 
 class _Final:
-    """The statements of one function after all types are known, with these types.
+    """The statements of one function, the mechanism or its ideal, after all types are known.
 
-    The values that represent None are filled in, and lists that the function returns are outputs.
+    The values that represent None are filled in, and lists that the function returns are outputs. `presence` maps each
+    number with noise that may be None to the variable that is true where it is a number.
     """
 
     statements: tuple[ast.Statement, ...]
@@ -684,7 +686,10 @@ class _Final:
 
     @property
     def depends_on_constants(self) -> bool:
-        """Whether a finite kind holds values for the constants at hand, which other constants may change."""
+        """Whether some type is right for the current constants only.
+
+        This is a type whose least number depends on the constants.
+        """
         return any(kind.unordered and kind.base in ("range", "listed") for kind in self.kinds.values())
 
     def _check_keys(self, body: Sequence[ast.Statement], inference: Inference) -> None:
@@ -772,9 +777,9 @@ class _Final:
         return count.value >= 1 and (not count.terms or count in lengths)
 
     def _check_ends(self, answer: Answer, body: Sequence[ast.Statement]) -> None:
-        """Raise DiagnosticError if `answer` is a list that may end early and contain None.
+        """Raise DiagnosticError if `answer` is a list that grows and has None assigned to an element in `body`.
 
-        Its end would be ambiguous. `body` are the statements of the function.
+        The first None in the output marks where the list ends. `body` are the statements of the function.
         """
         if answer.array is None or not answer.array.grows:
             return
@@ -800,9 +805,10 @@ class _Final:
         return False
 
     def _flags(self, like: _Final | None) -> dict[str, str]:
-        """Return {number: flag} for numbers with noise that may be None; a flag is a variable that is true for numbers.
+        """Return {number: flag} for the variables with real or integer noise that may be None.
 
-        For the right answer, `like` is the mechanism, whose flags are used for the outputs.
+        The flag is a variable that is true where the number is not None. If this is the right answer, `like` is the
+        mechanism, whose flags are used for the outputs; otherwise it is None.
         """
         flags = {}
         for name, kind in list(self.kinds.items()):
@@ -1050,9 +1056,9 @@ class _Final:
         return isinstance(tree, ast.Name | ast.Element) and self.kinds.get(tree.name, ONLY_NONE).is_three_valued
 
     def _equal_truths(self, node: ast.Compare) -> ast.Expr | None:
-        """Return the comparison `node` if one side is a variable that may be False, True or None.
+        """Return `node`, an `==` or `!=`, rewritten for a side that may be False, True or None.
 
-        It is rewritten by Python's rules. None if neither side is such a variable.
+        In the program these three are names of a domain. The result is None if neither side is such a variable.
         """
         left, right, span = node.left, node.right, node.span
         if self._is_three_valued(right):
@@ -1075,9 +1081,9 @@ class _Final:
         return self._conditions(tree)
 
     def _equal(self, node: ast.Compare) -> ast.Expr | None:
-        """Return the comparison `node`, by Python's rules, of two values that may be None.
+        """Return `node`, an `==` or `!=` of two values, rewritten so that None equals None alone.
 
-        None if neither may be None.
+        The result is None if neither value may be None.
         """
         missing = [each for side in (node.left, node.right) if (each := self._is_missing(side)) is not None]
         if not missing:

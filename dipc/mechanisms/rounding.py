@@ -128,6 +128,7 @@ class Rounding:
 
     Comparisons, answers and indices must not depend on rounding. `constants` are the kinds of the program's constants,
     `kinds` the types of its variables, `inputs` the names of its inputs, and `outputs` the names of its outputs.
+    `spelling_of` gives the name of a variable in the Python function.
     """
 
     module: Module
@@ -279,7 +280,7 @@ class Rounding:
         )
 
     def _source(self, tree: ast.Expr) -> ast.Expr:
-        """Return the part of the expression `tree` because of which it is a float."""
+        """Return the first float or rounded quotient in the expression `tree`, or `tree` itself if it has none."""
         for node in ast.walk(tree):
             if isinstance(node, Decimal):
                 return node

@@ -56,7 +56,11 @@ class Answer:
 
 @dataclass
 class _Loop:
-    """An enclosing loop: the flag that `break` sets, or the statements that follow the loop."""
+    """A loop that encloses the statements being translated, and what `break` does in it.
+
+    If `then` is not None, `break` becomes these statements, which follow the loop in the function. Otherwise `break`
+    sets the variable `flag`, which is None until some `break` needs it.
+    """
 
     flag: str | None = None
     then: Sequence[python.stmt] | None = None
@@ -67,7 +71,8 @@ class Statements(Expressions):
     """A translator for the statements of one mechanism.
 
     After the translation, `answers` are the parts of its answer, and `is_tuple` is true if the answer is a tuple of
-    them.
+    them. `returns_none` is the statement that first returns None. `returns` has the lists that each `return` gives, one
+    for each part of the answer (None for a part that is no list), or None for a `return` of None.
     """
 
     answers: tuple[Answer, ...] | None = None
@@ -116,9 +121,9 @@ class Statements(Expressions):
     def outputs_written(self, body: tuple[ast.Statement, ...], answered: str | None) -> tuple[ast.Statement, ...]:
         """Return `body` with the mark of each `return` replaced by statements that assign the outputs.
 
-        A list is itself an output if every `return` gives this list in this place and in no other. Any other list is
-        copied into an output that nothing else uses. `answered`, if given, is the output that is false where the
-        answer is None; all other outputs have one fixed value (BLANK) there.
+        A list that the function returns becomes an output itself if every `return` has it as the same part of the
+        answer, and none as another part. Any other list is copied into an output. `answered`, if given, is the output
+        that is false where the answer is None; all other outputs have one fixed value (BLANK) there.
         """
         assert self.answers is not None
         given = [lists for lists in self.returns if lists is not None]
@@ -195,9 +200,10 @@ class Statements(Expressions):
                 yield ast.For(variable, number(0, span), high, (copied,), span)
 
     def _mark(self, lists: tuple[Array | None, ...] | None, span: Span) -> None:
-        """Write a mark at `span` in place of a `return`, whose parts that are lists are `lists`.
+        """Write a mark at `span` in place of a `return`, to be replaced when the function is translated.
 
-        Which lists are outputs is known only at the end of the function.
+        `lists` has the list that each part of the answer is, or None for other parts. Only at the end of the function
+        is it known which lists are outputs.
         """
         mark = number(len(self.returns), span)
         self.returns.append(lists)
@@ -427,7 +433,10 @@ class Statements(Expressions):
                 )
 
     def _is_extreme(self, name: str, value: python.expr) -> bool:
-        """Whether `value` is the greatest or least of a list, which `name` denotes from here on."""
+        """Whether `value` is max or min of a list, and the variable `name` holds it until the function ends.
+
+        Neither the variable nor the list may change afterwards.
+        """
         match value:
             case python.Call(func=python.Name(id="max" | "min"), args=[python.Name(id=many)], keywords=[]):
                 nodes = list(python.walk(self.frames[0].node))
@@ -876,10 +885,10 @@ class Statements(Expressions):
     def _round(
         self, statement: python.For | python.While, times: ConstantSum, loop: _Loop
     ) -> Iterator[list[ast.Statement]]:
-        """Yield the list that collects the statements of one round of the loop `statement`, which has `times` rounds.
+        """Yield a list that collects the statements written for the body of the loop `statement`.
 
-        `loop` is the loop's record, which break, continue and return in the round refer to. Raises DiagnosticError if a
-        name has another meaning after the round, because every round has the same statements.
+        The loop has at most `times` rounds. `loop` records what `break` does in it. Raises DiagnosticError if a name
+        has another meaning after the body, because every round has the same statements.
         """
         before = dict(self.env)
         self.loops.append(times)
@@ -923,9 +932,9 @@ class Statements(Expressions):
         return item
 
     def _stopping(self, body: tuple[ast.Statement, ...], loop: _Loop, span: Span) -> tuple[ast.Statement, ...]:
-        """Return `body`, the body of `loop`, such that nothing of it is executed after the loop's flag is set.
+        """Return the statements `body` of `loop`, which are skipped in all rounds after a `break`.
 
-        `span` is the place of the statements that are added.
+        A flag that `break` sets is declared before the loop, at `span`. Without a flag, `body` is returned unchanged.
         """
         if loop.flag is None:
             return body
@@ -1062,7 +1071,11 @@ class Statements(Expressions):
         return bound
 
     def _default(self, default: python.expr, frame: Frame) -> ast.Expr:
-        """Return the value of `default`, a parameter's, evaluated where the function of `frame` is defined."""
+        """Return the value of `default`, the default value of a parameter of the function of `frame`.
+
+        It is read with the meanings that names have in the file. Raises DiagnosticError if the function is defined in
+        another one and the default is not a literal.
+        """
         if frame.around is not None and not isinstance(default, python.Constant):
             raise self.module.wrong(
                 default,
@@ -1289,14 +1302,14 @@ def _appends(
 def _counts(body: Sequence[python.stmt], name: str) -> int | None:
     """Return 1 if each iteration of a loop with the statements `body` appends one element to the list `name`.
 
-    None for other loops. An iteration that leaves the loop may append none.
+    None for other loops. An iteration that ends with `break` or `return` may append one element or none.
     """
     totals: set[int] = set()
 
     def follow(statements: Sequence[python.stmt], count: int) -> set[int] | None:
-        """Return the possible counts after `statements`, from `count` before them.
+        """Return how many elements may have been appended after `statements`, if `count` were appended before.
 
-        None if some path does not append as required.
+        None if some path leaves the loop after more than one, or appends in a loop of its own.
         """
         here = {count}
         for statement in statements:

@@ -35,9 +35,9 @@ NONE_NAME, FALSE_NAME, TRUE_NAME = "none", "no", "yes"
 
 @dataclass(frozen=True)
 class ConstantSum:
-    """A sum constant + Σ coefficient·name over the constants of a program, with its `value` for their given values.
+    """A sum `constant` + Σ coefficient·name over names of a program's constants.
 
-    `terms` has the names with their coefficients.
+    `terms` has the pairs (name, coefficient), and `value` is the sum for the current values of the constants.
     """
 
     constant: Fraction
@@ -64,7 +64,10 @@ class ConstantSum:
         return self.plus(other.negated())
 
     def times(self, factor: ConstantSum) -> ConstantSum:
-        """Return the product of this sum and `factor`; it keeps only the value, not the names, if both have names."""
+        """Return the product of this sum and `factor`.
+
+        If both have names, the product is not such a sum, and the result is its number for the current constants.
+        """
         if factor.terms and self.terms:
             return ConstantSum.from_number(self.value * factor.value)
         left, right = (self, factor) if self.terms else (factor, self)
@@ -99,7 +102,7 @@ class ConstantSum:
 def bound_of(tree: ast.Expr, constants: Mapping[str, Fraction]) -> ConstantSum | None:
     """Return the expression `tree` as a ConstantSum over `constants`, which have their values by name.
 
-    None if it has names of variables, or divides by more than a number.
+    None if it has names of variables, or if it is not affine in the constants.
     """
     if any(isinstance(each, ast.Element) or each.name not in constants for each in _variables(tree)):
         return None
@@ -240,8 +243,9 @@ class Kind:
     """The values that a variable may hold.
 
     `base` is "bool", "names", "range", "listed", "int" or "real". A range has ends; names and listed numbers have
-    `values`. With `none` the variable may also be None. `unordered` means that the least number depends on the
-    constants, so that the number that represents None could be a value.
+    `values`. With `none` the variable may also be None, which the program represents by a number below the least one.
+    `unordered` means that the constants decide which number is the least, so that for other constants this number could
+    be one of the values.
     """
 
     base: str
@@ -260,7 +264,10 @@ class Kind:
 
     @property
     def numbers(self) -> Sequence[Fraction] | None:
-        """The values, if they are the same numbers for all constants, and not too many; else None."""
+        """The numbers of a kind that has the same ones for all constants, if they are not too many.
+
+        None for any other kind, and for one that may be None.
+        """
         if self.none or self.unordered:
             return None
         if self.base == "listed":
@@ -372,7 +379,10 @@ def common_kind(one: Kind, two: Kind) -> Kind:
 
 
 def _of_integers(kind: Kind | None) -> Kind | None:
-    """Return `kind` as a range from the least to the greatest if it lists integers; any other kind unchanged."""
+    """Return `kind` as a range from its least to its greatest number, if all its values are listed integers.
+
+    Any other kind is returned unchanged.
+    """
     if kind is None or kind.base != "listed" or kind.none:
         return kind
     numbers = [value for value in kind.values if isinstance(value, Fraction) and value.denominator == 1]
@@ -383,7 +393,7 @@ def _of_integers(kind: Kind | None) -> Kind | None:
 
 
 def _is_unordered(kinds: Sequence[Kind], *ends: ConstantSum) -> bool:
-    """Return True if it depends on the constants which of `ends`, and of the ends of `kinds`, is the least."""
+    """Return True if the constants decide which of `ends` is the least, or if one of `kinds` is unordered."""
     return any(kind.unordered for kind in kinds) or any(end.minus(ends[0]).terms for end in ends)
 
 
@@ -401,7 +411,11 @@ def _listed(kind: Kind) -> tuple[Fraction, ...]:
 
 @dataclass(frozen=True)
 class _Assigned:
-    """An expression or a kind that a variable receives inside loops."""
+    """An assignment to the variable `name`, placed at `span`.
+
+    `value` is the expression that is assigned, or the kind of a random value. `loops` are the enclosing loops, each as
+    (variable, first value, last value).
+    """
 
     name: str
     value: ast.Expr | Kind
@@ -417,7 +431,8 @@ _ROUNDS = 12
 class Inference:
     """An analysis that finds the kinds of the variables that some statements assign.
 
-    `known` are the kinds of inputs and annotated variables. `unwritten` are the outputs that no variable of the
+    `known` are the kinds of inputs and annotated variables, and `constants` the values of the constants by name.
+    `names` are the strings that the function uses as values. `unwritten` are the outputs that no variable of the
     function names.
     """
 
@@ -470,7 +485,7 @@ class Inference:
             )
 
     def _is_found(self, assigned: _Assigned, kinds: Mapping[str, Kind]) -> bool:
-        """Return True if `kinds` say which values `assigned` gives its variable, or if its variable is declared."""
+        """Return True if `kinds` suffice to compute the kind of what is `assigned`, or if its variable is declared."""
         if assigned.name in self.known or isinstance(assigned.value, Kind):
             return True
         if isinstance(assigned.value, ast.Name) and assigned.value.name == BLANK:
@@ -617,9 +632,10 @@ class Inference:
         return self._stepped(result, steps)
 
     def _stepped(self, kind: Kind | None, steps: Sequence[tuple[Kind, bool, ConstantSum]]) -> Kind | None:
-        """Return the range of a variable of `kind` after all `steps` of the enclosing loops.
+        """Return the range of a variable that has values of `kind` before some loops, and takes all `steps` in them.
 
-        A step is the kind of what is added in a round, whether it is subtracted instead, and the number of rounds.
+        A step is (kind of the number added in a round, whether it is subtracted instead, number of rounds). Any other
+        kind than a range is returned unchanged.
         """
         if kind is None or kind.base != "range":
             return kind
@@ -696,7 +712,10 @@ def _kind_text(kind: Kind) -> str:
 
 
 def _step(name: str, tree: ast.Expr) -> tuple[ast.Expr, bool] | None:
-    """Return the expression that `tree` adds to the variable `name`, and whether it is subtracted; None for others."""
+    """Return the expression that `tree` adds to the variable `name`, and whether it is subtracted instead.
+
+    None if `tree` is not a sum or a difference of this kind.
+    """
     match tree:
         case ast.Binary(op=BinaryOp.ADD | BinaryOp.SUBTRACT as op, left=left, right=right):
             own = isinstance(left, ast.Name | ast.Element) and left.name == name
@@ -711,7 +730,11 @@ def _step(name: str, tree: ast.Expr) -> tuple[ast.Expr, bool] | None:
 def _mapped(
     kinds: Sequence[Kind | None], ends: Callable[[list[Fraction], list[Fraction]], tuple[Fraction, Fraction]]
 ) -> Kind | None:
-    """Return the kind of a number computed from numbers of `kinds`; `ends` computes its ends from theirs."""
+    """Return the kind of a number that is computed from one number of each of `kinds`; None if that is not possible.
+
+    For ranges, `ends` computes the least and the greatest result from the least numbers of all kinds, and from the
+    greatest ones.
+    """
     known = [kind for kind in map(_of_integers, kinds) if kind is not None]
     if len(known) < len(kinds) or any(kind.base in ("bool", "names") for kind in known):
         return None
