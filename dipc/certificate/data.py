@@ -141,7 +141,7 @@ def _file_hash(name: str) -> str | None:
 
 
 def sealed(document: dict[str, Any]) -> str:
-    """Return the JSON text of `document` with its digest, with one row or entry a line."""
+    """Return the JSON text of `document` with its digest, with each row or entry on a line of its own."""
     return seal({name: list(map(encode, v)) if isinstance(v, list) else encode(v) for name, v in document.items()})
 
 
@@ -199,7 +199,7 @@ class FunctionData:
 
 
 def as_read(read: Callable[[], _T]) -> _T | None:
-    """Return the result of `read`, a step of the checker, or None if the checker refuses."""
+    """Return the result of `read`, a step of the checker, or None if it raises Rejected or Exhausted."""
     try:
         return read()
     except (Rejected, Exhausted):

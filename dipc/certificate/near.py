@@ -202,10 +202,11 @@ def _across(known: Surroundings, here: int, guard: Guard) -> Iterator[NearEviden
 
 
 def _room(known: Surroundings, guard: Guard, width: Fraction, direction: Mapping[int, Fraction]) -> Fraction | None:
-    """Return half the distance between the boundary of `guard` and the next path beyond it with the answer of u.
+    """Return half the distance from the boundary of `guard` to the next path across it that may have the answer of u.
 
-    The paths are those of `known`. None if this distance is 0, or there is no such path. `direction` points across
-    the boundary, and changes the guard's form by `width`.
+    `guard` is a guard of the path of u, and `known` has this path and the others. `direction` points across the
+    boundary: one step in it changes the form of `guard` by `width`. Return None if the distance is 0, or if there is no
+    such path.
     """
     beyond = 1 + len(known.ideal.machine.slots)
     depth = plus(scaled(Affine(guard.constant, guard.form), 1 / width), _own(beyond))

@@ -171,7 +171,7 @@ def shown_in_cells(
 ) -> tuple[list[int], list[list[str]]]:
     """Cut `intervals` of eps into cells on which the checker's enclosures show that each sum in `totals` is positive.
 
-    For speed, sums that are negative at some eps are refused first, unless a decision says that none is (`decided`).
+    Sums that are negative at some eps are refused first, which is quick, unless `decided` says that there are none.
 
     Return ([accuracy, number of Taylor terms] with which the checker computes, the upper ends of the cells of each
     interval). Raises Undecided if no cells are found.
@@ -606,7 +606,7 @@ class ObligationWriter:
         """Return the JSON fields of a row for its obligation `probability` >= 1 - `beta` on `intervals`.
 
         `decision` has the proof. `probability` is None if it has no closed form. A `vacuous` row has no obligation.
-        With `nothing`, beta is at least 1 on the intervals, and the obligation is 0 >= 1 - beta.
+        `nothing` says that beta is at least 1 on the intervals: the obligation is then 0 >= 1 - beta.
         """
         data: dict[str, Any] = {
             "probability": None if probability is None else self.probability(probability),

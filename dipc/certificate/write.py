@@ -146,7 +146,11 @@ class _Writer:
         return data | {name: value for name, value in entry.items() if value is not None or name != "open"}
 
     def _over_normal_noise(self, row: Row, outcome: RowOutcome, beta: Beta) -> dict[str, Any]:
-        """Return the JSON fields of `row` with this `outcome` and `beta` if it is over normal noise, else none."""
+        """Return the JSON fields of `row` about its probability and obligation if it is over normal noise, else {}.
+
+        `outcome` has what was decided about the row, and `beta` is its beta. If the probability is too long, the only
+        field is the reason.
+        """
         try:
             bound = self.question.probabilities.bound(row.inputs, row.outputs, outcome.terms.gamma)
             if not has_normal(bound):
@@ -372,9 +376,9 @@ def certify_constant(question: PrivacyQuestion | EveryNumber, constant: Constant
 
 
 def _budgets(constant: Constant | Loss) -> tuple[Fraction, Fraction]:
-    """Return (a refuted budget, a proved one) of `constant`, in multiples of eps.
+    """Return (a refuted budget, a proved budget) of `constant`, in multiples of eps.
 
-    The first is <= 0 if none is refuted.
+    The first is <= 0 if no budget is refuted.
     """
     match constant:
         case Constant(proved=Fraction() as proved, refuted_below=refuted):

@@ -427,9 +427,9 @@ class Execution:
         return [known & row, known & row.opposite()]
 
     def by_place(self, states: Iterable[int]) -> Iterator[list[int]]:
-        """Yield the indices `states` in groups, in the order of the program text, one group for each state.
+        """Yield the indices `states` in groups, in the order of the program text.
 
-        All states inside an outermost `while` form one group.
+        All states inside an outermost `while` are one group. Each other state is a group of its own.
         """
         start: dict[int, int] = {}
         for first, end in sorted(self.machine.loops, key=lambda loop: (loop[0], -loop[1])):

@@ -457,9 +457,9 @@ class Ideal:
         return product(*choices)
 
     def _other_answers(self, path: Path, inputs: Sequence[Value], answer: tuple[Value, ...]) -> Iterator[list[Guard]]:
-        """Yield sets of guards; together they hold exactly where the answer of `path` differs from `answer`.
+        """Yield sets of guards: an input of `path` has another answer than `answer` exactly if it satisfies one.
 
-        `answer` is the ideal's at `inputs`.
+        It satisfies a set if all guards of the set hold. `answer` is the ideal's answer at `inputs`.
         """
         same = self.machine.distance.same
         if same is not None:

@@ -569,7 +569,10 @@ class _Class:
         return any(seen_below_one(one.beta, one.intervals, self.budget) for one in self.proved)
 
     def check(self, value: object) -> tuple[str, str | None]:
-        """Return the verdict of `value`, and the reason why it is not certified, or None. Raises Rejected."""
+        """Return (the verdict of the class with the JSON `value`, the reason why it is not certified or None).
+
+        Raises Rejected for a wrong class.
+        """
         readers = {kind: reader for kind, (reader, _) in _EVIDENCE.items()}
         answer, _, halfspaces, beside, verdict, *evidence = read.fields(value, _CLASS, readers)
         named = ClassFacts(self.number, answer, halfspaces, [read.index(place, halfspaces) for place in beside])

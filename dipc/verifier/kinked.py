@@ -158,7 +158,7 @@ class _Piece:
         return squares, rates
 
     def length(self, most: Fraction, accuracy: int) -> Fraction:
-        """Return the length of the piece in t for eps = `most`; of a half-line, the part that is summed.
+        """Return the length of the interval of t = u·eps for eps = `most`; for a half-line, of the part summed over.
 
         The part of a half-line that is left out has an integral of at most 2^-(`accuracy` + 3) for each eps up to
         `most`.

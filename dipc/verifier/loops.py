@@ -140,7 +140,7 @@ def endless_program(tree: Program, parameter: str, constants: Mapping[str, Fract
 
 
 def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str, int], For, int]:
-    """Return the arrays of length m with their first indices, the loop of `body` up to m, and its first index.
+    """Return (the arrays of length m with their first indices, the loop of `body` up to m, its first index).
 
     m is the constant `parameter` of the program `tree`. Raises NotDerived if the loop begins before an array, or does
     not have the form that the module describes.

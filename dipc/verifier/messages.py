@@ -111,9 +111,9 @@ class _Ends:
 class _Plan:
     """The centers of a tree, parents first, with everything for lemma N1 that does not depend on eps.
 
-    For each center: `parents` has the index of its parent (-1 at the root), `ends` its ends, `moves` the pairs
-    (offset w of its nodes, offset of its parent's nodes), and `curvatures` the number V of the lemma. A sum over
-    nodes is at most 2^bits·e^{ν²·D2/2}, where D2 is `spread`.
+    For each center, `parents` has the index of its parent (-1 at the root), and `ends` the points at which its integral
+    is cut. `moves` has the pairs (offset w of its nodes, offset of its parent's nodes), and `curvatures` the number V
+    of the lemma. Where |Im eps| <= ν, the quadrature sum is at most 2^bits·e^{ν²·D2/2}, where D2 is `spread`.
     """
 
     centers: tuple[Center, ...]

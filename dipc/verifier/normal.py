@@ -115,8 +115,8 @@ def _merged(
 ) -> tuple[list[Spread], list[tuple[dict[int, Fraction], Fraction]]]:
     """Return (laws of independent values, the half-spaces `rows` over these values).
 
-    `laws` has the laws of the noises in `rows`. Normal noises whose columns are proportional are one value, since
-    their sum is normal.
+    `laws` has the laws of the noises in `rows`. Normal noises whose coefficients are proportional in all half-spaces
+    are one value, since their sum is normal.
     """
     values: list[Spread] = []
     merged: list[tuple[dict[int, Fraction], Fraction]] = [({}, d) for _, d in rows]

@@ -91,8 +91,8 @@ class Tally:
 class Decided:
     """A checked obligation: `value` >= 1 - `beta` on `intervals`, with its verdict.
 
-    `open` is the reason why the verdict has no proof, or None. `charted` is true if the exact set of eps where a
-    refuted obligation fails is also proved.
+    `open` is the reason why the verdict has no proof, or None. If the obligation is refuted, `fails_at` is an eps at
+    which it fails, and `charted` is true if the exact set of these eps is also proved.
     """
 
     value: Probability

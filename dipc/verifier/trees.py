@@ -43,7 +43,7 @@ class Spread:
 class Leaf:
     """A leaf: a value L of the law `spread`, with bounds that are forms of the center and its parent.
 
-    The leaf holds if L + form >= 0 for each `lower` form, and L <= form for each `upper` form.
+    The event requires L + form >= 0 for each `lower` form, and L <= form for each `upper` form.
     """
 
     spread: Spread
@@ -73,8 +73,8 @@ class NearLeaf:
 class Center:
     """A value of the law `spread` around slope·x, where x is the value of its parent, or around 0 at the root.
 
-    The forms of `own` must not be negative. `leaves` have their counts, and `below` are the centers whose parent is
-    this one.
+    The event requires that the forms of `own` are not negative. `leaves` has pairs (leaf, number of such leaves), and
+    `below` the centers whose parent is this one.
     """
 
     slope: Fraction
