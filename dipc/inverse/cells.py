@@ -89,7 +89,7 @@ _MOST = Fraction(2) ** 40
 
 
 class AffineRates:
-    """The rates of all noises, as affine functions of the constants that vary."""
+    """The rates of all noises of a program, as affine functions of the constants that vary."""
 
     def __init__(self, known: Sequence[tuple[Values, Rates]]) -> None:
         (self._base, self.own), *others = known
@@ -99,7 +99,7 @@ class AffineRates:
         ]
 
     def evaluate(self, values: Values) -> Rates:
-        """The rates at the `values` of the constants, even if some rates are not positive."""
+        """Return the rates at the `values` of the constants, in order, even if some rates are not positive."""
         moves = [value - base for value, base in zip(values, self._base, strict=True)]
         return tuple(
             [
@@ -110,43 +110,54 @@ class AffineRates:
 
     @property
     def are_distinguishable(self) -> bool:
-        """True if two noises with equal rates at the first values have equal rates at all values of the constants."""
+        """True if noises that have one rate at the first values of the constants have one rate at all values."""
         functions = set(zip(self.own, *self._slopes, strict=True))
         return len(functions) == len(set(self.own))
 
 
 def rates_of(program: Program) -> Rates:
-    """The rates of all noises of `program`, in multiples of eps."""
+    """Return the rates of all noises of `program`, in multiples of eps.
+
+    They are in the order of the instructions that draw the noises.
+    """
     return tuple([each.rate for each in program.core.instructions if isinstance(each, SampleNoise)])
 
 
 class ThresholdBounds(Protocol):
-    """A source of lower bounds, for any rates of the noises, of the least alpha·eps (or eps) for which the claim holds.
+    """Lower bounds of the threshold t, for any rates of the noises.
 
-    This least number is the threshold t. A method raises Undecided if it has no bound.
+    The threshold is the least alpha·eps (or eps) for which the claim holds. A method raises Undecided if it has no
+    bound.
     """
 
     def guess(self, rates: Rates) -> Fraction:
-        """An approximation of the threshold t = alpha·eps for the noises' `rates`, without a guarantee."""
+        """Return an approximation of the threshold t for these `rates` of the noises, without a guarantee."""
 
     def learn(self, rates: Rates) -> None:
-        """Prepare for guesses at rates close to `rates`."""
+        """Compute what makes guesses at rates close to `rates` quicker."""
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """A lower bound of the threshold t at all rates s_i·`rates`[i] whose factors s lie between those in `shares`.
+        """Return a number that is at most the threshold t at each of several vectors of rates.
 
-        All shares are at most 1. Precisely, the vector of the log s_i is at least a convex combination of the
-        logarithms of vectors in `shares`. The search for a better bound ends once it reaches `enough`.
+        They are the vectors of rates s_i·`rates`[i], where s is one of the `shares` or between them. *Between* means
+        that the vector of the log s_i is at least a convex combination of the logarithms of vectors in `shares`. All
+        shares are at most
+        1. If `enough` is given, the search for a better bound ends once it reaches this number.
         """
 
 
 class Thresholds:
-    """Lower bounds of the threshold t from the claim's inequalities at hard inputs, as functions of the rates."""
+    """Lower bounds of the threshold t, as functions of the rates of the noises.
+
+    The threshold is the least alpha·eps (or eps) for which the claim holds. The bounds come from the claim at single
+    inputs.
+    """
 
     def __init__(self, question: Question, variable: Variable, rates: AffineRates) -> None:
-        """Collect the inequalities of `question` about `variable`, for a program whose `rates` can be told apart.
+        """Collect the inequalities of `question` in `variable` whose left side is known for all rates.
 
-        Raises Undecided if no inequality is known for all rates, DiagnosticError for claims without a meaning.
+        Different noises must have different `rates`, unless their rates are equal at all values of the constants.
+        Raises Undecided if there is no such inequality, and DiagnosticError for claims without a meaning.
         """
         self._limits: Limits = question.program.limits
         self._bounds = BoundMeasurer(question.program.measurer)
@@ -185,7 +196,7 @@ class Thresholds:
         )
 
     def guess(self, rates: Rates) -> Fraction:
-        """An approximation of the least t with which all inequalities hold for the noises' `rates`."""
+        """Return an approximation of the least t from which on all inequalities hold, for these `rates`."""
         numbers = self._chosen or range(len(self._posed))
         return max(self._begin(number, self._form(number, rates), _ONE) for number in numbers)
 
@@ -194,10 +205,11 @@ class Thresholds:
         self._chosen |= {number for number, begin in enumerate(begins) if begin >= max(begins) * _LIKELY}
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
-        """A lower bound of the threshold t at all rates s_i·`rates`[i] whose factors s lie between those in `shares`.
+        """Return a number that is at most the threshold t at each of several vectors of rates.
 
-        For each inequality, only the noises that can make its answer wrong matter. The search ends once the bound
-        reaches `enough`.
+        They are the vectors s_i·`rates`[i], where s is one of the `shares` or between them (see `ThresholdBounds`). For
+        each inequality, only the noises that can make its answer wrong matter. If `enough` is given, the search ends
+        once the bound reaches this number.
         """
         best = _ZERO
         for number in sorted(range(len(self._posed)), key=lambda number: -self._last.get(number, _MOST))[:_TRIED]:
@@ -238,7 +250,10 @@ class Thresholds:
         return self._bounds.measure(Bound(tuple(shares), bound.constant))
 
     def _begin(self, number: int, form: ClosedForm, factor: Fraction) -> Fraction:
-        """An approximate t from which on `form` >= 1 - `factor`·beta, for the beta of inequality `number`."""
+        """Return an approximate t such that `form` >= 1 - `factor`·beta from t on.
+
+        Beta is that of the inequality with the index `number`.
+        """
         missing = _approximation([(-_ONE, form.value), (-factor, self._posed[number][1].value)])
         last = self._last.get(number, _ONE)
         low, high = last * Fraction(31, 32), last * Fraction(33, 32)
@@ -275,9 +290,9 @@ class Thresholds:
 
 
 def _approximation(summands: Sequence[tuple[Fraction, Closed]]) -> Callable[[Fraction], float]:
-    """Return the function 1 + Σ factor·summand of eps, in a little more than float precision, without a proved error.
+    """Return the function 1 + Σ factor·summand of eps, as one that computes approximate values.
 
-    `summands` has pairs (factor, summand).
+    `summands` has pairs (factor, summand). Values are a little more precise than floats, but without a proved error.
     """
     fractions = [(factor, *fraction_of(value)) for factor, value in summands]
     sums = [(_balls(above * factor), _balls(below)) for factor, above, below in fractions]
@@ -303,10 +318,7 @@ def _sum(terms: Sequence[tuple[flint.arb, int, flint.arb]], eps: flint.arb) -> f
 
 
 def round_to(value: Fraction) -> Fraction:
-    """A number with few digits that is at most `value`.
-
-    It is less by at most the greater of value/10^7 and 10^-30.
-    """
+    """Return a number with few digits that is at most `value`, and less by at most value/10^7 or 10^-30."""
     unit = Fraction(1)
     while unit > value / 10**7 and unit > Fraction(1, 10**30):
         unit /= 16
@@ -315,7 +327,7 @@ def round_to(value: Fraction) -> Fraction:
 
 @frozen
 class ConstantBox:
-    """The values of the constants that vary, each between its value in `low` and its value in `high`."""
+    """A box of values of the constants that vary: each is between its value in `low` and its value in `high`."""
 
     low: Values
     high: Values
@@ -329,7 +341,10 @@ class ConstantBox:
         return tuple([(low + high) / 2 for low, high in zip(self.low, self.high, strict=True)])
 
     def split(self, constant: int, count: int) -> Iterator[ConstantBox]:
-        """Yield `count` equal parts of the box, split along the axis of the constant with index `constant`."""
+        """Yield `count` boxes of equal size, which divide the range of one constant.
+
+        `constant` is the index of this constant.
+        """
         low, high = self.low[constant], self.high[constant]
         ends = [low + (high - low) * n / count for n in range(count + 1)]
         for one, two in pairwise(ends):
@@ -339,18 +354,18 @@ class ConstantBox:
 
 
 class Objective:
-    """The function of the constants that `dipc tune` minimizes: K·t, or t alone, with lower bounds over boxes.
+    """The function of the constants that `dipc tune` minimizes, K·t or t alone, with lower bounds of it over boxes.
 
-    K is the least constant of privacy, and t the threshold of the claim.
+    K is the least constant of privacy, and t is the threshold: the least alpha·eps (or eps) for which the claim holds.
     """
 
     def __init__(
         self, thresholds: ThresholdBounds, rates: AffineRates, least: Sequence[Fraction], costs: LeastCosts | None
     ) -> None:
-        """Take lower bounds of t from `thresholds` and of K from `costs`; without `costs`, K is 1.
+        """Take lower bounds of t from `thresholds`, and of K from `costs`; if `costs` is None, K is 1.
 
-        `rates` gives the rates of the noises at values of the constants. Values are excluded unless every rate is at
-        least its `least`.
+        `rates` gives the rates of the noises at values of the constants. Only values at which each rate is at least its
+        bound in `least` are considered.
         """
         self._thresholds = thresholds
         self._rates = rates
@@ -360,9 +375,10 @@ class Objective:
         self._reached: dict[tuple[int, bool, Rates], Reached | None] = {}
 
     def learn(self, values: Values, candidate: Candidate | None) -> None:
-        """Prepare for guesses at values close to `values`. Raises Undecided.
+        """Prepare for guesses at values close to `values`, and record `candidate`. Raises Undecided.
 
-        `candidate` is the pair of inputs that needs the greatest constant of privacy at `values`, to be recorded.
+        The candidate is the pair of inputs, with an output, that needs the greatest constant of privacy at these
+        values.
         """
         self._thresholds.learn(self._rates.evaluate(values))
         if self._costs is not None and candidate is not None:
@@ -371,7 +387,7 @@ class Objective:
                 self._candidates.append(candidate)
 
     def guess(self, values: Values) -> float:
-        """The approximate objective at `values`; infinite if a rate is too small.
+        """Return an approximation of the objective at `values`; infinity if a rate is too small there.
 
         The constant of privacy is approximated from the recorded pairs of inputs alone.
         """
@@ -385,9 +401,10 @@ class Objective:
             return float("inf")
 
     def at_least(self, cell: ConstantBox, enough: Fraction | None = None) -> Fraction | None:
-        """A lower bound of the objective in the box `cell`, or None if a rate is too small everywhere in it.
+        """Return a number that is at most the objective at all values in the box `cell`.
 
-        The search for a better bound ends once it reaches `enough`. Raises Undecided.
+        None if a rate is too small everywhere in the box. If `enough` is given, the search for a better bound ends once
+        it reaches this number. Raises Undecided.
         """
         corners = [self._rates.evaluate(corner) for corner in cell.corners]
         most = [max(column) for column in zip(*corners, strict=True)]
@@ -418,11 +435,12 @@ class Objective:
         return best
 
     def _constants(self, far: Sequence[Rates], near: Sequence[Rates], center: Rates) -> list[list[Fraction]]:
-        """Lower bounds of the privacy constant: for each recorded pair of inputs u, u', one for each corner of a cell.
+        """Return lower bounds of the privacy constant K: one list for each recorded pair of inputs.
 
-        A bound is the cost of the output at u' with the corner's rates (`far`), less the cost of the noises at u with
-        its rates in `near`. The noises are those that cost the least with the rates `center`, or with a member of
-        `near`.
+        A list has a bound for each corner of a cell, at which `far` and `near` have two vectors of rates. The bound is
+        the cost of reaching the output from the second input with the rates in `far`, less the cost of certain noises
+        from the first input with the rates in `near`. These noises are those that cost least with the rates `center`,
+        or with one of `near`.
         """
         if self._costs is None:
             return [[_ONE] * len(far)]
@@ -450,7 +468,7 @@ class Objective:
         return dict(zip(self._rates.own, rates, strict=True))
 
     def widest(self, cell: ConstantBox) -> int:
-        """The index of the constant whose range in the box `cell` changes the rates the most."""
+        """Return the index of the constant whose range in the box `cell` changes the rates most."""
         middle = self._rates.evaluate(cell.middle)
 
         def change(constant: int) -> Fraction:
@@ -470,7 +488,7 @@ def _quotient(one: Fraction, two: Fraction) -> Fraction:
 
 
 def _rounded_up(value: Fraction) -> Fraction:
-    """A number with few digits that is at least `value` and exceeds it by at most a factor 1 + 2^-20."""
+    """Return a number with few digits that is at least `value`, by a factor of at most 1 + 2^-20."""
     unit = Fraction(1)
     while unit > value / 2**20:
         unit /= 2
@@ -478,10 +496,10 @@ def _rounded_up(value: Fraction) -> Fraction:
 
 
 class BoxSearch:
-    """A branch-and-bound search for a lower bound of an objective over a box of values of the constants.
+    """A search for a lower bound of an objective over a box of values of the constants, by branch and bound.
 
-    It splits the box with the least lower bound until all bounds reach a given value. Invariant: the open boxes contain
-    all values where no rate is too small, and each has a proved lower bound of the objective.
+    It splits the box with the least lower bound until all bounds reach a given value. Invariant: the boxes that are
+    left contain all values where no rate is too small, and each has a proved lower bound of the objective.
     """
 
     def __init__(self, objective: Objective, whole: ConstantBox) -> None:
@@ -491,13 +509,13 @@ class BoxSearch:
 
     @property
     def lower(self) -> Fraction:
-        """The proved lower bound of the objective over all boxes."""
+        """The proved lower bound of the objective over the whole box of the search."""
         return self._heap[0][0] if self._heap else _ZERO
 
     def refine(self, enough: Fraction, most: int) -> Iterator[int]:
-        """Split boxes until `lower` is at least `enough` or `most` boxes were examined.
+        """Split boxes until `lower` is at least `enough`, or until `most` boxes were examined.
 
-        Yield the number examined so far. Raises Undecided.
+        Yield the number of boxes examined so far after each step. Raises Undecided.
         """
         while self._heap and self._heap[0][0] < enough and self.looked_at < most:
             bound, _, cell = self._heap[0]

@@ -80,10 +80,10 @@ class GivenInverse(GivenQuestion, total=False):
 
 @frozen
 class Question:
-    """The question about the rows of `table`, or, without a table, about every real input.
+    """A question whose claim can be changed: about the rows of `table`, or, without a table, about every real input.
 
-    With a `parameter` the question is for every value of this constant from `least` on. The `engine` measures its
-    bounds. Each case of a question requires inequalities (`Inequality`); all inequalities together are its `Claims`.
+    With a `parameter` it is about every value of this constant from `least` on. `engine` measures bounds and decides.
+    Each case of a question gives inequalities (`Inequality`), and all of them together are its `Claims`.
     """
 
     program: Program
@@ -105,10 +105,10 @@ class Question:
     ends: TypedEnds = field(default_factory=dict)
 
     def enclosing(self, digits: int) -> tuple[Question, Question] | None:
-        """Two questions with a stronger and a weaker claim, in which rationals replace logarithms and powers of e.
+        """Return (a question with a stronger claim, one with a weaker claim) without logarithms and powers of e.
 
-        The rationals have `digits` digits. The two questions are equal if all logarithms and powers of e in the claim
-        are rational. The result is None for a claim without logarithms and powers of e.
+        Rationals of `digits` digits, above or below, replace them. The two questions are equal if all logarithms and
+        powers of e are rational. The result is None if the claim has none.
         """
         columns = () if self.table is None else self.table.columns
         core = self.program.core
@@ -134,9 +134,11 @@ class Question:
 
     @property
     def touching(self) -> Question | None:
-        """The question with a beta that is greater where `outside` is positive; None without the expression `outside`.
+        """The question with a beta that is greater outside of the intervals of eps that the user gave.
 
-        With this beta, claims are proved that hold with equality at an irrational end of the intervals of eps.
+        The intervals of this question are slightly larger than those, with rational ends. A claim that holds with
+        equality at an irrational end can be proved with this beta. None if the expression `outside`, which is added to
+        beta, is not known.
         """
         beta = claim_expression(self.program.core, "beta", self.options.beta)
         if beta is None or self.outside is None or (self.table is not None and "beta" in self.table.columns):
@@ -145,7 +147,10 @@ class Question:
 
     @property
     def exact(self) -> Question:
-        """The question with rationals for logarithms and powers of e, if all of these are rational; else itself."""
+        """The question with rationals for logarithms and powers of e, if all of these are rational.
+
+        Otherwise it is the question itself.
+        """
         both = None if self.free else self.enclosing(_NUMBER_DIGITS)
         if both is None or both[0].around is not None or both[0].options != both[1].options:
             return self
@@ -159,34 +164,34 @@ class Question:
 
     @property
     def claimed_name(self) -> str:
-        """The name of the function of eps that the claim bounds: "beta", or "error" for a program's expected error."""
+        """The name of the function of eps in the claim: "beta", or "error" for a claim about an expected error."""
         return "error" if isinstance(self.program, Erring) else "beta"
 
     @property
     def free(self) -> bool:
-        """Whether gamma is left open in the claim."""
+        """Whether the claim leaves gamma open."""
         return is_free(self.program.core, self.options.gamma)
 
     def with_claim(self, **changes: Any) -> Question:
-        """The question with `changes`, new values of alpha, beta, gamma or eps by name, in its claim."""
+        """Return the question with another claim; `changes` are new values of alpha, beta, gamma or eps."""
         return replace(self, options=replace(self.options, **changes))
 
     def claim(self) -> Claim:
-        """The claim of the question, about the rows of its table or about no rows. Raises DiagnosticError."""
+        """Return the claim of the question, for the rows of its table if it has one. Raises DiagnosticError."""
         table = _NO_TABLE if self.table is None else self.table
         return resolve_claim(self.program.core, table, replace(self.options, gamma="0") if self.free else self.options)
 
     def least_value(self) -> int:
-        """The least value of the constant that is left open."""
+        """Return the least value of the constant `parameter` that the question is about."""
         assert self.parameter is not None
         return AllNumbers(self.program, self.parameter, self.least, self.options).least
 
     def undecided_row(self, number: int) -> RowResult:
-        """The row of a report for the case with this `number`, without an answer."""
+        """Return the row that a report has for the case with this `number` while it is undecided."""
         return next(case for case in self.source().cases() if case.number == number).undecided_row()
 
     def source(self) -> Source:
-        """The source of the question's cases; each small value of the `parameter` is a separate case.
+        """Return the cases of the question as a source; small values of the `parameter` are cases of their own.
 
         Raises DiagnosticError.
         """
@@ -202,11 +207,11 @@ class Question:
 def read_question(
     program: ProgramGiven, table: TableGiven | None, options: Options, engine: Engine | None = None
 ) -> Question:
-    """The question about `table`, about finitely many inputs, or about every real input.
+    """Return the question about `table`, about finitely many inputs, or about every real input.
 
-    `inputs` of `options` is "all" for every real input. `for_all` of `options` extends the question to every value of
-    a constant of `program`: its name, or a text such as "m >= 3". `engine` measures the bounds; without it a new one
-    does. Raises DiagnosticError for a question that makes no sense.
+    `options` has the claim, and says which inputs are meant: "all" is every real input. With `for_all` among the
+    options, the question is about every value of a constant of `program`, such as "m" or "m >= 3". `engine` measures
+    bounds; without it a new one does. Raises DiagnosticError for a question that makes no sense.
     """
     program = as_program(program, options.limits, options.eps)
     if options.error is not None:
@@ -247,7 +252,7 @@ _DIGITS = 8
 
 
 def holds(obligation: Obligation, engine: Engine) -> bool:
-    """Whether `obligation` holds, as `engine` decides it. Raises Undecided."""
+    """Return True if `engine` proves `obligation`, and False if it refutes it. Raises Undecided."""
     decision = engine.decide(obligation)
     if decision.verdict is Verdict.UNDECIDED:
         raise Undecided(decision.reason or "")
@@ -259,17 +264,22 @@ NEAR_A_TIE = "the probability is too close to 1 - beta to tell which is greater 
 
 
 def fails_on_all(stretches: Sequence[Stretch], interval: Interval) -> bool:
-    """Whether one of the `stretches` is all of `interval`."""
+    """Return True if one of the `stretches`, which are pairs of cuts, is the whole `interval`."""
     return cuts(interval) in stretches
 
 
 @frozen(eq=False)
 class Inequality:
-    """The inequality `bound` >= 1 - `beta` for all values of `variable` in `intervals`.
+    """The inequality `bound` >= 1 - `beta` for all values of `variable` in `intervals`, where the bound was measured.
 
-    `rows` are the cases that need it. Unless the `sharpness` of the bound is `BOUND`, the claim fails wherever the
-    inequality does; otherwise only a proof counts. For every m, a union bound is a polynomial in m - `start`. Each of
-    its inequalities is about one coefficient, that of the given `power` of m - start.
+    - `rows` are the numbers of the cases that need the inequality.
+    - `sharpness`: if it is `BOUND`, only a proof of the inequality counts. Otherwise the claim fails wherever the
+      inequality does.
+    - `power` and `start`: for every m, a union bound is a polynomial in m - `start`. Each of its inequalities is about
+      the coefficient of one `power` of m - start.
+    - `stated` is the bound before it was measured.
+    - `summand` is set if `beta` is not the claim's, but one from which the claim follows.
+    - `is_around`: the claim is about a single irrational eps, and `intervals` are around it.
     """
 
     bound: Probability
@@ -293,7 +303,7 @@ class Inequality:
         return self.sharpness is not Sharpness.BOUND
 
     def failing(self, interval: Interval, engine: Engine) -> Sequence[Stretch]:
-        """The maximal parts of `interval` where the inequality fails, in increasing order.
+        """Return the maximal intervals within `interval` on which the inequality fails, in order, as pairs of cuts.
 
         `engine` bounds probabilities without a closed form. Raises Undecided.
         """
@@ -304,9 +314,10 @@ class Inequality:
         return list(stretches(failing_regions(self.closed, self.beta, interval, engine.limits)))
 
     def holds(self, engine: Engine) -> bool:
-        """Whether the inequality holds for all values, or at the irrational eps inside of `intervals`.
+        """Return True if `engine` proves the inequality, and False if it fails.
 
-        `engine` decides. Raises Undecided, also if it fails in only a part of the intervals around an irrational eps.
+        A claim about a single irrational eps is in question at that eps only. If the inequality then fails in a part of
+        `intervals` only, it is not known whether it fails at this eps. Raises Undecided.
         """
         if self._holds_throughout(engine):
             return True
@@ -315,7 +326,7 @@ class Inequality:
         return False
 
     def fails_throughout(self, engine: Engine) -> bool:
-        """Whether the inequality fails for all values of the variable, decided by `engine`. Raises Undecided."""
+        """Return True if the inequality fails at all values of the variable, by `engine`. Raises Undecided."""
         return all(fails_on_all(self.failing(interval, engine), interval) for interval in self.intervals)
 
     def _holds_throughout(self, engine: Engine) -> bool:
@@ -344,7 +355,7 @@ class Inequality:
 
 @frozen(eq=False)
 class UnknownCases:
-    """The cases for which no answer is known, for one `reason`; `rows` has their numbers."""
+    """Cases for which no answer is known, all for one `reason`; `rows` has their numbers."""
 
     reason: str
     rows: tuple[int, ...]
@@ -360,10 +371,12 @@ class Stopped(KeyboardInterrupt):
 
 @frozen(eq=False)
 class Claims:
-    """The claims of a question: its `distinct` inequalities, measured, and the `unknown` cases past a limit.
+    """The inequalities of a question: those that are `distinct`, measured, and the cases for which none is known.
 
-    `vacuous` is the number of cases that claim nothing. `every` has all cases, and `intervals` the eps
-    of the claim. `warnings` point out where the claim may not mean what it seems to.
+    - `unknown` are the cases that could not be measured, with the reasons.
+    - `vacuous` is the number of cases that claim nothing.
+    - `every` has all cases, and `intervals` the eps of the claim.
+    - `warnings` point out where the claim may not mean what it seems to.
     """
 
     question: Question
@@ -380,7 +393,7 @@ class Claims:
         return len(self.every)
 
     def undecided_row(self, number: int) -> RowResult:
-        """The row of a report for the case with this `number`, without an answer."""
+        """Return the row that a report has for the case with this `number` while it is undecided."""
         return self.every[number - 1].undecided_row()
 
     @property
@@ -395,7 +408,10 @@ class Claims:
         return alpha is None or (isinstance(alpha.tree, Name) and alpha.tree.name == "dd")
 
     def scopes(self, factor: Fraction = Fraction(1)) -> Mapping[str, ClaimScope]:
-        """For each variable, the values at which the claim of some case is not vacuous, with beta times `factor`."""
+        """Return, for each variable of an inequality, the values at which some case claims something.
+
+        The claim is the one with beta multiplied by `factor`; it claims something where this product is less than 1.
+        """
         by_variable: dict[str, list[ClaimScope]] = {}
         for claimed in self.distinct:
             if claimed.summand is not None:
@@ -416,7 +432,7 @@ class Claims:
         return claim_scope(scaled(summand.least, factor), self.intervals, self.question.program.limits)
 
     def by_variable(self) -> Mapping[tuple[Variable, tuple[Interval, ...]], Sequence[Inequality]]:
-        """The inequalities grouped by their variable and intervals."""
+        """Return the inequalities in groups; the keys are (variable, intervals)."""
         groups: dict[tuple[Variable, tuple[Interval, ...]], list[Inequality]] = {}
         for claimed in self.distinct:
             groups.setdefault((claimed.variable, claimed.intervals), []).append(claimed)
@@ -427,23 +443,23 @@ _NO_ERROR = PiecewiseForm(ExpPoly.ZERO)
 
 
 def with_typed_scopes(scopes: Mapping[str, ClaimScope], ends: TypedEnds) -> Mapping[str, ClaimScope]:
-    """Return `scopes` with the irrational `ends` of the claim's intervals of eps in place of rationals around them."""
+    """Return `scopes` with the irrational `ends` that the user typed in place of the rationals next to them."""
     if not ends:
         return scopes
     return {name: replace(scope, where=with_typed_ends(scope.where, ends)) for name, scope in scopes.items()}
 
 
 def claim_scopes(claim: Claim, limits: Limits) -> Mapping[str, ClaimScope]:
-    """Return {"eps": the values of eps at which `claim`, for some row of its table, is not vacuous}.
+    """Return {"eps": the eps at which `claim` is not vacuous for some row of its table}.
 
-    They are found within `limits`.
+    The result is empty if all rows are vacuous. The eps are found within `limits`.
     """
     scopes = [claim_scope(terms.beta, claim.intervals, limits) for _, terms in claim.compiled() if not terms.vacuous]
     return {str(Variable.EPS): join_scopes(scopes)} if scopes else {}
 
 
 def interrupted_before(rest: Sequence[Inequality]) -> UnknownCases:
-    """The cases of the inequalities `rest`, as unknown because Ctrl-C came before they were decided."""
+    """Return the cases that need one of the inequalities `rest`, as unknown because Ctrl-C came first."""
     return UnknownCases(INTERRUPTED, tuple(sorted({number for claimed in rest for number in claimed.rows})))
 
 
@@ -465,12 +481,15 @@ def claims_of(
     best: bool = True,
     first: bool = False,
 ) -> Claims:
-    """The inequalities of `question`, or only of its cases with the numbers in `among`.
+    """Return the inequalities of the cases of `question`; if `among` is given, only of cases with these numbers.
 
-    If the first rule gives a case a bound that is not exact, the case gets the `best` bounds of all rules, and the
-    claim at some of its inputs. With `first`, a case about every integer distance that cannot be decided for all of
-    them gets the inequalities of the first distances. `progress` is called with (cases done, cases in all). Raises
-    DiagnosticError for a claim that makes no sense, before anything is measured.
+    - `best`: a case whose first rule gives a bound that is not exact gets the bounds of the rules that come nearest to
+      proving it, and the claim at some of its inputs.
+    - `first`: a case about every integer distance that cannot be decided for all of them gets the inequalities of the
+      first distances.
+    - `progress` is called with (cases done, cases in all).
+
+    Raises DiagnosticError for a claim that makes no sense, before anything is measured.
     """
     source = question.source()
     engine = question.engine
@@ -512,7 +531,10 @@ def claims_of(
 
 
 def _at_irrational_eps(claimed: Inequality) -> Inequality:
-    """Return `claimed` as an inequality at the irrational eps inside of its intervals, unless it is about a product."""
+    """Return `claimed` with the mark that the claim is about a single irrational eps inside of its intervals.
+
+    An inequality about every product of a distance and eps is returned unchanged.
+    """
     independent = claimed.variable is not Variable.EPS and claimed.intervals == (Interval.POSITIVE,)
     return claimed if independent else replace(claimed, is_around=True)
 
@@ -520,7 +542,8 @@ def _at_irrational_eps(claimed: Inequality) -> Inequality:
 def all_hold(claims: Claims) -> tuple[Verdict, tuple[int, ...], str]:
     """Decide whether all inequalities of `claims` hold.
 
-    Return (verdict, failing or undecided cases, the reason if the verdict is undecided).
+    Return (the verdict, the numbers of cases that fail or are undecided, the reason why the verdict is undecided or
+    "").
     """
     blamed: tuple[int, ...] = claims.unknown[0].rows if claims.unknown else ()
     reason = claims.unknown[0].reason if claims.unknown else ""
@@ -548,10 +571,10 @@ _STEEP = 10**9
 
 
 def rational_at_irrational_eps(question: Question, claimed: Inequality, ends: Cell, *, scale: bool) -> Fraction | None:
-    """Return the least number r between `ends` that suffices as beta, or with `scale` as the factor of beta.
+    """Return a rational r between `ends` that is the least beta at the irrational eps of `question`.
 
-    r is rational and known to be sufficient for all cases of `question` at its irrational eps, and to be necessary
-    for `claimed`. The result is None if no r is found.
+    If `scale` is True, r is the least factor of beta instead. It is proved that all cases of the question hold with r,
+    and that `claimed` fails with less. The result is None if no r is found.
     """
     around, outside = question.around, question.outside
     candidate = simplest_between(*ends, lower_closed=True, upper_closed=True)
@@ -574,9 +597,9 @@ def rational_at_irrational_eps(question: Question, claimed: Inequality, ends: Ce
 
 
 def suffices_at_ends(question: Question, number: Fraction, *, scale: bool) -> bool:
-    """Whether a beta of `number`, or with `scale` of `number` times beta, is proved to suffice at irrational ends.
+    """Return True only if `question` is proved with `number` as its beta, up to the irrational ends of its intervals.
 
-    The ends are those of the intervals of eps of `question`.
+    If `scale` is True, its beta is multiplied by `number` instead.
     """
     if number.denominator > _MOST_DENOMINATOR or question.outside is None:
         return False
@@ -594,7 +617,7 @@ FIRST_DISTANCES = range(1, 7)
 
 
 def has_integer_distances(case: Case) -> bool:
-    """True if `case` is about every distance alpha = dd(u), and all distances are integers."""
+    """Return True if `case` is about every distance alpha = dd(u), and these distances are integers."""
     try:
         return isinstance(case, ClassCase) and case.has_integer_distances
     except Undecided:
@@ -602,7 +625,7 @@ def has_integer_distances(case: Case) -> bool:
 
 
 def proved_by_check(claims: Claims, numbers: Sequence[int], factor: Fraction) -> bool:
-    """True if `dipc check` proves the claim with beta multiplied by `factor`, for each case of `claims` in `numbers`.
+    """Return True if `dipc check` proves the cases of `claims` with these `numbers`, with beta multiplied by `factor`.
 
     Ctrl-C is passed on. The result is False for a question that makes no sense with this factor.
     """
@@ -636,17 +659,20 @@ _SAMPLES = tuple(Fraction(4) ** power for power in range(-4, 5))
 
 
 def _exact_at_first_distances(case: ClassCase) -> Iterator[ProofStep]:
-    """Yield the claim of `case` at each of the first integer distances with an exactly known least probability."""
+    """Yield proof steps with the claim of `case` at single integer distances, for the first few distances.
+
+    Only distances at which the least probability is known exactly are included.
+    """
     for distance in FIRST_DISTANCES:
         with suppress(Undecided):
             yield from case.least_at_distance(distance, lambda _: None)[0]
 
 
 def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> Sequence[ProofStep]:
-    """The proof steps of the rules that come nearest to proving the claim of `case`, and the claim at some inputs.
+    """Return the proof steps of the rules that come nearest to proving `case`, and of the claim at some of its inputs.
 
-    `first` are the steps of the first rule, returned if no rule can be compared. `engine` decides the obligations.
-    Raises Undecided.
+    `first` are the steps of the first rule; they are returned if no rule can be compared. `engine` decides the
+    obligations. Raises Undecided.
     """
 
     def needed(proof: Proof) -> Fraction | None:
@@ -666,9 +692,10 @@ def _best_steps(case: ClassCase, first: Sequence[ProofStep], engine: Engine) -> 
 
 
 def _shortfall(proof: Proof, engine: Engine) -> Fraction:
-    """A measure of how much the obligations of `proof`, decided by `engine`, fail; 0 only if all of them hold.
+    """Return a number that tells how far `proof` is from holding: 0 only if all of its obligations hold.
 
-    It serves to compare proofs. Raises Undecided.
+    It is computed from the slacks at some values of the variable, and serves to compare proofs. `engine` decides the
+    obligations. Raises Undecided.
     """
     most = Fraction(0)
     for obligation in proof.obligations:
@@ -689,10 +716,10 @@ def _missing_at(bound: Probability, obligation: Obligation, point: Fraction) -> 
 def measure_inequalities(
     posed: Sequence[tuple[int, ProofStep]], engine: Engine, progress: Progress | None = None
 ) -> tuple[tuple[Inequality, ...], Mapping[str, list[int]]]:
-    """Return (the distinct inequalities of the proof steps in `posed`, {reason: cases that cannot be measured}).
+    """Return the distinct inequalities of some proof steps, and the cases that cannot be measured.
 
-    `posed` has pairs (number of the case, proof step), whose bounds `engine` measures. `progress` is called with
-    (steps done, steps in all).
+    `posed` has pairs (number of the case, proof step). `engine` measures their bounds. The cases that cannot be
+    measured are a mapping from reasons to numbers. `progress` is called with (steps done, steps in all).
     """
     # All bounds are requested before the first is awaited, since the engine may measure several at a time.
     pending = [(number, one, engine.ask(one.obligation.bound)) for number, one in posed]
@@ -759,10 +786,10 @@ _END = "(eps=enclosure:ends included)"
 
 @frozen
 class EpsSpan(Record):
-    """A maximal interval of eps; a single point if `start` and `end` are equal.
+    """A maximal interval of eps on which a claim holds; a single point if `start` and `end` are equal.
 
-    An irrational end is enclosed by a decimal, cut off after the requested digits, and a decimal one unit of its last
-    digit greater. Ends get more digits if different ends would look equal.
+    An irrational end is between two decimals, which differ by one unit of the last of the requested digits. Ends get
+    more digits if different ends would look equal.
     """
 
     FIELDS = f"start=start{_END} end=end{_END}"
@@ -777,11 +804,13 @@ class EpsSpan(Record):
 
 @frozen(eq=False)
 class Solution(Record):
-    """An answer that holds for all cases of a question that claim something: the wanted number or function.
+    """The answer to an inverse question: the wanted number or function, for all cases that claim something.
 
+    - `question` is the question, `eps` the text of its intervals of eps, and `digits` the digits of numbers in the
+      answer.
+    - `status`: `solved`, `none` (it is proved that there is no answer) or `undecided`.
     - `rows` are the cases that prevent a smaller answer, or any answer; `undecided_row` describes a case by its number.
     - `remark` is a sentence: an additional result, or the reason why nothing was proved.
-    - `eps` is the text of the intervals of the claim.
     - `scopes` are the values at which the claim, with the answer, is not vacuous.
     - `warnings` point out where the claim may not mean what it seems to.
     - `interrupted` says that Ctrl-C ended the search; the answer is the result so far.
@@ -822,7 +851,7 @@ class Solution(Record):
 
     @property
     def eps_answer(self) -> Cell | None:
-        """An enclosure of the answer, if the answer is an eps."""
+        """The answer as an enclosure (low, high) if it is an eps, else None."""
         return None
 
     at = former_property("at", "eps_answer")
@@ -830,15 +859,15 @@ class Solution(Record):
     answered = former_method("answered", "with_answer")
 
     def with_answer(self) -> Question | None:
-        """The question with the answer put into its claim; None if there is no answer, or no claim can state it.
+        """Return the question with the answer put into its claim; None if there is no answer, or no claim can state it.
 
-        A claim is about inputs with dd(u) = alpha, so no claim states the least alpha.
+        A claim is about inputs with dd(u) = alpha, so that no claim states the least alpha.
         """
         return None
 
     @property
     def claims_nothing(self) -> bool:
-        """Whether the claim, with the answer, is vacuous: beta is at least 1 everywhere, or there is no input."""
+        """Whether the claim, with the answer, is vacuous: beta is at least 1 everywhere, or it is about no input."""
         return self.status is Status.SOLVED and all(says.is_vacuous for says in self.scopes.values())
 
     @property
@@ -847,16 +876,17 @@ class Solution(Record):
 
     @property
     def details(self) -> dict[str, Any]:
-        """The fields of the JSON object that only this kind of solution has, by key."""
+        """The fields of the answer's JSON object that only this kind of answer has, by key."""
         return json_object(self, self.DETAILS)
 
 
 @frozen(eq=False)
 class EpsSolution(Solution):
-    """The eps of the question at which the claim holds: exactly the union of the spans in `holds`.
+    """The eps of the question at which the claim holds: exactly those in the intervals `holds`.
 
-    If the status is undecided, the claim holds at most on `holds`, and at least on `proved`. `everywhere` says that it
-    holds for all eps of the question, and `from_there_on` that it holds for all of them from the least eps on.
+    If the status is undecided, the claim holds at every eps in `proved`, and at no eps outside of `holds`. `everywhere`
+    says that it holds for all eps of the question, and `from_there_on` that it holds for all of them from the least eps
+    on.
     """
 
     DETAILS = f"least=least{_END} from_there_on holds proved+"
@@ -870,7 +900,10 @@ class EpsSolution(Solution):
 
     @property
     def least(self) -> EndPoint | None:
-        """The infimum of the eps at which the claim holds, with a flag: the claim holds there too."""
+        """The lower end of the set of eps at which the claim holds, or None if it holds at none.
+
+        The end is included if the claim holds there too.
+        """
         return self.holds[0].start if self.holds else None
 
     @property
@@ -884,11 +917,12 @@ class EpsSolution(Solution):
 
 @frozen(eq=False)
 class GammaSolution(Solution):
-    """The least gamma, enclosed by `value`: the claim holds with gamma = `value[1]`, and with none below `value[0]`.
+    """The least gamma, between the two numbers of `value`.
 
-    If both are equal, they are the least gamma; otherwise the claim does not hold with `value[0]` either. `value` is
-    None if there is no solution or it is not known. `product`, for every real input, is a cell of the least k such that
-    the claim holds with gamma = k/eps.
+    The claim holds with the greater number, and with no gamma below the smaller one. If both are equal, they are the
+    least gamma; otherwise the claim does not hold with `value[0]` either. `value` is None if there is no solution or it
+    is not known. `product` is for a question about every real input: two decimals around the least k such that the
+    claim holds with gamma = k/eps.
     """
 
     DETAILS = "least=value exact gamma*eps=product?"
@@ -910,13 +944,13 @@ class GammaSolution(Solution):
 class AlphaSolution(Solution):
     """The least alpha: `value` is the least alpha such that the claim holds at all rows with dd(u) > alpha.
 
-    `claims` counts the rows with dd(u) > alpha. For every real input, `product` encloses the least t such that the
-    claim holds with alpha = t/eps. Its ends are those of a cell or, if the answer is undecided, a refuted and a proved
-    t (None if no t is proved). `holds` are the t for which the claim holds, or may hold.
+    `claims` counts the rows with dd(u) > alpha. The other fields are for questions about every real input:
 
-    `cell` encloses the least alpha if the claim is about a single eps. If there is no `product`, the claim is refuted
-    with the cell's lower end and proved with its upper end. `from_there_on` is True only if the claim also holds at the
-    rows with every alpha greater than `value`.
+    - `product` encloses the least t such that the claim holds with alpha = t/eps. If the answer is undecided, the claim
+      is refuted with its first number, and proved with its second, which is None if no t is proved.
+    - `holds` are the t for which the claim holds, or may hold.
+    - `cell` encloses the least alpha if the claim is about a single eps. If there is no `product`, the claim is refuted
+      with the first number of `cell` and proved with the second.
     """
 
     DETAILS = "least claims ?(alpha*eps=product holds)"
@@ -932,7 +966,7 @@ class AlphaSolution(Solution):
 
     @property
     def least(self) -> Fraction | Cell | None:
-        """The least alpha, or its enclosure."""
+        """The least alpha as a number or as an enclosure (low, high); None if it is not known."""
         return self.cell if self.value is None else self.value
 
 
@@ -940,8 +974,8 @@ class AlphaSolution(Solution):
 class EnvelopePiece(Record):
     """A piece of the least beta as a function of eps: on `span` it is 1 - Pr of the cases `rows`.
 
-    `beta` is its closed form, a function of `variable`, which the text calls `eps`. `value` is an enclosure if the span
-    is a single eps. Unless `exact`, the closed form is only an upper bound of the least beta.
+    `beta` is its closed form as a text, a function of `variable`, which the text calls `eps`. `value` is an enclosure
+    of it if the span is a single eps. Unless `exact`, the closed form is only an upper bound of the least beta.
     """
 
     FIELDS = "*span beta rows value? variable=variable.product? bound?"
@@ -985,7 +1019,7 @@ class BetaSolution(Solution):
 
 
 def check_request(question: Question, wanted: Wanted) -> Question:
-    """Return `question`; if gamma is `wanted`, without the statement that gamma is free.
+    """Return `question` as it is asked to solve for `wanted`: for gamma, without the statement that gamma is free.
 
     Raises DiagnosticError for a question that contradicts itself.
     """
@@ -1009,9 +1043,9 @@ def check_request(question: Question, wanted: Wanted) -> Question:
 
 
 def refuse_dependence(question: Question, claim: Claim, on: str, why: str) -> None:
-    """Raise DiagnosticError, with the reason `why`, if a part of `claim` depends on the wanted quantity `on`.
+    """Raise DiagnosticError if `claim` depends on the quantity `on` that is to be solved for; `why` is the reason.
 
-    The bounds of beta that rows of the table of `question` have for themselves are parts of the claim.
+    Bounds of beta in rows of the table of `question` are examined as well.
     """
     expressions: list[ClaimExpression] = [
         claimed for claimed in (claim.alpha, claim.beta, claim.gamma) if claimed is not None

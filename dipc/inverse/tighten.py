@@ -82,7 +82,7 @@ from dipc.text.diagnostic import Diagnostic
 # --- The factor that a probability without a closed form needs --------------------------------------------------------
 #
 # 1. Guess the place of the largest (1 - Pr)/beta, by Newton's method on its Taylor series. The value there, enclosed,
-# is a    lower bound of the factor.
+#    is a lower bound of the factor.
 # 2. Decide, as any claim, that the factor times 1 + 10^-n suffices for every eps.
 # 3. Where the claim holds with the lower bound, no eps needs more. This encloses the places that do.
 
