@@ -224,9 +224,9 @@ CONFIDENCE = 0.999
 class LossEstimate(Record):
     """An estimate of the loss log(p/p'), where p and p' are the probabilities of an event at two inputs.
 
-    `hits` counts the runs in which the event happened; the runs at both inputs use the same noises. `confidence` is
-    that of the intervals, and `seed` that of the random numbers. Of the `intervals`, only `hoeffding` contains the loss
-    with this confidence; the others do so in the limit of many runs.
+    `hits` counts the runs in which the event happened; the runs at both inputs use the same noises, which are drawn
+    with the random `seed`. Of the `intervals`, only `hoeffding` contains the loss with probability `confidence`; the
+    others do so in the limit of many runs.
     """
 
     FIELDS = "runs=hits.runs seed confidence hits=counts both=hits.both value:text intervals:text"

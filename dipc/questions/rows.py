@@ -366,10 +366,11 @@ class RowCase:
 
 
 class FreeGamma(TableRows):
-    """A table under the claim for every gamma >= 0, with an alpha that may depend on gamma.
+    """The question whether a claim holds for every gamma >= 0 at every row of a table; alpha may depend on gamma.
 
-    A row with several ranges of gamma has an obligation for each. The row's verdict is that of all of them together,
-    its evidence that of the first one that fails. A cell of the column gamma fixes one gamma instead.
+    A row has an obligation for each of several ranges of gamma. Its verdict is that of all ranges together, and its
+    evidence that of the first range that fails. If the row has a cell in the column gamma, only this gamma is asked
+    about.
     """
 
     respects_requires: ClassVar[bool] = True

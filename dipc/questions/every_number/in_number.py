@@ -233,7 +233,7 @@ Summands = dict[Factors, RationalFunction]
 
 
 class OtherScale(NotUniform):
-    """Raised if an exponent such as eps/m contains m, which another unit in place of eps may avoid.
+    """Raised if an exponent such as eps/m contains m; a variable in place of eps, such as eps/m, may avoid this.
 
     `rate` is the multiple of eps in this exponent, a function of m.
     """

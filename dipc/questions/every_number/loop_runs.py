@@ -606,11 +606,10 @@ class AgreeingRuns(LoopRuns[_Node, AgreeingStep]):
         return facets(region, (), self._metric, outside, fixed=self._is_finite and alone)[: len(guards)]
 
     def _outcome(self, state: State, successors: Sequence[State], moving: Sequence[Moving]) -> tuple[State, Event]:
-        """Return (successor, event): the one of `successors` reached without noise, and when noise leads to it, too.
+        """Return (successor, event): the one of `successors` reached without noise, and an event that ensures it.
 
-        `state` compares noisy values. The event is that the noise leaves the outcome of this comparison as it is
-        without noise, for all inputs that satisfy `moving`. Raises NotUniform if `moving` does not determine the
-        outcome without noise.
+        `state` compares noisy values. If the event occurs, the comparison has the same outcome as without noise, for
+        all inputs that satisfy `moving`. Raises NotUniform if `moving` does not determine the outcome without noise.
         """
         best: tuple[State, Event] | None = None
         static = [Moving(guard.form, _ZERO) for guard in state.guards.items]

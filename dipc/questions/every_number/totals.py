@@ -199,8 +199,8 @@ class _Reduction:
         """Return (the new program, a distance): the linf distance of its inputs when each total changes by its unit.
 
         `units` maps the name of each total to its unit, the most by which it can change. If all totals are integers,
-        the inputs are ints, and the distance is the greatest unit. Otherwise the inputs are reals and count units, and
-        the distance is 1. The program is None if it is invalid.
+        the inputs are ints, and the distance is the greatest unit. Otherwise each input is a real that is multiplied by
+        the unit of its total, and the distance is 1. The program is None if it is invalid.
         """
         if all(map(self._is_integer, self.totals)):
             made = self._read(ast.BaseType.INT, {})

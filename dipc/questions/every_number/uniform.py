@@ -338,9 +338,9 @@ def selected_from_inputs(tree: ast.ProgramTree, number: QueryNumber, *, privacy:
 
 
 def _around_means(body: Sequence[ast.Statement]) -> tuple[ast.Statement, ...]:
-    """Return `body` with draws around a mean in place of draws around 0 that are then added to the mean.
+    """Return `body` with one draw around a mean in place of a draw around 0 that is then added to the mean.
 
-    One-sided noise is written as a draw around 0 and an addition.
+    Programs write one-sided noise as such a draw and an addition.
     """
     result: list[ast.Statement] = []
     for statement in body:
@@ -420,7 +420,11 @@ def selection_of(body: Sequence[ast.Statement], parameter: str) -> SelectionLoop
 
 
 def _drawn(statement: ast.Statement) -> tuple[str, ast.Expr, ast.Expr | None]:
-    """Return (the variable that `statement` assigns, the mean of its noise or its value, the noise's rate or None)."""
+    """Return (the assigned variable, the mean of its noise, the rate of its noise) for the given `statement`.
+
+    If the statement assigns a value without noise, the last two are this value and None. Raises NotUniform for other
+    statements.
+    """
     match statement:
         case ast.Sample(target=ast.Name(name=name), distribution=ast.NoiseExpr(law, rate, mean)) if (
             mean is not None and law.scales
