@@ -632,9 +632,9 @@ def _same_distance(claim: Claim) -> Diagnostic:
 
 
 def unused_gamma(program: CoreProgram, plain: bool) -> tuple[Diagnostic, ...]:
-    """Return a warning if gamma has no effect for `program`, because all outputs have finitely many values.
+    """Return a tuple with a warning if gamma has no effect for `program`, as all outputs have finitely many values.
 
-    `plain` says that the program has no metric; otherwise there is no warning.
+    `plain` says that the program has no metric. If it has one, or if gamma has an effect, the tuple is empty.
     """
     finite = all(not slot.is_symbolic for slot in program.output_slots)
     return (_unused(program),) if plain and finite else ()

@@ -41,8 +41,8 @@ _CLAIM_CELLS = 4
 class Row:
     """A row of a table: cells for the program's inputs and outputs, in order, and for the claim.
 
-    A claim cell that is empty is None, and an output that the row leaves open, so that every value of it is right, is
-    None too. Equal values are one Cell throughout a table.
+    An empty cell of the claim is None. So is the cell of an output that the row leaves open, so that every value of it
+    is right. Equal values are one Cell throughout a table.
     """
 
     number: int
