@@ -43,7 +43,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Transitions:
-    """The numbers of a chain's states, in the order in which they were added, and the edges between the states."""
+    """The graph of a growing chain: the numbers of its states, in the order of addition, and the edges between them.
+
+    `_after` has, for each state, each successor with the edges to it. `_before` has, for each state, its predecessors
+    as
+    keys.
+    """
 
     _after: dict[int, dict[int, tuple[Edge, ...]]] = field(default_factory=dict)
     _before: dict[int, dict[int, None]] = field(default_factory=dict)
@@ -54,7 +59,7 @@ class Transitions:
         self._before[state] = {}
 
     def connect(self, source: int, goal: int, edges: tuple[Edge, ...]) -> None:
-        """Add `edges` from `source` to `goal`, after the edges that already lead from one to the other."""
+        """Add `edges` from `source` to `goal`, after the edges that `source` already has to `goal`."""
         after = self._after[source]
         after[goal] = after.get(goal, ()) + edges
         self._before[goal][source] = None
@@ -77,11 +82,14 @@ class Transitions:
         return self._after[source][goal]
 
     def trapped(self, ends: Set[int]) -> frozenset[int]:
-        """Return a set of states that no run leaves, and that contains none of `ends`; empty if there is none.
+        """Return a trap, a set of states that no run leaves and that has none of `ends`; empty if there is no trap.
 
-        The set is a bottom strongly connected component: each of its states can reach all others of the set, and no
-        state outside. If the result is empty, every run ends almost surely: an end can be reached from each of the
-        finitely many states, by choices that are possible whenever the run visits the state.
+        `ends` are the numbers of the states in which runs end. The trap is a bottom strongly connected component: each
+        of its
+        states can reach all its other states, and no state outside. If there is no trap, every run ends almost surely:
+        an end
+        can be reached from each of the finitely many states, by choices that are possible whenever a run visits the
+        state.
         """
         for component in strongly_connected(self._after):
             bottom = all(goal in component for node in component for goal in self._after[node])
@@ -93,9 +101,11 @@ class Transitions:
     def compares_again(self) -> bool:
         """Whether a comparison with several outcomes lies on a cycle of the chain.
 
-        The weights of exits are correct only if there is none (see the head of this module). A run that comes back to a
-        comparison knows its outcome from the first visit. So the result is True only where the constraints were too
-        many to decide the second comparison.
+        The weights of exits are correct only if the result is False. It is True only if the constraints were too many
+        to
+        decide a comparison. Otherwise a run that comes back to a comparison knows the outcome from its first visit, so
+        the
+        comparison has a single outcome.
         """
         return any(
             any(isinstance(edge, Comparison) for edge in self._after[node][goal])
@@ -122,10 +132,11 @@ _MOST_KEPT = 100
 
 
 class Leaves:
-    """The leaves of a growing chain: its states without successors, the only ones that may still get some.
+    """The leaves of a growing chain: the states without successors, the only states that may still get successors.
 
-    The leaves below a state are remembered, and later searches begin there. So a chain in which every path passes
-    through one state is not searched again for each group of paths.
+    The leaves that a state can reach are remembered, and a later search from this state begins at them. So if every
+    path
+    passes through one state, the chain below this state is not searched again for each group of paths.
     """
 
     def __init__(self, transitions: Transitions) -> None:
@@ -187,10 +198,12 @@ class ExitState:
 class Chain:
     """The Markov chain of a program with its real and int inputs left open; runs start at the state `initial`.
 
-    `flow` describes the program. `states` has the states by number, and `transitions` the edges between these numbers:
-    a pair of states has an edge for each outcome that leads from one to the other. If the chain was explored for
-    certain values of the outputs, states in `cut` have no successors, because an output already has another final
-    value. All other states without successors are ends of the program, each with its entry in `exits`.
+    `flow` describes the program. `states` has the states by number. `transitions` has the edges between these numbers,
+    one
+    edge for each outcome of a step. If the chain was explored for certain values of the outputs, `cut` has the states
+    at
+    which an output already has another final value; they have no successors. Every other state without successors is an
+    end of the program, with its entry in `exits`.
     """
 
     flow: Flow
@@ -219,9 +232,13 @@ Step = tuple[int, tuple[ChoiceWeight, ...]]
 class Reach:
     """The Markov chain of a program's choices, from which `dipc.algebra.absorption` computes the weights of exits.
 
-    Runs start at the state `start`. `edges` has, for each state with successors, each successor with the choices that
-    lead to it. `ends` are the states in which runs end: those of the chain's exits, and NOWHERE if states were cut.
-    Every state listed in `edges` can reach an end.
+    Runs start at the state `start`. `edges` has, for each state with successors, pairs of a successor and the weights
+    of
+    the choices that lead to it. These weights are added up; a successor without choices has weight 1. `ends` are the
+    states
+    of the chain's exits. They may include NOWHERE (-1), a single state in place of all states that were cut. Every
+    state
+    listed in `edges` can reach an end.
     """
 
     start: int

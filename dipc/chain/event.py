@@ -85,11 +85,13 @@ class ComponentTemplate:
     slacks: tuple[Affine, ...]
 
     def event(self, inputs: Mapping[int, Fraction], balls: Balls) -> Event:
-        """Return the event at `inputs` and `balls`, with normalized constraints over noises with mean 0.
+        """Return the event for the values `inputs`, by slot, and for `balls`, by the slot of the output.
 
-        Inputs that differ in a way that no comparison depends on, such as a shift of all queries, give equal events. No
-        constraint is strict: constraints on integers are closed, and for continuous noises the boundary has measure
-        zero.
+        The noises of the event have mean 0, and its constraints are normalized. So inputs that differ only in a way on
+        which no
+        comparison depends, such as a shift of all queries, give equal events. No constraint is strict: constraints on
+        integers
+        are closed, and for continuous noises the boundary has measure zero.
         """
         constraints: list[Halfspace] = []
         for (form, ball, sign), slack in zip(self.bounds, self.slacks, strict=True):
@@ -323,8 +325,9 @@ class ChainView:
 def view(chain: Chain, inputs: Mapping[int, Fraction] | None = None) -> ChainView:
     """Return `chain` for display at `inputs`, which give a value to every real and int input.
 
-    Without `inputs`, inputs are shown by name, and nothing is measured. Only steps that comparisons of inputs exclude
-    are left out; other impossible steps have an event of measure zero.
+    Without `inputs`, inputs are shown by name, and nothing is measured. With `inputs`, a step is left out if it needs
+    an
+    outcome that a comparison of inputs alone does not have there. Other impossible steps have an event of measure zero.
     """
     program = chain.flow.program
     leaving: dict[int, list[EdgeView]] = {}

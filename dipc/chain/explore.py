@@ -115,10 +115,10 @@ _LAST, _MOST_KEYS = 4, 16_000
 
 
 class _Row:
-    """A conjunction of constraints, which can quickly be changed into a similar conjunction.
+    """A conjunction of constraints, which also has those of the form x - y >= w as the edges of two graphs.
 
-    Each constraint x - y >= w on two variables, or on one of them and 0, is also an edge: from x to y in the first of
-    `graphs`, from y to x in the second.
+    Here x and y are two variables, or a variable and 0. The edge leads from x to y in `graphs[0]`, and from y to x in
+    `graphs[1]`. A row can quickly be changed into a conjunction that begins with the same constraints.
     """
 
     def __init__(self) -> None:
@@ -165,9 +165,9 @@ class _Row:
                     del by_end[end]
 
     def differences(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """Return, in order, the constraints x - y >= w with x in `ends`, or with y in `ends`.
+        """Return, in their order, the constraints x - y >= w whose x (`side` 0) or y (`side` 1) is in `ends`.
 
-        `side` is 0 to look for x, and 1 to look for y.
+        `ends` are numbers of variables, as x and y are in `Constraint.bound`.
         """
         if len(ends) == 1:
             (end,) = ends
@@ -220,7 +220,9 @@ class Uniter:
     """A search for groups of states in a growing chain that a single state can replace.
 
     The states of a group agree in everything but their constraints on noises, or in everything but their guards. One
-    state replaces them if the union of their regions is again the region of a conjunction.
+    state
+    replaces the group if a single conjunction is equivalent to the disjunction of these constraints, or of these
+    guards.
     """
 
     def __init__(self, flow: Flow, leaves: Leaves, states: Mapping[int, State], dominators: Dominators) -> None:
@@ -233,7 +235,9 @@ class Uniter:
     def _around(self, group: Sequence[int], most: int) -> tuple[State, list[State]] | None:
         """Return (state, others): the last state on all paths to `group`, and the other leaves below this state.
 
-        The result is None if there are more than `most` other leaves.
+        The leaves below a state are the states without successors that it can reach. The states of `group` are leaves,
+        and not
+        among the others. The result is None if there are more than `most` other leaves.
         """
         above = self._dominators.common_of(group)
         merged = set(group)
@@ -330,10 +334,11 @@ class Uniter:
 
 @frozen
 class _Region:
-    """The constraints on the noises and inputs of one state, in coordinates chosen for a group of states.
+    """The constraints on the noises and inputs of one state in a group of states that may be united.
 
-    `constraints` are those on noises. `initial` are those that hold before anything is compared: the guards of the
-    state, and the ranges in which its noises lie. `row` has both.
+    They are written with the noises shifted by the `offsets` of the group. `constraints` are those on noises. `initial`
+    are
+    those that hold before anything is compared: the guards of the state, and the ranges of its noises. `row` has both.
     """
 
     constraints: Sequence[Constraint]
@@ -341,9 +346,9 @@ class _Region:
     row: _Row
 
     def written(self, side: int, ends: Set[int]) -> Sequence[Constraint]:
-        """Return those of `constraints` that are x - y >= w with x in `ends`, or with y in `ends`.
+        """Return those of `constraints` that are x - y >= w with x (`side` 0) or y (`side` 1) in `ends`.
 
-        `side` is 0 to look for x, and 1 to look for y.
+        `ends` are numbers of variables, as x and y are in `Constraint.bound`.
         """
         if not self.initial:
             return self.row.differences(side, ends)
@@ -396,10 +401,11 @@ _Bounds = dict[tuple[int, int], int | Fraction]
 
 
 def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
-    """Return (0, all x) or (1, all y) for the `pairs` (x, y), whichever set is smaller.
+    """Return (0, all x) or (1, all y) for the `pairs` (x, y) of bounds x - y >= w, whichever set is smaller.
 
-    The pairs are those of bounds x - y >= w. The result is (0, {x}) where all bounds come from a maximum x, and (1,
-    {y}) where all come from a minimum y.
+    For example, bounds of one maximum x over several y give (0, {x}), and bounds of several x over one minimum y give
+    (1,
+    {y}). If both sets are equally large, the result has all y.
     """
     uppers, lowers = {upper for upper, _ in pairs}, {lower for _, lower in pairs}
     return (_UPPER, uppers) if len(uppers) < len(lowers) else (_LOWER, lowers)
@@ -409,7 +415,7 @@ def _shared_bounds(members: Sequence[_Region]) -> _Bounds | None:
     """Return the greatest w, by (x, y), such that each of `members` implies x - y >= w.
 
     At least one of x and y is a noise. A pair is left out if some member implies no such bound. Members that no point
-    satisfies are ignored; the result is None if there are no others.
+    satisfies are ignored; if no point satisfies any of `members`, the result is None.
     """
     shared: _Bounds | None = None
     for member in members:
@@ -437,10 +443,11 @@ def _all_bounds(member: _Region) -> _Bounds | None:
 
 
 def _least_bounds(member: _Region, bounds: _Bounds) -> _Bounds | None:
-    """Return, for each pair (x, y) in `bounds`, the lesser of its bound there and the one that `member` implies.
+    """Return `bounds`, each lowered as far as needed for `member` to imply it too.
 
-    The bound that `member` implies is the greatest w with x - y >= w; a pair without one is left out. The result is
-    None if no point satisfies `member`.
+    A bound is a number w, by (x, y), that stands for x - y >= w. It is lowered to the greatest w that `member` implies,
+    and
+    left out if `member` implies no w. The result is None if no point satisfies `member`.
     """
     side, ends = _fewer_ends(bounds)
     own: dict[int, dict[int, Weight]] = {}
@@ -533,8 +540,9 @@ _MOST_SKIPPED = 8
 class InputsAmong:
     """The inputs with the values `finite` of all DOM and bool inputs, by slot, that satisfy `guards`.
 
-    At least one input must satisfy the guards. `along`, if not None, has the real and int values of one of these
-    inputs, by slot. The exploration then follows only the outcomes of comparisons that this input has.
+    At least one input must satisfy the guards. `along`, if not None, has the real and int values of one input that
+    does, by
+    slot. An exploration then follows only the outcomes that comparisons have at this input.
     """
 
     finite: Mapping[int, Value]
@@ -558,10 +566,15 @@ def explore(
     soon as an output differs and can no longer become its wanted value. The exits have the `observed` outputs: by
     default all, or with `wanted` the wanted ones and the real and int ones.
 
-    Paths whose states differ in nothing that matters later are united, with two exceptions: if the program makes
-    choices, because paths then have weights, and with `display`, which keeps every state as in the paper. Choices whose
-    weight is 0 for every eps are left out, and so are those for which `possible` returns False. Pass a Flow as
-    `program` to analyze a program only once.
+    Paths to equal states meet. States that differ in their constraints alone are replaced by one state where one
+    conjunction is equivalent to the disjunction of these constraints. They are not replaced
+
+    - if the program makes choices, because paths then have weights, or if it has loops that are not unrolled,
+    - with `display`, which keeps every state as in the paper, or with `InputsAmong.along`.
+
+    Choices whose weight is 0 for every eps are left out, and so are those for which `possible` returns False. Pass a
+    Flow
+    as `program` to analyze a program only once.
 
     Raises DiagnosticError, with the path, if a step fails or if some run can never leave a loop. Raises LimitReached if
     there are more states than `limits` allow.
@@ -588,7 +601,9 @@ def explore(
 class _Explorer:
     """An exploration of a program by increasing labels.
 
-    If the program has no loops left, all states at one label are complete before the first of them is expanded.
+    If all loops of the program are unrolled, every step leads to a greater label. So all states at a label are found
+    before
+    the successors of the first of them.
     """
 
     def __init__(
@@ -695,7 +710,10 @@ class _Explorer:
         return node
 
     def _lighten(self, node: int) -> None:
-        """Drop the largest parts of the finished state `node`; keep its constraints if paths are to be united."""
+        """Drop the values of the finished state `node`, and its constraints unless paths are to be united.
+
+        A state is finished if its successors are known.
+        """
         state = self.states[node]
         del self.ids[state]
         constraints, guards = (
@@ -759,10 +777,11 @@ class _Explorer:
         return bool(final) and any(state.values[slot] != self.wanted[slot] for slot in slots_in(final))
 
     def _unite(self, batch: list[int]) -> list[int]:
-        """Replace groups of states in `batch` that agree in all but their constraints, where one state can do so.
+        """Return `batch`, states at one label, with a single state in place of each group of states where possible.
 
-        One state replaces a group if the union of the group's constraints is a conjunction. Returns the states that are
-        at this label afterwards.
+        The states of a group agree in everything but their constraints. A single state can replace them if one
+        conjunction is
+        equivalent to the disjunction of their constraints.
         """
         if not self.flow.draws:
             return self._unite_guards(batch)

@@ -357,11 +357,14 @@ def _written_by_chance(
     reads: Sequence[int],
     writes: Sequence[int],
 ) -> int:
-    """Return the bit set of slots that `program` may write between `last` and `label`; 0 if only inputs decide how.
+    """Return, as a bit set, the slots written between `last` and `label` if chance decides the path, else 0.
 
-    Every path to `label` passes the label `last`. The result is 0 if every branch condition in between depends on
-    inputs alone. `before` has the predecessors of each label. `decided`, `reads` and `writes` have, by label, the bit
-    sets of the slots that depend on inputs alone, that are read, and that are written.
+    Every path of `program` to `label` passes the label `last`. Chance decides the path if a branch from `last` on
+    compares
+    reals or ints, or reads a slot that does not depend on inputs alone. `before` has the predecessors of each label.
+    `decided`, `reads` and `writes` have, by label, the bit sets of the slots that depend on inputs alone, that are
+    read,
+    and that are written.
     """
     pending, seen, written = [*before[label]], {label}, 0
     by_chance = False
@@ -535,8 +538,10 @@ _MOST_PLACES, _MOST_COMBINATIONS = 32, 256
 def with_finite_noise(flow: Flow) -> Flow:
     """Return `flow` with a finite choice in place of each noise that is only compared with finitely many numbers.
 
-    If the program has other noise and no choices, the flow is returned unchanged, because uniting paths by their
-    constraints is then faster. The probability of every exit, for each value of its outputs, is unchanged.
+    The probability of every answer is unchanged. If loops are not unrolled, `flow` is returned unchanged. It is also
+    returned unchanged if other noise remains and the program makes no choices, because uniting paths by their
+    constraints
+    is then faster.
     """
     if not flow.forward or not flow.draws:
         return flow
@@ -618,11 +623,13 @@ def _only_compared(flow: Flow, slot: int) -> bool:
 
 
 def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
-    """Return, increasing, the values that cut the line into intervals on which all comparisons of a noise agree.
+    """Return numbers, increasing, that cut the line into intervals on which each comparison of a noise has one result.
 
-    The noise is drawn in `flow` at `label` into the variable `slot`. If it is continuous, these are the values with
-    which it may be compared. If it is an integer, they are the integers n at which some comparison has another result
-    than at n - 1. The result is None if there are too many.
+    The noise is drawn in `flow` at `label` into the variable `slot`. If it is continuous, the numbers are those with
+    which
+    it may be compared. If it is an integer, they include each integer n at which some comparison has another result
+    than at
+    n - 1. The result is None if there are too many numbers.
     """
     draw = flow.program.instructions[label]
     assert isinstance(draw, SampleNoise)
@@ -653,9 +660,9 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
 
 
 def _starts(op: CompareOp, value: Fraction, *, rising: bool) -> set[Fraction]:
-    """Return the integers n at which a comparison with `value` has another result than at n - 1.
+    """Return integers that include each n at which a comparison with `value` has another result than at n - 1.
 
-    The comparison has the operator `op`, between n and the value if `rising`, and between the value and n otherwise.
+    The comparison is n `op` `value` if `rising`, and `value` `op` n otherwise.
     """
     first, after = Fraction(ceil(value)), Fraction(floor(value) + 1)
     match op:

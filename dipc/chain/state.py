@@ -104,7 +104,10 @@ class Affine:
         return Affine(self.noises, self.inputs, self.constant + amount)
 
     def normalized(self) -> Affine:
-        """The positive multiple whose first coefficient (noises before inputs) is 1 or -1; a constant is unchanged."""
+        """The positive multiple whose first coefficient (noises before inputs) is 1 or -1.
+
+        A form without noises and inputs is unchanged.
+        """
         terms = self.noises or self.inputs
         if not terms or abs(terms[0][1]) == 1:
             return self
@@ -287,10 +290,11 @@ class Constraint:
 
     @cached_property
     def bound(self) -> Difference | None:
-        """The constraint as a bound (x, y, w), which says x - y >= w; None if it is not of this kind.
+        """The constraint as a bound (x, y, (w, strict)), which says x - y >= w; None if it is not of this kind.
 
-        Here x and y are numbers of variables (see `variables_of`), or ORIGIN for 0. The weight w is a pair of the bound
-        and of 1 if x - y = w may be left out, else 0.
+        Here x and y are numbers of variables (see `variables_of`), or ORIGIN for 0. The last number, strict, is 1 if
+        the bound
+        may leave out x - y = w, and else 0.
         """
         upper, lower = difference_ends(terms_of(self.form))
         if upper is None or lower is None:
@@ -688,8 +692,8 @@ class Code(StrEnum):
 class Fault(Exception):
     """A fault at an instruction, raised before the path to it is known: a diagnostic without the path.
 
-    The exploration catches it, adds the path, and raises a `DiagnosticError`. `span` is where the fault is in the text,
-    `label` is what is said there, and `notes` are further sentences.
+    The exploration catches the fault, adds the path, and raises a `DiagnosticError`. `code`, `message` and `notes` are
+    those of the diagnostic. It points at `span` in the text, where it shows `label`.
     """
 
     def __init__(self, code: Code, message: str, span: Span, label: str, *notes: str) -> None:
@@ -1042,9 +1046,11 @@ DETERMINISTIC = Deterministic()
 
 
 def nonnegative(noises: Iterable[NoiseVar]) -> ConstraintSet:
-    """Return the constraints that `noises` are not below their least and not above their greatest value.
+    """Return the constraints that confine each of `noises` to the range of its law.
 
-    Most laws have neither; noises of these laws are not constrained.
+    They say that a noise is at least the least value of its law, and at most the greatest, if the law has them. Most
+    laws
+    have neither.
     """
     known = [
         constraint(combination([(_ONE, Affine.noise(noise.id)), (-_ONE, noise.mean)], -end), operator)

@@ -421,10 +421,10 @@ def _compare(flow: Flow, state: State, test: LinearComparison) -> list[tuple[boo
 
 
 def _assuming(state: State, known: tuple[Constraint, ...], signs: ConstraintSet) -> State | None:
-    """Return `state` with those of the constraints `known` that it does not imply yet.
+    """Return `state` with the constraints `known` added; None if `state` excludes one of them.
 
-    The result is `state` itself if it implies all of them, and None if it excludes one. `signs` are constraints that
-    its noises always satisfy, because their laws are bounded on one side.
+    Constraints that `state` implies already are not added, so the result may be `state` itself. `signs` are constraints
+    that the noises of `state` always satisfy, because their laws are bounded below or above.
     """
     for item in known:
         truth = decided(item, state.constraints, state.guards, signs)

@@ -218,13 +218,17 @@ class Steps:
         return successors if met is None else (Successor(met, DETERMINISTIC),)
 
     def _met(self, drawn: tuple[Successor, ...], origin: int, known: int, label: int) -> State | None:
-        """Return a state in which one variable waits with all outcomes of a choice; None if none is found.
+        """Return a state in which all outcomes of a choice wait as the value of one variable; None if none is found.
 
-        The choice was made at the label `origin`, and the instruction at `label` has led to its outcomes `drawn`. What
-        the instruction read depends on inputs and on the slots in the bit set `known`. Each outcome is followed while
-        instructions only compute from inputs and from the choice. The state is found where all outcomes have come to
-        one label and differ only in one variable, which the next instruction does not read. If they differ in none,
-        nothing waits.
+        The choice was drawn at the label `origin`, and `drawn` are the states of its outcomes after the instruction at
+        `label`.
+        This instruction reads only inputs and the slots in the bit set `known`. Each outcome is followed over
+        instructions that
+        compute only from inputs and from the choice. The search ends where all outcomes are at one label and differ in
+        one
+        variable, which the next instruction does not read. If they differ in no variable, the result is the state
+        common to
+        them, and nothing waits in it.
         """
         flow = self._flow
         if not 1 < len(drawn) <= _MOST_OUTCOMES or any(self.progress(each.state) for each in drawn):
