@@ -46,8 +46,7 @@ class Transitions:
     """The graph of a growing chain: the numbers of its states, in the order of addition, and the edges between them.
 
     `_after` has, for each state, each successor with the edges to it. `_before` has, for each state, its predecessors
-    as
-    keys.
+    as keys.
     """
 
     _after: dict[int, dict[int, tuple[Edge, ...]]] = field(default_factory=dict)
@@ -85,11 +84,9 @@ class Transitions:
         """Return a trap, a set of states that no run leaves and that has none of `ends`; empty if there is no trap.
 
         `ends` are the numbers of the states in which runs end. The trap is a bottom strongly connected component: each
-        of its
-        states can reach all its other states, and no state outside. If there is no trap, every run ends almost surely:
-        an end
-        can be reached from each of the finitely many states, by choices that are possible whenever a run visits the
-        state.
+        of its states can reach all its other states, and no state outside. If there is no trap, every run ends almost
+        surely: an end can be reached from each of the finitely many states, by choices that are possible whenever a run
+        visits the state.
         """
         for component in strongly_connected(self._after):
             bottom = all(goal in component for node in component for goal in self._after[node])
@@ -102,10 +99,8 @@ class Transitions:
         """Whether a comparison with several outcomes lies on a cycle of the chain.
 
         The weights of exits are correct only if the result is False. It is True only if the constraints were too many
-        to
-        decide a comparison. Otherwise a run that comes back to a comparison knows the outcome from its first visit, so
-        the
-        comparison has a single outcome.
+        to decide a comparison. Otherwise a run that comes back to a comparison knows the outcome from its first visit,
+        so the comparison has a single outcome.
         """
         return any(
             any(isinstance(edge, Comparison) for edge in self._after[node][goal])
@@ -135,8 +130,7 @@ class Leaves:
     """The leaves of a growing chain: the states without successors, the only states that may still get successors.
 
     The leaves that a state can reach are remembered, and a later search from this state begins at them. So if every
-    path
-    passes through one state, the chain below this state is not searched again for each group of paths.
+    path passes through one state, the chain below this state is not searched again for each group of paths.
     """
 
     def __init__(self, transitions: Transitions) -> None:
@@ -199,11 +193,9 @@ class Chain:
     """The Markov chain of a program with its real and int inputs left open; runs start at the state `initial`.
 
     `flow` describes the program. `states` has the states by number. `transitions` has the edges between these numbers,
-    one
-    edge for each outcome of a step. If the chain was explored for certain values of the outputs, `cut` has the states
-    at
-    which an output already has another final value; they have no successors. Every other state without successors is an
-    end of the program, with its entry in `exits`.
+    one edge for each outcome of a step. If the chain was explored for certain values of the outputs, `cut` has the
+    states at which an output already has another final value; they have no successors. Every other state without
+    successors is an end of the program, with its entry in `exits`.
     """
 
     flow: Flow
@@ -233,12 +225,9 @@ class Reach:
     """The Markov chain of a program's choices, from which `dipc.algebra.absorption` computes the weights of exits.
 
     Runs start at the state `start`. `edges` has, for each state with successors, pairs of a successor and the weights
-    of
-    the choices that lead to it. These weights are added up; a successor without choices has weight 1. `ends` are the
-    states
-    of the chain's exits. They may include NOWHERE (-1), a single state in place of all states that were cut. Every
-    state
-    listed in `edges` can reach an end.
+    of the choices that lead to it. These weights are added up; a successor without choices has weight 1. `ends` are the
+    states of the chain's exits. They may include NOWHERE (-1), a single state in place of all states that were cut.
+    Every state listed in `edges` can reach an end.
     """
 
     start: int

@@ -53,9 +53,9 @@ Balls = Mapping[int, Ball]
 class AffineBound(NamedTuple):
     """The condition `form` >= 0, or one end of a ball as a condition on a real or int output.
 
-    In the first case `ball` is None. In the second case `ball` is the slot of the output. With `sign` 1 the form is the
-    output, and the condition is output >= center - radius. With `sign` -1 the form is -output, and the condition is
-    output <= center + radius.
+    If `ball` is None, the condition is form >= 0. Otherwise `ball` is the slot of the output, and `sign` tells which
+    end of its ball is meant. With `sign` 1 the form is the output, and the condition is output >= center - radius. With
+    `sign` -1 the form is -output, and the condition is output <= center + radius.
     """
 
     form: Affine
@@ -88,10 +88,8 @@ class ComponentTemplate:
         """Return the event for the values `inputs`, by slot, and for `balls`, by the slot of the output.
 
         The noises of the event have mean 0, and its constraints are normalized. So inputs that differ only in a way on
-        which no
-        comparison depends, such as a shift of all queries, give equal events. No constraint is strict: constraints on
-        integers
-        are closed, and for continuous noises the boundary has measure zero.
+        which no comparison depends, such as a shift of all queries, give equal events. No constraint is strict:
+        constraints on integers are closed, and for continuous noises the boundary has measure zero.
         """
         constraints: list[Halfspace] = []
         for (form, ball, sign), slack in zip(self.bounds, self.slacks, strict=True):
@@ -232,7 +230,7 @@ def signs_of_balls(program: CoreProgram) -> tuple[int, ...]:
 def template(
     program: CoreProgram, exit_state: ExitState, balls: Iterable[int] = (), intervals: Iterable[NoiseWeight] = ()
 ) -> EventTemplate:
-    """Return the event that a run of `program` takes `exit_state` with every output in `balls` in its ball.
+    """Return the event that a run of `program` ends in `exit_state` with each output in `balls` within its ball.
 
     The event is a function of the inputs and of the balls. `balls` are the slots of real and int outputs; an output
     that was never assigned lies in no ball. Each of `intervals` is one more independent noise, with the interval in
@@ -299,9 +297,9 @@ class StateView:
 class EdgeView:
     """A step of the chain for display; its probability is the measure of `joint` divided by that of `condition`.
 
-    The measure of several events is the product of their measures. Both are empty for a step that is `certain`, and if
-    the inputs are left open. `outcome` is the text of a comparison's outcome or of the chosen value, and empty for
-    other steps. The probability of a choice is its `weight`.
+    The measure of several events is the product of their measures. `joint` and `condition` are empty for a step that is
+    `certain`, and if the inputs are left open. `outcome` is the text of a comparison's outcome or of the chosen value,
+    and empty for other steps. The probability of a choice is its `weight`.
     """
 
     source: int
@@ -325,9 +323,8 @@ class ChainView:
 def view(chain: Chain, inputs: Mapping[int, Fraction] | None = None) -> ChainView:
     """Return `chain` for display at `inputs`, which give a value to every real and int input.
 
-    Without `inputs`, inputs are shown by name, and nothing is measured. With `inputs`, a step is left out if it needs
-    an
-    outcome that a comparison of inputs alone does not have there. Other impossible steps have an event of measure zero.
+    Without `inputs`, inputs are shown by name, and nothing is measured. With `inputs`, a step is left out if a
+    comparison of inputs alone has another outcome at `inputs`. Other impossible steps have an event of measure zero.
     """
     program = chain.flow.program
     leaving: dict[int, list[EdgeView]] = {}

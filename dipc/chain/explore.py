@@ -220,8 +220,7 @@ class Uniter:
     """A search for groups of states in a growing chain that a single state can replace.
 
     The states of a group agree in everything but their constraints on noises, or in everything but their guards. One
-    state
-    replaces the group if a single conjunction is equivalent to the disjunction of these constraints, or of these
+    state replaces the group if a single conjunction is equivalent to the disjunction of these constraints, or of these
     guards.
     """
 
@@ -236,8 +235,7 @@ class Uniter:
         """Return (state, others): the last state on all paths to `group`, and the other leaves below this state.
 
         The leaves below a state are the states without successors that it can reach. The states of `group` are leaves,
-        and not
-        among the others. The result is None if there are more than `most` other leaves.
+        and not among the others. The result is None if there are more than `most` other leaves.
         """
         above = self._dominators.common_of(group)
         merged = set(group)
@@ -336,9 +334,8 @@ class Uniter:
 class _Region:
     """The constraints on the noises and inputs of one state in a group of states that may be united.
 
-    They are written with the noises shifted by the `offsets` of the group. `constraints` are those on noises. `initial`
-    are
-    those that hold before anything is compared: the guards of the state, and the ranges of its noises. `row` has both.
+    The noises are shifted by the `offsets` of the group. `constraints` are those on noises. `initial` are those that
+    hold before anything is compared: the guards of the state, and the ranges of its noises. `row` has both.
     """
 
     constraints: Sequence[Constraint]
@@ -404,8 +401,7 @@ def _fewer_ends(pairs: Iterable[tuple[int, int]]) -> tuple[int, set[int]]:
     """Return (0, all x) or (1, all y) for the `pairs` (x, y) of bounds x - y >= w, whichever set is smaller.
 
     For example, bounds of one maximum x over several y give (0, {x}), and bounds of several x over one minimum y give
-    (1,
-    {y}). If both sets are equally large, the result has all y.
+    (1, {y}). If both sets are equally large, the result has all y.
     """
     uppers, lowers = {upper for upper, _ in pairs}, {lower for _, lower in pairs}
     return (_UPPER, uppers) if len(uppers) < len(lowers) else (_LOWER, lowers)
@@ -446,8 +442,7 @@ def _least_bounds(member: _Region, bounds: _Bounds) -> _Bounds | None:
     """Return `bounds`, each lowered as far as needed for `member` to imply it too.
 
     A bound is a number w, by (x, y), that stands for x - y >= w. It is lowered to the greatest w that `member` implies,
-    and
-    left out if `member` implies no w. The result is None if no point satisfies `member`.
+    and left out if `member` implies no w. The result is None if no point satisfies `member`.
     """
     side, ends = _fewer_ends(bounds)
     own: dict[int, dict[int, Weight]] = {}
@@ -541,8 +536,7 @@ class InputsAmong:
     """The inputs with the values `finite` of all DOM and bool inputs, by slot, that satisfy `guards`.
 
     At least one input must satisfy the guards. `along`, if not None, has the real and int values of one input that
-    does, by
-    slot. An exploration then follows only the outcomes that comparisons have at this input.
+    does, by slot. An exploration then follows only the outcomes that comparisons have at this input.
     """
 
     finite: Mapping[int, Value]
@@ -573,8 +567,7 @@ def explore(
     - with `display`, which keeps every state as in the paper, or with `InputsAmong.along`.
 
     Choices whose weight is 0 for every eps are left out, and so are those for which `possible` returns False. Pass a
-    Flow
-    as `program` to analyze a program only once.
+    Flow as `program` to analyze a program only once.
 
     Raises DiagnosticError, with the path, if a step fails or if some run can never leave a loop. Raises LimitReached if
     there are more states than `limits` allow.
@@ -602,8 +595,7 @@ class _Explorer:
     """An exploration of a program by increasing labels.
 
     If all loops of the program are unrolled, every step leads to a greater label. So all states at a label are found
-    before
-    the successors of the first of them.
+    before the successors of the first of them.
     """
 
     def __init__(
@@ -780,8 +772,7 @@ class _Explorer:
         """Return `batch`, states at one label, with a single state in place of each group of states where possible.
 
         The states of a group agree in everything but their constraints. A single state can replace them if one
-        conjunction is
-        equivalent to the disjunction of their constraints.
+        conjunction is equivalent to the disjunction of their constraints.
         """
         if not self.flow.draws:
             return self._unite_guards(batch)

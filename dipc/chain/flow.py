@@ -121,7 +121,7 @@ class Flow:
         return nonnegative(noises) if self.bounds_noises else NOTHING_KNOWN
 
     def is_whole(self, form: Affine) -> bool:
-        """Whether the noises and inputs in `form` are integers; no form has integers and reals."""
+        """Whether the noises and inputs in `form` are integers; no form has both integers and reals."""
         if form.noises:
             draw = self.program.instructions[form.noises[0][0]]
             return isinstance(draw, SampleNoise) and draw.law.whole
@@ -360,11 +360,9 @@ def _written_by_chance(
     """Return, as a bit set, the slots written between `last` and `label` if chance decides the path, else 0.
 
     Every path of `program` to `label` passes the label `last`. Chance decides the path if a branch from `last` on
-    compares
-    reals or ints, or reads a slot that does not depend on inputs alone. `before` has the predecessors of each label.
-    `decided`, `reads` and `writes` have, by label, the bit sets of the slots that depend on inputs alone, that are
-    read,
-    and that are written.
+    compares reals or ints, or reads a slot that does not depend on inputs alone. `before` has the predecessors of each
+    label. `decided`, `reads` and `writes` have, by label, the bit sets of the slots that depend on inputs alone, that
+    are read, and that are written.
     """
     pending, seen, written = [*before[label]], {label}, 0
     by_chance = False
@@ -540,8 +538,7 @@ def with_finite_noise(flow: Flow) -> Flow:
 
     The probability of every answer is unchanged. If loops are not unrolled, `flow` is returned unchanged. It is also
     returned unchanged if other noise remains and the program makes no choices, because uniting paths by their
-    constraints
-    is then faster.
+    constraints is then faster.
     """
     if not flow.forward or not flow.draws:
         return flow
@@ -626,10 +623,8 @@ def _places(flow: Flow, label: int, slot: int) -> tuple[Fraction, ...] | None:
     """Return numbers, increasing, that cut the line into intervals on which each comparison of a noise has one result.
 
     The noise is drawn in `flow` at `label` into the variable `slot`. If it is continuous, the numbers are those with
-    which
-    it may be compared. If it is an integer, they include each integer n at which some comparison has another result
-    than at
-    n - 1. The result is None if there are too many numbers.
+    which it may be compared. If it is an integer, they include each integer n at which some comparison has another
+    result than at n - 1. The result is None if there are too many numbers.
     """
     draw = flow.program.instructions[label]
     assert isinstance(draw, SampleNoise)

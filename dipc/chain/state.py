@@ -293,8 +293,7 @@ class Constraint:
         """The constraint as a bound (x, y, (w, strict)), which says x - y >= w; None if it is not of this kind.
 
         Here x and y are numbers of variables (see `variables_of`), or ORIGIN for 0. The last number, strict, is 1 if
-        the bound
-        may leave out x - y = w, and else 0.
+        the bound may leave out x - y = w, and else 0.
         """
         upper, lower = difference_ends(terms_of(self.form))
         if upper is None or lower is None:
@@ -1048,9 +1047,8 @@ DETERMINISTIC = Deterministic()
 def nonnegative(noises: Iterable[NoiseVar]) -> ConstraintSet:
     """Return the constraints that confine each of `noises` to the range of its law.
 
-    They say that a noise is at least the least value of its law, and at most the greatest, if the law has them. Most
-    laws
-    have neither.
+    A noise is at least the least value of its law, and at most the greatest value, if the law has these values. Most
+    laws have neither.
     """
     known = [
         constraint(combination([(_ONE, Affine.noise(noise.id)), (-_ONE, noise.mean)], -end), operator)

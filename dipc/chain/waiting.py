@@ -162,7 +162,7 @@ class Steps:
         return chosen if met is None else (Successor(met, DETERMINISTIC),)
 
     def _computes(self, state: State, slot: int) -> bool:
-        """Whether the next instruction of `state` reads only `slot` and slots whose values inputs determine.
+        """Whether the next instruction of `state` reads only `slot` and slots whose values depend on inputs alone.
 
         The instruction must also work on finite values alone, and write no output.
         """
@@ -221,14 +221,10 @@ class Steps:
         """Return a state in which all outcomes of a choice wait as the value of one variable; None if none is found.
 
         The choice was drawn at the label `origin`, and `drawn` are the states of its outcomes after the instruction at
-        `label`.
-        This instruction reads only inputs and the slots in the bit set `known`. Each outcome is followed over
-        instructions that
-        compute only from inputs and from the choice. The search ends where all outcomes are at one label and differ in
-        one
-        variable, which the next instruction does not read. If they differ in no variable, the result is the state
-        common to
-        them, and nothing waits in it.
+        `label`. This instruction reads only inputs and the slots in the bit set `known`. Each outcome is followed over
+        instructions that compute only from inputs and from the choice. The search ends where all outcomes are at one
+        label and differ in one variable, which the next instruction does not read. If they differ in no variable, the
+        result is the state common to them, and nothing waits in it.
         """
         flow = self._flow
         if not 1 < len(drawn) <= _MOST_OUTCOMES or any(self.progress(each.state) for each in drawn):
