@@ -41,7 +41,7 @@ class Number:
 
 @frozen
 class Name:
-    """A name used as an expression: a constant, a domain value, or a variable, which may be that of a loop.
+    """A name used as an expression: a constant, a domain value, a variable of the program, or the variable of a loop.
 
     In claims it may also be alpha, gamma, dd or inf.
     """
@@ -572,7 +572,7 @@ _LEAVES = {"str", "int", "bool", "Fraction", "Span", "Law", "ValueKind", "tuple[
 
 
 def walk(tree: object) -> Iterator[Any]:
-    """Yield every node of `tree`, a tree or a tuple of trees: a node before its children, these from left to right."""
+    """Yield every node of `tree`, a tree or a tuple of trees, from left to right, each node before its children."""
     pending: list[Any] = [tree]
     while pending:
         node = pending.pop()
@@ -657,7 +657,8 @@ def number(value: Fraction | int, span: Span) -> Expr:
 def weighing(distribution: Distribution) -> tuple[Expr, ...]:
     """Return the expressions in `distribution` that may contain eps.
 
-    They are the weights of a choice, or the only rate of other distributions; noise without a rate has none.
+    For a choice they are its weights, and for other distributions the rate alone. The result is empty for noise without
+    a rate.
     """
     match distribution:
         case Choose(arms):

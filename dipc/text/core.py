@@ -94,8 +94,8 @@ FiniteType = Literal[BaseType.BOOL] | DomType
 class Slot:
     """A scalar variable: `name` is its text for users (`q[1]`), and `span` its declaration.
 
-    `index` is its position among all slots. `initial` is a value of the type, where a real or int slot has a rational;
-    it is None if the slot starts unassigned.
+    `index` is its position among all slots. `initial` is its value at the start, a rational number for a real or int
+    slot; it is None if the slot starts unassigned.
     """
 
     index: int
@@ -123,7 +123,7 @@ class Const:
 
 @frozen
 class Read:
-    """The value of one slot; `span` is the place for the diagnostic if it is unassigned."""
+    """The value of one slot; a diagnostic points at `span` if the slot is unassigned."""
 
     slot: int
     span: Span
@@ -187,7 +187,10 @@ DomExpr = Const | Read | ReadElement | Apply
 
 
 class ValueKind(Enum):
-    """The kinds of values, which never convert to one another; the text is the kind's name in messages."""
+    """The kinds of values; no value is converted from one kind to another.
+
+    The text of a member, such as "an int", is the name of the kind in messages.
+    """
 
     BOOL = "a truth value"
     NUMBER = "a number"
@@ -301,7 +304,7 @@ class SampleChoice:
 
 @frozen
 class Branch:
-    """A jump to `then` if the condition holds, else to `otherwise`."""
+    """A jump to one of two instructions, given by index: to `then` if the condition holds, else to `otherwise`."""
 
     condition: DomExpr | LinearComparison
     then: int
@@ -311,7 +314,7 @@ class Branch:
 
 @frozen
 class Jump:
-    """A jump to another instruction."""
+    """A jump to the instruction with the index `target`."""
 
     target: int
     span: Span
@@ -571,7 +574,8 @@ class Concrete:
 class Switch:
     """A number, int or real that is `then` if the condition holds, else `otherwise`.
 
-    Switches are the meaning of min, max and abs of reals or ints, and of counted comparisons of reals or ints.
+    A switch is the meaning of min, max and abs of reals or ints. It is also the meaning of a comparison of reals or
+    ints that is used as a number: 1 if it holds, else 0.
     """
 
     kind: ValueKind
@@ -650,7 +654,7 @@ def counted(condition: Condition, span: Span) -> Concrete | Switch:
 
 
 def leaves(value: Concrete | AffineExpr | Switch) -> int:
-    """Return the number of expressions that the switches in `value` choose among."""
+    """Return the number of expressions that the switches in `value` choose among; 1 without a switch."""
     return leaves(value.then) + leaves(value.otherwise) if isinstance(value, Switch) else 1
 
 
@@ -669,7 +673,7 @@ def fold(op: DomOp, arguments: tuple[DomExpr, ...], span: Span) -> DomExpr:
 
 
 def plus(left: DomExpr, right: DomExpr, span: Span) -> DomExpr:
-    """Return `left` + `right` at `span`, without adding a constant 0 or a negation."""
+    """Return `left` + `right` at `span`, simplified: 0 + x and x + 0 are x, and x + (-y) is x - y."""
     if right == ZERO:
         return left
     if left == ZERO:

@@ -84,7 +84,10 @@ MAX_DOMAIN = 100_000
 
 
 def declare_domains(declarations: Sequence[ast.Declaration], elaborator: Elaborator) -> None:
-    """Declare every named domain of `declarations` to `elaborator`, in order; one can be defined by an earlier one."""
+    """Declare every named domain of `declarations` to `elaborator`, in order.
+
+    The declaration of a domain can use the names of domains before it.
+    """
     scope, findings = elaborator.scope, elaborator.findings
     named = [declaration for declaration in declarations if isinstance(declaration, ast.DomainDecl)]
     spans = [locate(findings, declaration.name, declaration.span) for declaration in named]
@@ -608,8 +611,8 @@ class BadValue(Exception):
 class NumberReader:
     """A reader of numbers in the text of `source`, such as the values in an option.
 
-    The text can use `constants`, by name. `others` are further names that an error message may suggest for a mistyped
-    one. `example` is the last note of each error: how to write such a value.
+    The text can use `constants`, by name. `others` are further names that an error message may suggest in place of a
+    mistyped name. `example` is the last note of each error: how to write such a value.
     """
 
     source: SourceText

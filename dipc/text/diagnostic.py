@@ -38,9 +38,9 @@ class Excerpt:
 class SourceText:
     """The text `text` of the file `name`; it finds the line and column of a span.
 
-    A text in another language, such as Python, has `tree`, the program that was read from it, with spans into the text,
-    and `program_text`, the same program in the language. For a Python function, `accepted` has all that is needed to
-    run it. In all other cases these fields are None.
+    The other fields are None, except for a text in another language, such as Python. Then `tree` is the program that
+    was read from the text, with spans into the text, and `program_text` is this program in dipc's language. For a
+    Python function, `accepted` has all that is needed to run it. `_starts` has the index at which each line starts.
     """
 
     name: str
@@ -162,9 +162,10 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, candidates: Iterable[str], written: str = "{}") -> list[str]:
-    """Return the note "did you mean …?" with the one of `candidates` most like `name`; empty if none is similar.
+    """Return a list with one note, "did you mean …?", for the one of `candidates` that is most like `name`.
 
-    `written` is how the candidate is shown, with `{}` for the candidate, such as "--{}".
+    The list is empty if none of `candidates` is similar. `written` is how the candidate is shown, with `{}` for the
+    candidate, such as "--{}".
     """
     close = nearest(name, candidates)
     return [f"did you mean `{written.format(close)}`?"] if close else []
@@ -348,9 +349,10 @@ _PROGRAM_FILE = "a DiPWhile+ program, for example benchmarks/sparse.dip"
 
 
 def read_source(path: Path, wanted: str = _PROGRAM_FILE) -> SourceText:
-    """Return the text of the file `path`, without a byte order mark; `wanted` says which file it should be.
+    """Return the text of the file `path`, without a byte order mark.
 
-    Raises DiagnosticError (E0802, E0803) for a file that is missing, unreadable, too large or not UTF-8.
+    Error messages ask for `wanted`, a description of the file such as "a CSV file of observed outputs". Raises
+    DiagnosticError (E0802, E0803) for a file that is missing, unreadable, too large or not UTF-8.
     """
     try:
         with path.open("rb") as file:

@@ -105,7 +105,8 @@ _MOST_POWER, _MOST_BITS = 1000, 8000
 def power_of(base: Real, exponent: Fraction, span: Span) -> Real:
     """Return `base`^`exponent`, an expression at `span`.
 
-    Raises FormError, and NotReal for a root of a negative number.
+    Raises FormError for a number that is too large and for a division by zero, and NotReal for a root of a negative
+    number.
     """
     if abs(exponent) > _MOST_POWER:
         raise FormError(span, f"an exponent must be at most {_MOST_POWER}")

@@ -62,7 +62,7 @@ START_SYMBOLS = ("program", "expression", "intervals", "items", "lower_bound", "
 def grammar_text(name: str = GRAMMAR) -> str:
     """Return the text of the grammar `name`, from the installed package or else from the checkout around it.
 
-    A wheel carries `grammars/` inside the package; an editable install and a bare checkout have it beside.
+    An installed wheel has the grammars inside the package. In a checkout the directory `grammars/` is next to `dipc/`.
     """
     try:
         packaged = get_data("dipc", f"grammars/{name}")
@@ -189,7 +189,7 @@ def _leaf(node: Any, token: Any) -> Subtree:
 
 
 def _group(node: Any, children: Children) -> Subtree:
-    """Return a subtree with `node`, which adds no level of its own to those of its `children`.
+    """Return a subtree with `node` that is no deeper than the deepest of its `children`.
 
     Its place in the text is that of the children; without children, it is empty and at the start.
     """
@@ -656,7 +656,8 @@ def tokens_of(text: str) -> list[Token]:
 def _read(source: SourceText, start: str, written: str | None = None) -> Any:
     """Return the tree of the text of `source`, of the kind `start` of the grammar.
 
-    If `written` is given, this text is parsed in place of the one of `source`; positions are the same in both.
+    If `written` is given, it is parsed in place of the text of `source`. Each position in it must mean the same
+    position in `source`.
     """
     if len(source.text) > MAX_CHARACTERS:
         message = f"`{source.name}` has {len(source.text)} characters, more than {MAX_CHARACTERS}"
@@ -814,8 +815,8 @@ def _feed(tokens: list[Token], start: str) -> Any:
 def _accepted(tokens: list[Token], start: str) -> frozenset[str]:
     """Return the types of all tokens that can follow `tokens` in a text of the kind `start`.
 
-    The tokens are parsed again. A parser that has seen a wrong token cannot tell: because of that token, it has
-    completed rules that could have been continued.
+    The tokens are parsed again, because a parser that has read a wrong token has already completed rules that another
+    token could have continued.
     """
     session = load_parser().parse_interactive("", start)
     for token in tokens:

@@ -44,8 +44,8 @@ from dipc.text.scope import DeclaredConstant, DeclaredVariable, EnumeratedValue,
 class ClippedText:
     """A program that limits (clips) its inputs to `ranges` before it uses them.
 
-    It does on each input what it does on some input within the ranges. `source` is its text. `ranges` has (name, least,
-    greatest) for each limited input or array of inputs, where None is no limit.
+    For each input some input within the ranges gives the outputs the same probabilities. `source` is the text of the
+    program. `ranges` has (name, least, greatest) for each limited input or array of inputs, where None is no limit.
     """
 
     source: SourceText
@@ -115,7 +115,7 @@ class Precondition:
         return replace(self, condition=condition, text=text, shown=shown)
 
     def unsupported(self, source: SourceText, what: str, *notes: str) -> DiagnosticError:
-        """Return the error (E1117) that `what` is not supported because it ignores the condition.
+        """Return the error (E1117) that `what`, such as "this question", does not cover programs with `requires`.
 
         `source` is the text of the program, and `notes` say what to do instead.
         """
@@ -124,7 +124,7 @@ class Precondition:
 
 
 def selection_unsupported(what: str, *notes: str) -> DiagnosticError:
-    """Return the error (E1117) that `what` is not supported because it ignores a selection of inputs.
+    """Return the error (E1117) that `what`, such as "this question", does not cover a selection of inputs.
 
     `notes` say what to do instead.
     """

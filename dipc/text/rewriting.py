@@ -175,7 +175,10 @@ class _Hoisting:
         return _selected(values, place, span)
 
     def _widened(self, type_: ast.TypeExpr) -> ast.TypeExpr:
-        """Return `type_`; a range is widened to contain all ranges that it is in the enclosing loops."""
+        """Return `type_`; a range is widened to contain its values in all iterations of the enclosing loops.
+
+        For example, `0..i` in a loop over i from 1 to 3 becomes a range from 0 to 3.
+        """
         if not isinstance(type_, ast.Range):
             return type_
         low, high = type_.low, type_.high
@@ -286,7 +289,10 @@ class _Clamps:
             yield changed
 
     def _free(self, expr: ast.Expr, before: list[ast.Statement]) -> ast.Expr:
-        """Return `expr` with new variables for its calls; append statements that compute them to `before`."""
+        """Return `expr` with new variables for its calls of `min`, `max` and `abs` of reals and ints.
+
+        Statements that compute the variables are appended to `before`.
+        """
 
         def variable(node: ast.Expr) -> ast.Expr | None:
             base = self._base(node)
@@ -439,7 +445,7 @@ def _undetermined(span: Span, source: SourceText) -> Diagnostic:
 
 
 def has_no_mean(node: object) -> bool:
-    """Whether `node` has no known expected value: a `choose`, and some noise that is limited to an interval.
+    """Whether `node` is a distribution without a known expected value: a `choose`, or some noise on an interval.
 
     Laws without a rate, such as uniform noise, have the middle of the interval as expected value. For laws with a rate
     the expected value is known, and is 0, only if the interval is symmetric: if its ends are a number and its negative.

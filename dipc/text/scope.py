@@ -69,8 +69,8 @@ class Findings:
         """Add a problem at `span` (None: it has no place in the text), unless an equal one has been added before.
 
         The problem has a `code`, a `message`, a `label` below its place, `notes` that correct it, and `secondary`
-        places with their labels. Two problems are equal if their codes and spans are, or their codes and `once` if
-        that is given.
+        places with their labels. Two problems with one code are equal if they have the same `once`. If `once` is None,
+        they are equal if they have the same span, or no span and the same message.
         """
         key = (code, span if span is not None else message) if once is None else (code, once)
         if key not in self._found:
@@ -124,8 +124,8 @@ class DeclaredConstant:
 class DeclaredVariable:
     """A declared variable.
 
-    `low` is the least index of an array, None for a scalar; `type` is None if it is wrong. Variables are declared after
-    constants and domains, which cannot use them; until then only the name is registered, and `known` is False.
+    `low` is the least index of an array, None for a scalar; `type` is None if the declared type is wrong. Constants and
+    domains are computed before variables get their types. Until then only the name is registered, and `known` is False.
     """
 
     name: str
@@ -182,9 +182,9 @@ class DeclaredDomain:
 
 
 class FixedEps:
-    """The single eps at which a program is read, or None if it is read for every eps.
+    """The eps at which a program is read: `value` is a single eps, or None if the program is read for every eps.
 
-    `used` is True if the program's meaning depends on this eps.
+    `used` is True if the program's meaning depends on this single eps.
     """
 
     def __init__(self, value: Fraction | None = None) -> None:
@@ -253,7 +253,7 @@ def may_declare(scope: Scope, findings: Findings, name: str, span: Span, what: s
 def locate(findings: Findings, name: str, within: Span, *, last: bool = False) -> Span:
     """Return the span of the word `name` in `within`: its first or `last` occurrence, or `within` if there is none.
 
-    For declarations whose node has one span for several names. `findings` has the text.
+    `findings` has the text. A declaration of several names has only one span, so the span of a name is searched in it.
     """
     text = findings.source.text[within.start : within.end]
     matches = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
@@ -418,7 +418,7 @@ class References:
         raise NotImplementedError
 
     def array(self, expr: ast.Element) -> DeclaredVariable | None:
-        """Return the array that `expr` indexes, or None after reporting that there is none."""
+        """Return the array that `expr` indexes, or None after reporting that its name is not that of an array."""
         symbol = self.scope.symbols.get(expr.name) if expr.name not in self.locals else None
         match symbol:
             case DeclaredVariable(known=False):

@@ -164,7 +164,7 @@ class Assembler:
 
 
 class StatementLowering:
-    """The translation of the statements of one program or of one ideal."""
+    """The translation of the statements of one program or of one ideal into instructions."""
 
     def __init__(self, elaborator: Elaborator, fitting: Fitting, *, deterministic: bool) -> None:
         self._elaborator = elaborator

@@ -664,7 +664,8 @@ def _alternatives(items: list[str]) -> str:
 def _unclosed(situation: Situation) -> tuple[tuple[Span, str], ...]:
     """Return (place, text) of the bracket or block that is still open in `situation` and must be closed first.
 
-    The result is empty if there is none, or if the bracket or block was opened by the previous token.
+    The text, such as "opened here, not closed", is a label for the place. The result has at most one such pair. It is
+    empty if nothing must be closed first, or if the previous token opened the bracket or block.
     """
     if not situation.opened:
         return ()
