@@ -208,16 +208,16 @@ def absorption_weights(
 
 @dataclass(slots=True)
 class _Equation(Generic[S]):
-    """The equation `pivot`·x = Σ `out`[t]·x[t] for the weight x of all paths from one state to an exit.
+    """The equation `pivot`·x = Σ `out`[t]·x[t] for the weight x of all paths from a state s to one exit.
 
-    An equation belongs to one state s of a component, or to the source (None), an additional state that leads to the
-    component's entries. The sum runs over the successors t, without eliminated states; x[t] is the weight of all paths
-    from t to the exit.
+    Here s is a state of a component that is not eliminated yet, or None for the source, an additional state that leads
+    to the component's entries. The sum runs over states t that are not eliminated; x[t] is the weight of all paths from
+    t to the exit.
 
-    Eliminating a state replaces it in all equations by the right side of its own. `blocks` tells which eliminated
-    states were replaced in this equation: a block is a set of eliminated states, and its name is the one eliminated
-    last. Let P be the matrix of the weights of single steps. Then `pivot` and the entries of `out` are minors of I - P:
-    over the states of the blocks, with the row of s added.
+    Eliminating a state replaces its x[t] in all other equations, by means of its own equation. The eliminated states
+    form blocks, and the name of a block is the state that was eliminated last. `blocks` has the names of the blocks
+    whose states were replaced in this equation. Let P be the matrix of the weights of single steps. Then `pivot` and
+    the entries of `out` are minors of I - P: over the states of the blocks, with the row of s added.
     """
 
     pivot: ExpPoly
@@ -260,9 +260,10 @@ class _Blocks(Generic[S]):
     """The name of a larger block by the name of each block that is part of one."""
 
     def align(self, row: _Equation[S]) -> None:
-        """Multiply the equation `row` by determinants, for blocks that have become part of larger blocks.
+        """Rewrite the equation `row`, of which some blocks have become part of larger blocks since.
 
-        Afterwards its `blocks` are these larger blocks, and its entries are minors by the lemma of `_Blocks`.
+        Its entries are multiplied by determinants of larger blocks and divided by those of their parts. Afterwards its
+        `blocks` are the larger blocks, and its entries are minors by the lemma of `_Blocks`.
         """
         now = {self._root(name) for name in row.blocks}
         if now != row.blocks:
@@ -379,7 +380,8 @@ class SumOfIncrements:
     def __init__(self, factors: Mapping[Factor, int], limits: Limits) -> None:
         """Multiply out the distributions of the summands; `factors` has the number of summands of each distribution.
 
-        Raises LimitReached if the work exceeds `limits`, as it does for too many different distributions.
+        A distribution is given as pairs (value, probability). Raises LimitReached if the work exceeds `limits`, as it
+        does for too many different distributions.
         """
         self._arithmetic = Arithmetic(Meter(limits))
         self._denominator = ExpPoly.ONE
@@ -498,10 +500,10 @@ def _tree(values: _Values) -> _Tree:
 
 
 def _over_common(factor: Factor) -> tuple[ExpPoly, _Values]:
-    """Return (d, numerators) for a distribution `factor`: the common denominator of its weights, and their numerators.
+    """Return (d, numerators) for the distribution `factor`, given as pairs (value, weight).
 
-    The denominator is the least one that is positive for every eps > 0. The numerators are given by the value to which
-    the weight belongs.
+    The weights have the common denominator d, the least one that is positive for every eps > 0. The second result has,
+    by value, the numerator of the weight over d.
     """
     common = _common_denominator([weight for _, weight in factor])
     return common, {value: _numerator_over(weight, common) for value, weight in factor}

@@ -216,8 +216,8 @@ class ExpPoly:
     def product_box(self, other: ExpPoly) -> int:
         """An upper bound of the number of terms of the product with `other`.
 
-        The bound is the number of pairs (power of eps, exponent) between the least and the greatest that the product
-        can have.
+        With y = e^{eps/n} for a common unit n, the product is a polynomial in eps and y, up to a power of y. The bound
+        is the number of pairs (power of eps, power of y) up to the degrees of this polynomial.
         """
         (left, _), (right, _), _ = self._aligned(other)
         return prod(int(m) + int(n) + 1 for m, n in zip(left.degrees(), right.degrees(), strict=True))
@@ -983,8 +983,9 @@ class ClosedForm:
     def sign(self, eps: str | None = None, limits: Limits | None = None) -> tuple[Any, ...]:
         """The signs of the function on the intervals that `eps` lists, as maximal pieces from left to right.
 
-        `eps` is a text such as "(0, 1]"; None is (0, inf). Each piece has a `.sign`, a `.start` and an `.end`; an end
-        is exact or isolated. Raises LimitReached if the work exceeds `limits`.
+        `eps` is a text such as "(0, 1]"; None is (0, inf). Each piece has a `.sign` (-1, 0 or 1), a `.start` and an
+        `.end`. Each end lies between the rationals `.low` and `.high`, which are equal if it is rational. Raises
+        LimitReached if the work exceeds `limits`.
         """
         result: tuple[Any, ...] = above("closed form").signs(self, eps, limits)
         return result
@@ -1065,8 +1066,8 @@ def terms_at(terms: Iterable[tuple[int, Fraction, Fraction]], eps: Fraction) -> 
 def sum_text(value: ExpPoly, point: Fraction | None = None) -> str:
     """The text of `value`, such as `1 - 2*exp(-eps/9)/3 + eps*exp(-2*eps/9)/4`, or of its number at `point`.
 
-    The text is exact: `sympy.sympify` and, without `point`, this project's own expressions read it back to the same
-    function. The text of a value is like `1 - 2*exp(-1/18)/3`.
+    The number at a point has a text such as `1 - 2*exp(-1/18)/3`. Both texts are exact. `sympy.sympify` reads them
+    back, and this project's own expressions read back the text without `point`.
     """
     if point is not None:
         at_point = ordered_terms(terms_at(value.terms(), point))
@@ -1078,7 +1079,10 @@ def sum_text(value: ExpPoly, point: Fraction | None = None) -> str:
 
 
 def _join_terms(terms: Iterable[tuple[int, str, int, int]]) -> str:
-    """The text of a sum of `terms`, each (power of eps, text of the exponent, numerator, denominator)."""
+    """The text of the sum of `terms`, each given as (k, exponent, numerator, denominator).
+
+    A term is the coefficient numerator/denominator, times eps^k, times exp of the text exponent if this is not empty.
+    """
     texts: list[str] = []
     for k, exponent, numerator, denominator in terms:
         if texts:

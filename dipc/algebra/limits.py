@@ -31,8 +31,8 @@ def _limit(most: int, bounds: str) -> int:
 class Limits:
     """Bounds of the work for an answer, counted so that a verdict does not depend on the machine's speed.
 
-    If a limit is exceeded, the work ends with LimitReached, and the question is undecided. `--limit NAME=N` sets a
-    limit.
+    `LIMIT_NAMES` says what each field bounds: `states`, for example, bounds the "states of the Markov chain". If a
+    limit is exceeded, the work ends with LimitReached, and the question is undecided. `--limit NAME=N` sets a limit.
     """
 
     states: int = _limit(100_000, "states of the Markov chain")
@@ -210,10 +210,10 @@ class DecisionBudget:
         )
 
     def spend_interval(self, work: int = 0) -> None:
-        """Count one interval as used, or more than one if deciding the sign there is much work.
+        """Count one interval as used, or more than one if deciding the sign on it is much work.
 
-        `work` is the number of powers of the Taylor model used, times their bits; every 3000 count as one more
-        interval.
+        `work` is the size of the power series computed for it: the number of powers, times the bits of each. Every 3000
+        count as one more interval.
         """
         self.intervals -= 1 + work // _WORK_OF_ONE
         if self.intervals < 0:
@@ -257,7 +257,12 @@ class DecisionBudget:
 
 @frozen
 class Effort:
-    """The cost of an answer: seconds by stage, and the numbers of explorations, measures and obligations."""
+    """The cost of an answer: `seconds` in all, and the seconds of four stages; the numbers of three kinds of steps.
+
+    The stages are reading the table (`table_seconds`), exploring chains (`chain_seconds`), measuring events
+    (`measure_seconds`) and deciding signs (`sign_seconds`). The numbers are those of explorations of a chain
+    (`explorations`), of measured events (`measures`) and of decided `obligations`.
+    """
 
     seconds: float = 0.0
     table_seconds: float = 0.0

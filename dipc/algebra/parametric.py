@@ -361,8 +361,8 @@ def negated(value: Selected) -> Selected:
 def times(left: Selected, right: Selected) -> Selected:
     """The product of `left` and `right`.
 
-    If one factor is a `Parametric` of known sign and the other a minimum, maximum or sum, each argument of the latter
-    is multiplied by the former.
+    A factor c, a `Parametric` of known sign, is multiplied into the arguments of a minimum, maximum or sum: for
+    positive c, c·min(x, y) is min(c·x, c·y), and for negative c it is max(c·x, c·y).
     """
     if isinstance(left, Parametric) and isinstance(right, Parametric):
         return left * right

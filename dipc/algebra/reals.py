@@ -41,7 +41,7 @@ class NotReal(Exception):
 
 @frozen
 class Irrational:
-    """A positive irrational number: `function`, one of `FUNCTIONS`, applied to `arguments`."""
+    """A positive irrational number: `function` ("exp", "log", "erfc", or "+" for a sum) of `arguments`."""
 
     function: str
     arguments: tuple[Real, ...]
@@ -265,7 +265,7 @@ class Real:
         return _signed(Irrational("log", (self,)))
 
     def erfc(self) -> Real:
-        """The complementary error function of this number, which is positive."""
+        """The complementary error function at this number, a positive number."""
         return ONE if not self.sign else Real(1, Fraction(1), 1, ((Irrational("erfc", (self,)), Fraction(1)),))
 
 
