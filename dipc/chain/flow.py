@@ -79,7 +79,8 @@ class Flow:
       has exactly one successor.
     - `domains[slot]` has the values of a slot of a finite domain, each mapped to itself.
     - `versions[l][slot]` counts the draws into the slot up to the one at l, from 1; only for slots with several draws.
-    - `decided[l]` are the slots that have the same value at l in all runs with the same inputs.
+    - `decided[l]` are slots that have the same value at l in all runs with the same inputs. The set is empty unless the
+      program is `forward` and `chooses`.
     - `waits` are the labels of the choices that may wait until they are read (`dipc.chain.waiting`).
     - `places[l]`: the draw at l is replaced by a finite choice of one of the intervals between these numbers
       (`with_finite_noise`). Replaced draws do not count for `draws`.
@@ -307,7 +308,7 @@ def _decided(
     The program starts at the label `entry` and has no jumps back. `successors`, `reads`, `writes` and `must_write` are
     the fields of its `Flow`.
 
-    At a label with several predecessors, consider the last label that all paths there pass, and the branches in
+    At a label with several predecessors, consider the last label that all paths to it pass, and the branches in
     between. If a condition of these branches does not depend on the inputs alone, then neither do the slots written in
     between.
     """

@@ -116,8 +116,8 @@ class Affine:
     def renamed(self, inputs: Mapping[int, int], noises: Mapping[int, int] | None = None) -> Affine:
         """Return the form with other slots of inputs and ids of noises.
 
-        `inputs` has new slots by old ones, and `noises` new ids by old ones; no two may become the same. Other inputs
-        and noises stay. If nothing changes, the result is this very object.
+        `inputs` has new slots by old ones, and `noises` new ids by old ones; no two may become equal. Inputs and noises
+        that are not listed stay. If nothing changes, the result is this very object.
         """
         terms, drawn = _with_keys(self.inputs, inputs), _with_keys(self.noises, noises or {})
         return self if terms is self.inputs and drawn is self.noises else Affine(drawn, terms, self.constant)

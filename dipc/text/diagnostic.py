@@ -274,7 +274,10 @@ def _places(places: list[Label], primary: Label | None, margin: str, paint: _Pai
 
 
 def printable(text: str) -> str:
-    """Return `text` with a picture for every character that moves the cursor, or hides or reorders its neighbors."""
+    """Return `text` with a visible sign, such as `␛`, for each character that could change how the rest is shown.
+
+    These are the characters that move the cursor, or that hide or reorder their neighbors.
+    """
     return text if text.isprintable() else "".join([_picture(character) for character in text])
 
 

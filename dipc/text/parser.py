@@ -75,8 +75,9 @@ def grammar_text(name: str = GRAMMAR) -> str:
 def load_parser() -> Lark:
     """Return the LALR parser for every start symbol, which builds `dipc.text.ast` trees without recursion.
 
-    Its table is cached beside the compiled modules, as computing it is a third of the start. Lark computes it again if
-    the grammar, its options or Lark's version changed, and works without a cache if nothing can be written there.
+    Its table is cached beside the compiled modules, because computing it takes a third of the time that dipc needs to
+    start. Lark computes it again if the grammar, its options or Lark's version changed, and works without a cache if
+    nothing can be written there.
     """
     from lark import Lark
 

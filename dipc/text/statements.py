@@ -292,7 +292,7 @@ class StatementLowering:
     def _iterations(self, statement: ast.For) -> range:
         """Return the values of the variable of the loop `statement`.
 
-        There are none if the loop can never run, has a mistake, or is too long to unroll.
+        The result is empty if the loop can never run, has a mistake, or is too long to unroll.
         """
         elaborator = self._elaborator
         low = elaborator.integer(statement.low, "a loop bound")
