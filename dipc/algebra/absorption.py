@@ -260,10 +260,10 @@ class _Blocks(Generic[S]):
     """The name of a larger block by the name of each block that is part of one."""
 
     def align(self, row: _Equation[S]) -> None:
-        """Rewrite the equation `row`, of which some blocks have become part of larger blocks since.
+        """Rewrite the equation `row` after some of its blocks have become part of larger blocks.
 
-        Its entries are multiplied by determinants of larger blocks and divided by those of their parts. Afterwards its
-        `blocks` are the larger blocks, and its entries are minors by the lemma of `_Blocks`.
+        Its entries are multiplied by the determinants of the larger blocks, and divided by those of the blocks they
+        replace. Afterwards its `blocks` are the larger blocks, and its entries are minors by the lemma of `_Blocks`.
         """
         now = {self._root(name) for name in row.blocks}
         if now != row.blocks:

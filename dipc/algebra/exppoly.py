@@ -984,8 +984,8 @@ class ClosedForm:
         """The signs of the function on the intervals that `eps` lists, as maximal pieces from left to right.
 
         `eps` is a text such as "(0, 1]"; None is (0, inf). Each piece has a `.sign` (-1, 0 or 1), a `.start` and an
-        `.end`. Each end lies between the rationals `.low` and `.high`, which are equal if it is rational. Raises
-        LimitReached if the work exceeds `limits`.
+        `.end`. Both ends are given by rationals `.low` and `.high` around them, which are equal for an exact end; a
+        `.high` of None is infinity. Raises LimitReached if the work exceeds `limits`.
         """
         result: tuple[Any, ...] = above("closed form").signs(self, eps, limits)
         return result

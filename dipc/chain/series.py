@@ -229,10 +229,10 @@ class RunSet:
         return Series(outputs, tuple([self.noises[noise] for noise in sorted(mentioned)]), tuple(segments))
 
     def among(self, end: int, kept: Callable[[Path], bool], most: int) -> list[list[Constraint]] | None:
-        """Return the constraints of each run to the state `end` of which every step is `kept`.
+        """Return the constraints of each run to the state `end` all of whose steps are kept.
 
-        `kept` receives the constraints that a step adds, and returns whether the step is kept. The result is None if
-        there are more than `most` runs.
+        A step is kept if `kept` returns True for the constraints that the step adds. The result is None if there are
+        more than `most` runs.
         """
         counts = {0: 1}
         steps: dict[int, list[tuple[int, Path]]] = {}

@@ -559,7 +559,7 @@ def contradict(facts: Sequence[Constraint]) -> bool:
 
 
 def _has_own_variables(facts: Sequence[Constraint]) -> bool:
-    """Whether each of `facts` has a single variable, and no two of them the same."""
+    """Whether each of `facts` has a single variable, and no two of `facts` have the same variable."""
     seen: set[int] = set()
     for fact in facts:
         form = fact.form
@@ -570,7 +570,7 @@ def _has_own_variables(facts: Sequence[Constraint]) -> bool:
 
 
 def _is_empty_box(bounds: Iterable[tuple[int, int, Weight] | None]) -> bool | None:
-    """Whether no point satisfies all `bounds`; None if some of them is not a bound on a single variable."""
+    """Whether no point satisfies all `bounds`; None if some element of `bounds` is not a bound on a single variable."""
     from_below: dict[int, Weight] = {}
     from_above: dict[int, Weight] = {}
     for bound in bounds:

@@ -187,10 +187,7 @@ DomExpr = Const | Read | ReadElement | Apply
 
 
 class ValueKind(Enum):
-    """The kinds of values; no value is converted from one kind to another.
-
-    The text of a member, such as "an int", is the name of the kind in messages.
-    """
+    """The kinds of values that expressions have; the text of a member, such as "an int", is its name in messages."""
 
     BOOL = "a truth value"
     NUMBER = "a number"

@@ -134,7 +134,7 @@ class DiagnosedError(Exception):
 
 
 class DiagnosticError(DiagnosedError):
-    """Bad input, with at least one diagnostic."""
+    """The error raised for bad input, with at least one diagnostic."""
 
 
 def bad_input(code: str, message: str, *notes: str, place: Excerpt | None = None) -> DiagnosticError:

@@ -657,8 +657,8 @@ def tokens_of(text: str) -> list[Token]:
 def _read(source: SourceText, start: str, written: str | None = None) -> Any:
     """Return the tree of the text of `source`, of the kind `start` of the grammar.
 
-    If `written` is given, it is parsed in place of the text of `source`. Each position in it must mean the same
-    position in `source`.
+    If `written` is given, it is parsed in place of the text of `source`, and errors point to the same positions in
+    `source`.
     """
     if len(source.text) > MAX_CHARACTERS:
         message = f"`{source.name}` has {len(source.text)} characters, more than {MAX_CHARACTERS}"
