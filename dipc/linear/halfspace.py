@@ -152,7 +152,8 @@ IsEmpty = Callable[[Sequence[Halfspace]], bool]
 def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> bool:
     """True if every point of `system` satisfies one of the systems in `covers`.
 
-    The caller's `is_empty` says which systems count as empty; points of such systems are left out.
+    `is_empty` decides which systems count as empty: `system` is covered if each part of it that lies outside of
+    `covers` counts as empty.
     """
     if is_empty(system):
         return True
@@ -170,9 +171,9 @@ def is_covered(system: Sequence[Halfspace], covers: Sequence[Sequence[Halfspace]
 def convex_union(systems: Sequence[Sequence[Halfspace]], is_empty: IsEmpty) -> tuple[Halfspace, ...] | None:
     """The union of the sets of points that `systems` describe, as one system; None if the union is not convex.
 
-    The caller's `is_empty` says which systems count as empty. A convex union satisfies every inequality that bounds it,
-    and each of these is in one of the systems. So the union is described by those inequalities that hold on every
-    system.
+    `is_empty` decides which systems count as empty. The result has those inequalities of `systems` that hold on each of
+    the sets. They describe the union if it is convex, because every inequality that bounds a convex union is in one of
+    `systems`.
     """
     common = tuple(
         [
@@ -199,8 +200,7 @@ _NOWHERE: Weight = (0, 0)
 def difference_ends(terms: Terms | list[tuple[int, Fraction]]) -> tuple[int | None, int | None]:
     """Return the unknowns (x, y) if the sum of `terms` is x - y.
 
-    If the sum is a single unknown or the negative of one, ORIGIN stands for the other, which is 0. For other sums
-    return (None, None).
+    If the sum is x alone, or -y alone, the missing unknown is returned as ORIGIN. For other sums return (None, None).
     """
     upper: int | None = None
     lower: int | None = None
@@ -265,7 +265,10 @@ def greatest_bounds(
 
 
 def is_contradictory(graph: Graph) -> bool:
-    """True if no point satisfies all inequalities x - y >= w, or > w, of `graph`."""
+    """True if no point satisfies all inequalities x - y >= w, or > w, of `graph`.
+
+    `graph` is one that `difference_graph` returns.
+    """
     # The source reaches every variable with weight 0, so a positive cycle is noticed wherever it is.
     source = ORIGIN - 1
     widened = dict(graph)

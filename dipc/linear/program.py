@@ -41,7 +41,7 @@ _NOWHERE: _Value = (_FMPQ_ZERO, _FMPQ_ZERO)
 class Simplex:
     """A simplex tableau for a list of inequalities; each call of `contradiction` asks about some of them.
 
-    Unknowns have values a + d·δ, where the infinitesimal δ > 0 makes room between a strict inequality and its boundary.
+    Unknowns have values a + d·δ for an infinitesimal δ > 0, so that a strict inequality f > 0 can be met as f >= δ.
     """
 
     def __init__(self, system: Sequence[Halfspace]) -> None:
@@ -87,9 +87,10 @@ class Simplex:
     # --- feasibility ------------------------------------------------------------------------------------------------
 
     def contradiction(self, indices: Iterable[int]) -> Weights | None:
-        """Return None if some point satisfies all inequalities with these `indices`, else weights as a disproof.
+        """Return None if some point satisfies all inequalities with these `indices`, else a proof that none does.
 
-        `refutes` checks that weights are a disproof.
+        The proof maps indices of inequalities to positive weights. The weighted sum of these inequalities is false, as
+        `refutes` checks.
         """
         self._fixed = set()
         lower: dict[int, tuple[_Value, int]] = {}
@@ -148,10 +149,11 @@ class Simplex:
         return column not in self._lower or self._values[column] > self._lower[column][0]
 
     def _conflict(self, column: int, up: bool) -> Weights:
-        """The Farkas weights that prove that the basic variable `column` cannot come within its bounds.
+        """The weights of inequalities that prove that the basic variable `column` cannot satisfy its bounds.
 
-        It is below its lower bound if `up`, else above its upper bound, and all other variables of its row are at
-        bounds that keep it there.
+        The variable is below its lower bound if `up`, else above its upper bound. It is a linear form in the variables
+        of its row. Each of those is at a bound, and moving it away from its bound would move `column` in the wrong
+        direction.
         """
         result = [((self._lower if up else self._upper)[column][1], _FMPQ_ONE)]
         for other, c in self._rows[column].items():
@@ -173,9 +175,9 @@ class Simplex:
     def minimize(self, goal: Mapping[int, Fraction]) -> Weights | None:
         """Minimize Σ c·x[key] over the items key: c of `goal`, on the inequalities of the last call of `contradiction`.
 
-        Some point must satisfy these inequalities. Return None if the minimum is -infinity, otherwise the weights of
-        inequalities whose sum is the form plus a constant. A later call minimizes its form among the points at which
-        all earlier forms are least; then the weights have no meaning.
+        Some point must satisfy these inequalities. Return None if the minimum is -infinity. Otherwise return weights by
+        the indices of inequalities: their weighted sum is the form plus a constant. Each later call minimizes its form
+        among the points at which all earlier forms are least. Its weights prove nothing.
         """
         self._goals -= 1
         number = self._goals
@@ -401,8 +403,8 @@ def minimum(
 def _unbounded(form: Halfspace, system: Sequence[Halfspace], start: Point) -> Unbounded:
     """The proof that `form` has no lower bound on `system`: the point `start`, and a checked direction.
 
-    `start` satisfies the system. Along the direction `form` falls by at least 1, and no inequality of `system` comes
-    nearer to its boundary.
+    `start` satisfies the system. A step along the direction lowers `form` by at least 1, and lowers the left side of no
+    inequality of `system`.
     """
     cone = [Halfspace(item.coefficients, _ZERO) for item in system if item.coefficients]
     fall = Halfspace(tuple([(key, -c) for key, c in form.coefficients]), -_ONE)
@@ -622,11 +624,12 @@ def _tightened(item: Halfspace, whole: frozenset[int]) -> Halfspace:
 def _without_equations(
     system: Sequence[Halfspace], whole: frozenset[int]
 ) -> tuple[list[Halfspace], frozenset[int], _Replaced] | None:
-    """Return (rest, integers, replaced): `system` after unknowns have been eliminated by equations between integers.
+    """Return (rest, integers, replaced): `system` after unknowns have been eliminated by equations that it implies.
 
-    These are equations that the system implies. `whole` has the unknowns that are integers, and the second item has
-    those that are left or new. replaced has the form of other unknowns by which each eliminated one is replaced, in
-    order. Return None if the system turns out to have no solution.
+    An equation is used only if all its unknowns are in `whole`, the set of integer unknowns. The set integers is
+    `whole` with the new unknowns that were introduced. The list replaced has an item (key, slopes, b) for each
+    elimination, in order: x[key] was replaced by Σ slopes[k]·x[k] + b. Return None if an inequality without unknowns is
+    left that is false.
     """
     rest = [_tightened(item, whole) for item in system]
     fresh = 1 + max((key for item in rest for key, _ in item.coefficients), default=0)
@@ -692,8 +695,8 @@ def is_bounded_on(form: Halfspace, system: Sequence[Halfspace]) -> bool:
 def cells(halves: Sequence[Halfspace], most: int) -> list[tuple[tuple[Halfspace, ...], frozenset[int]]]:
     """Return the nonempty sets into which `halves` divide the space, each as (system, indices).
 
-    Every half-space of `halves` contains such a set or is disjoint from it. indices has those that contain the set.
-    Raises LimitReached if there are more than `most` sets, and NotConfirmed.
+    The half-spaces of system describe the set. indices has the indices of those `halves` that contain the set; all
+    others are disjoint from it. Raises LimitReached if there are more than `most` sets, and NotConfirmed.
     """
     cut: list[tuple[tuple[Halfspace, ...], frozenset[int]]] = [((), frozenset())]
     for index, half in enumerate(halves):

@@ -27,8 +27,8 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 class Shift:
     """The least `cost` Σ rate·|t| of a translation t, a translation `shift` with this cost, and the proof.
 
-    The proof that no t costs less are multipliers: `inequality_multipliers` and `equation_multipliers` have one number
-    for each inequality and each equation that t has to satisfy. They are y and z of the module's docstring.
+    Multipliers prove that no translation costs less. `inequality_multipliers` has one number for each inequality that t
+    has to satisfy, and `equation_multipliers` one for each equation. `proved_cost` checks them.
     """
 
     cost: Fraction
