@@ -18,11 +18,11 @@ _ROOT_LOW, _ROOT_HIGH = Fraction(25066, 10000), Fraction(25067, 10000)
 
 
 class Deviating(Law):
-    """A law of normal or discrete normal noise: its parameter is the standard deviation `unit`/(rate·eps).
+    """A law of normal or discrete normal noise, whose parameter is the standard deviation.
 
-    If the law is `fixed`, it is `unit`/rate for every eps. The rate is rational and given to each method; `unit` holds
-    an irrational factor, such as √2. For discrete noise the d of masses proportional to e^{-k²/(2d²)} takes the place
-    of the standard deviation.
+    The standard deviation is `unit`/(rate·eps), or `unit`/rate for every eps if the law is `fixed`. The law has the
+    number `unit`, which may be irrational, such as √2. The rational rate is a parameter of each method. The masses of
+    discrete noise are proportional to e^{-k²/(2d²)}, where d takes the place of the standard deviation.
     """
 
     by_deviation = True
@@ -56,8 +56,8 @@ class Deviating(Law):
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
         """Return (law, rate) whose noise has the standard deviation `factor`/eps, or `factor` for every eps if `fixed`.
 
-        The law is of the class of this one. Its `unit` is the irrational part of the `factor`, and 1/rate the rational
-        one.
+        The law that is returned has the same class as this law. Its `unit` is the irrational part of `factor`, and
+        1/rate is the rational part.
         """
         outside, inside, rest = factor.split()
         return type(self)(Real.from_rational(inside).sqrt() * rest, fixed=fixed), 1 / outside

@@ -62,8 +62,8 @@ class SideRates:
 class Measure(Enum):
     """The method by which probabilities of a law's noise are computed: closed forms, integrals, or sums over integers.
 
-    INTEGRALS, over normal densities, and SUMS give enclosures. An event whose noises have different laws is measured by
-    the method with the greatest number among those of its laws.
+    INTEGRALS, over normal densities, and SUMS give enclosures. If the noises of an event have laws with different
+    methods, the last of these methods is used, in the order CLOSED_FORM, INTEGRALS, SUMS.
     """
 
     CLOSED_FORM = 0
@@ -99,9 +99,28 @@ class Draws(Protocol):
 class Law(ABC):
     """The distribution of a noise N before its mean is added, with the properties that proof rules ask for.
 
-    A comment above each attribute says what the attribute means. Most methods take the rate of the noise in multiples
-    of eps, or the rate itself for a law that is `fixed`. A method raises Missing if the law does not have the property
-    that it states.
+    Most methods take the rate of the noise in multiples of eps, or the rate itself for a law that is `fixed`. A method
+    raises Missing if the law does not have the property that the method states.
+
+    - `keyword`, `name`, `checker_name`: the word for the law in programs, in sentences and in certificates. The last is
+      None if the checker does not know the law.
+    - `whole`: N is an integer. Otherwise N is real and has a density.
+    - `takes_rate`: a draw is written with a rate or a standard deviation. Otherwise nothing depends on the rate.
+    - `by_deviation`: a draw is written with a standard deviation and not with a rate.
+    - `takes_mean`, `takes_ends`: a draw is written with a mean, and with the two ends of its support.
+    - `least`, `greatest`: bounds of N; None if there is none or none is stated.
+    - `is_probability`: the total mass is 1.
+    - `is_positive`: the density or mass is positive everywhere from `least` on.
+    - `symmetric`: -N has the law of N.
+    - `unimodal`: on its support, the density never increases with the distance from 0.
+    - `log_concave`: the logarithm of the density or mass is concave on its support.
+    - `scales`: N has a density, and the law of rate·eps·N is the same for every rate and eps.
+    - `fixed`: N has the same law for every eps.
+    - `measure`: the method that computes probabilities.
+    - `is_subgaussian`: E[e^{t·N}] <= e^{t²·s²/2} for every real t, where s is the standard deviation.
+    - `subgaussian_weight`: a w with Pr[N >= x] <= w·e^{-x²/(2·s²)} for x >= 0; if w < 1, for sums of noises too.
+    - `exponential_tails`: Pr[N >= x] = Pr[-N >= x] = Pr[N >= 0]·e^{-rate·eps·x} for every x >= 0, or every integer x >=
+      0 if N is an integer.
     """
 
     #: The word for the law in programs, and its name in sentences, where "noise" follows.
@@ -195,7 +214,7 @@ class Law(ABC):
     def with_deviation(self, factor: Real, *, fixed: bool) -> tuple[Law, Fraction]:
         """Return (law, rate) whose noise has the standard deviation `factor`/eps, or `factor` for every eps if `fixed`.
 
-        The law is of the class of this one.
+        The law that is returned has the same class as this law.
         """
         self._lacks("a standard deviation as its parameter")
 
@@ -215,9 +234,9 @@ class Law(ABC):
     # --- measures -------------------------------------------------------------------------------------
 
     def pieces(self, rate: Fraction) -> tuple[DensityPiece, ...]:
-        """Return the density of X = eps·N in pieces, times the function of eps that `normalizer` returns.
+        """Return pieces of a function that, divided by the result of `normalizer`, is the density of X = eps·N.
 
-        N is the noise for this `rate`, before its mean is added. The density is 0 outside of the pieces.
+        N is the noise for this `rate`, before its mean is added. The function is 0 outside of the pieces.
         """
         self._lacks("a density made of powers and exponentials")
 

@@ -53,8 +53,9 @@ class TruncatedLaplace(Bounded):
         """Return (q, w) such that a tail of the noise N has at most the probability w·e^{-q·eps}, for every eps > 0.
 
         The tail is N > `reach` if `upward`, else N < -`reach`, for N with the rate `rate`·eps before its mean is added.
-        Both q and w are 0 if N cannot be there. Otherwise, for upward tails, let n = max(0, low): for x >= n, Pr[N > x]
-        <= Pr[N > x | N >= n] <= e^{-rate·eps·(x - n)}. `strict` makes no difference, as N has a density.
+        If the ends of the support exclude the tail, q and w are 0. Otherwise, for upward tails, let n = max(0, low).
+        For x >= n, Pr[N > x] <= Pr[N > x | N >= n] <= e^{-rate·eps·(x - n)}. `strict` makes no difference, as N has a
+        density.
         """
         low, high = (self.low, self.high) if upward else (-self.high, -self.low)
         if reach >= high:
