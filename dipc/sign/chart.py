@@ -78,7 +78,7 @@ class Analysis:
     def roots(self) -> list[Root]:
         """The roots of f strictly inside the interval, in no particular order.
 
-        Those of factors whose sign was not computed are left out.
+        The roots of factors whose sign was not computed are left out.
         """
         result: list[Root] = []
         scale = self.form.scale
@@ -137,7 +137,8 @@ def sign_chart(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> 
 def isolate_roots(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> tuple[Root, ...]:
     """The roots of `f` in `interval`, increasing, each in an isolating interval with rational ends.
 
-    Ends that belong to the interval count. `f` must not be zero. Raises LimitReached if the work exceeds `limits`.
+    A root at an end of `interval` is included if the end belongs to `interval`. `f` must not be zero. Raises
+    LimitReached if the work exceeds `limits`.
     """
     if f.is_zero():
         raise ValueError("every point is a root of the zero function")
@@ -251,12 +252,13 @@ def simplest_in_gap(
     is_negative: Callable[[Fraction, DecisionBudget], bool],
     budget: DecisionBudget,
 ) -> Fraction:
-    """Return the simplest rational between two neighboring roots of a function that is negative there.
+    """Return the simplest rational between two neighboring roots of a function that is negative between them.
 
     The roots are `left` and `right`, where None is an end of `interval`. Within the isolating interval of a root, the
-    function must have one sign on each side of the root. `is_negative` says whether it is negative at a point; it is
-    also called for the ends that belong to the interval. If the search takes more precision than `budget` allows, the
-    result is the simplest rational between the two isolating intervals. Simplest means first in the Stern-Brocot tree.
+    function must have one sign on each side of the root. `is_negative` says whether the function is negative at a
+    point. Ends that belong to `interval` are candidates, too. If the search takes more precision than `budget` allows,
+    the result is the simplest rational between the two isolating intervals. Simplest means first in the Stern-Brocot
+    tree.
     """
     low_closed = left is None and interval.lower_closed and is_negative(interval.lower, budget)
     high_closed = (
@@ -447,8 +449,9 @@ def number_text(low: Fraction, high: Fraction) -> str:
 class Holds:
     """The result that f >= 0 on the whole interval, with its proof.
 
-    `proof` is None if f is the zero function or the interval is a point. Otherwise its sign times the signs of its
-    factors of odd multiplicity is positive, and none of these factors has a root inside the interval.
+    `proof` is None if f is the zero function or the interval is a point. Otherwise it has the signs of the factors of
+    f: together with the field `sign` of `proof`, those of odd multiplicity have a positive product, and none of them
+    has a root inside the interval.
     """
 
     proof: Analysis | None
@@ -496,7 +499,7 @@ Decision = Holds | Fails
 
 
 def decide_nonnegative(f: ExpPoly, interval: Interval, limits: Limits | None = None) -> Decision:
-    """Decide `f` >= 0 at all eps of `interval`; the result is proved.
+    """Return Holds if `f` >= 0 at all eps of `interval`, else Fails; both have a proof.
 
     Raises LimitReached if `limits` do not suffice.
     """

@@ -48,7 +48,7 @@ class Interval:
     def subinterval(self, low: Fraction, high: Fraction | None) -> Interval:
         """The subinterval from `low` to `high`, which are points or ends of this interval.
 
-        An end of the result belongs to it, unless it is an end of this interval that does not belong to this interval.
+        An end of the result belongs to the result exactly if it belongs to this interval.
         """
         return Interval(low, high, low != self.lower or self.lower_closed, high != self.upper or self.upper_closed)
 

@@ -82,8 +82,8 @@ _FIRST_BITS = 64
 class QuotientValue:
     """A real number: the value of a quotient of two functions of eps at a rational eps or an isolated root.
 
-    The denominator is not 0 there. The number may also be given as a rational. Invariant: `low` <= number <= `high`,
-    and these enclosures only become narrower.
+    The denominator is not 0 at this eps. The number may also be given as a rational. Invariant: `low` <= number <=
+    `high`, and these enclosures only become narrower.
     """
 
     __slots__ = ("_at", "_bits", "_denominator", "_limits", "_numerator", "_unlike", "high", "low")
@@ -144,7 +144,10 @@ class QuotientValue:
             self.is_exactly(Fraction(0))
 
     def _enclose(self) -> tuple[Fraction, Fraction] | None:
-        """An enclosure computed with the current precision, or None if it is too low; then double the precision."""
+        """An enclosure computed with the current precision, or None if this precision is too low.
+
+        Each call doubles the precision for the next one. Raises LimitReached.
+        """
         bits, self._bits = self._bits, 2 * self._bits
         if bits > 2 * self._limits.bits:
             raise LimitReached("bits", f"a value of the function could not be computed with numbers of {bits} bits")
@@ -204,9 +207,10 @@ class QuotientValue:
         return 1 if self.low > value else -1
 
     def recognize(self) -> None:
-        """Test whether the number equals the simplest rational near it, if that one is much simpler than chance allows.
+        """Test whether the number equals the simplest rational in a narrow enclosure of it, and remember it if so.
 
-        If it does, remember that the number is rational.
+        The test is made only if that rational has far fewer digits than the simplest rational in a random interval of
+        this width.
         """
         low, high = self.enclosure(_RECOGNIZED)
         if self.exact() is None and low * high > 0:
@@ -334,7 +338,7 @@ class ReducedQuotient:
 
 
 class Infinite(Enum):
-    """The limit of a quotient that exceeds every bound: plus or minus infinity."""
+    """The limit of a quotient that tends to infinity: PLUS for +∞, MINUS for -∞."""
 
     PLUS = 1
     MINUS = -1
@@ -400,7 +404,10 @@ def _limit(growth: int, ratio: Fraction) -> Limit:
 
 
 class Far(Enum):
-    """The place of a supremum that is not a single eps: ZERO for eps -> 0, INFINITY for eps -> inf, or EVERYWHERE."""
+    """The place of a supremum that is not a single eps: ZERO for eps -> 0, INFINITY for eps -> inf, or EVERYWHERE.
+
+    EVERYWHERE is the place for a constant function.
+    """
 
     ZERO = "0+"
     INFINITY = "inf"
@@ -415,8 +422,9 @@ PeakPlace = Fraction | Root | Far
 class Peak:
     """A candidate for a supremum of a quotient: the `value` that the quotient has or approaches at `place`.
 
-    `attained` says that it has this value there, rather than approaches it. A `value` of None is infinity: the quotient
-    exceeds every bound near the place or, if `attained`, its denominator is 0 at the place and its numerator positive.
+    `attained` is True if the quotient has this value at the place, and False if it only approaches it. A `value` of
+    None is infinity. Then the quotient exceeds every bound near the place or, if `attained`, its denominator is 0 at
+    the place and its numerator positive.
     """
 
     place: PeakPlace
@@ -738,14 +746,17 @@ def _cell(low: Fraction, digits: int) -> Cell:
 
 
 def decimal_hull(ends: Cell, digits: int) -> Cell:
-    """Two decimals of `digits` digits, (low, high), around the interval from `ends[0]` to `ends[1]`.
+    """Two decimals of `digits` significant digits, (low, high), around the interval from `ends[0]` to `ends[1]`.
 
-    Both ends are at least 0, and they differ by at most one in the last digit.
+    Both `ends` are at least 0, and differ by at most one in the last digit.
     """
     low, high = (decimal_cell(end, digits) if end else (end, end) for end in ends)
     return low[0], high[1]
 
 
 def decimal_cell(value: Fraction, digits: int) -> Cell:
-    """The neighboring decimals (low, high) of `digits` digits with low <= `value` < high, for `value` > 0."""
+    """The neighboring decimals (low, high) of `digits` significant digits with low <= `value` < high.
+
+    For example, they are 1.4 and 1.5 for 1.42 and 2 digits. `value` must be positive.
+    """
     return _cell(round_down(value, digits), digits)

@@ -24,10 +24,12 @@ from dipc.sign.polynomial import power_and_rate, started_at
 
 
 def has_nonnegative_partial_sums(value: Parametric, start: int, intervals: Iterable[Interval], limits: Limits) -> bool:
-    """Return True only if the module's lemma proves `value` >= 0 for all integers k >= `start` and eps in `intervals`.
+    """Return True only if `value` >= 0 is proved for all integers k >= `start` and eps in `intervals`.
 
-    The only unknown of `value` besides eps is k, and its denominator is 1. `start` must be at least 0. The result is
-    False, too, if a sign takes more work than `limits` allow.
+    `value` is a function of eps and k alone with the denominator 1, and `start` >= 0. After `start` + k is put in place
+    of k, the coefficients of k^p·e^{-b·k·eps} are added in the order of increasing b. The proof, for each p, is that
+    all sums met on the way are nowhere negative. False proves nothing. It is also returned if a sign takes more work
+    than `limits` allow.
     """
     coefficients: dict[int, dict[Fraction, ExpPoly]] = {}
     for factors, coefficient in started_at(value, start).numerator.items():

@@ -134,17 +134,17 @@ class PiecewiseForm:
     # --- cells -------------------------------------------------------------------------------------
 
     def conditions(self) -> list[ExpPoly]:
-        """Functions whose roots cut the line of eps so that this function has one closed form on each part.
+        """Functions whose roots cut the line of eps into intervals with one closed form of this function each.
 
-        Raises TooLarge.
+        Raises TooLarge if there are too many such functions.
         """
         return [] if isinstance(self.value, ExpPoly | Quotient) else conditions(self.value)
 
     def cells(self, interval: Interval, limits: Limits | None = None) -> tuple[FormCell, ...]:
         """Return the cells into which `interval` is cut, from left to right: on each, the function has one closed form.
 
-        There are as few as possible. The function must be continuous on `interval`. Raises LimitReached if the work
-        exceeds `limits`.
+        The number of cells is the least possible. The function must be continuous on `interval`. Raises LimitReached if
+        the work exceeds `limits`.
         """
         known = self._cells.get(interval)
         if known is None:

@@ -566,7 +566,10 @@ def _by_rows(rows: _Rows) -> _Rows:
 
 
 def _shifted(rows: _Rows) -> _Rows:
-    """Return the polynomial in X and W with X + 1 in place of X; the item j of row i of `rows` is that of X^i·W^j."""
+    """Return the polynomial in X and W with X + 1 in place of X.
+
+    The item j of row i of `rows` is the coefficient of X^i·W^j.
+    """
     result = [list(row) for row in rows]
     for first in range(len(result) - 1):
         for i in range(len(result) - 2, first - 1, -1):
@@ -611,7 +614,7 @@ _MOST_DEGREE = 400
 def never_negative(value: Parametric, start: int, intervals: Iterable[Interval]) -> bool:
     """True only if `value` is proved to be >= 0 for every integer k >= `start` and every eps of `intervals`.
 
-    The only unknown of `value` besides eps is k, and its denominator is 1. `start` must be >= 0.
+    `value` is a function of eps and k alone with the denominator 1, and `start` >= 0. False proves nothing.
     """
     terms = [(e, *power_and_rate(factors), -q, c) for e, q, factors, c in started_at(value, start).terms()]
     mixed = any(e or p for e, p, *_ in terms)
@@ -622,14 +625,17 @@ def never_negative(value: Parametric, start: int, intervals: Iterable[Interval])
 
 
 def started_at(value: Parametric, start: int) -> Parametric:
-    """The function `value` of k with `start` + k in place of k, which starts at 0 where `value` starts at `start`."""
+    """The function k -> `value`(`start` + k), where `value` is a function of eps and k."""
     moved = value.substituted({NUMBER: Parametric.number(start) + Parametric.unknown(NUMBER)})
     assert moved is not None, "k can be replaced by a sum"
     return moved
 
 
 def power_and_rate(factors: Factors) -> tuple[int, Fraction]:
-    """Return (p, b) such that `factors` describe the function k^p·exp(-b·k·eps)."""
+    """Return (p, b) such that `factors` describe the function k^p·exp(-b·k·eps).
+
+    `factors` is empty for the function 1. Otherwise it has the single item (name of k, p, -b).
+    """
     return (factors[0][1], -factors[0][2]) if factors else (0, _ZERO)
 
 

@@ -323,10 +323,10 @@ class _CoverSearch:
             lower = end
 
     def _reach(self, lower: Fraction, upper: Fraction, bits: int) -> tuple[Fraction, int, int]:
-        """Return (end, need, order) for a Taylor model from `lower` to end that is as wide as is quick to compute.
+        """Return (end, need, order) for a Taylor model on the interval from `lower` to end.
 
-        end is at most `upper`. The model has errors near 2^-`bits`; need is the result of `needed_bits`, and order that
-        of `least_order` for it.
+        end is at most `upper`, and less if a model up to `upper` would have too many terms. The model has errors near
+        2^-`bits`; need is the result of `needed_bits`, and order that of `least_order` for it.
         """
         exponent = lower.numerator.bit_length() - lower.denominator.bit_length() + 3
         while True:
@@ -514,10 +514,10 @@ _NEAR = Fraction(1, 64)
 class FactorSign:
     """The sign of a factor F(t) = G(t, e^{-t}) on an interval of t > 0, with its proof.
 
-    G is `polynomial`, and `multiplicity` that of the factor. `pieces` cover the interval one after the other. If it
-    begins at 0, `zero` proves the sign up to the first piece; if it ends at infinity, `infinity` proves the sign after
-    the last. If G is a·t + b, there is only its `rational_root`. `first_sign` is the sign right after the lower end of
-    the interval.
+    G is `polynomial`. The factor occurs `multiplicity` times in a larger product. `pieces` cover the interval one after
+    the other. If the interval begins at 0, `zero` proves the sign up to the first piece; if it ends at infinity,
+    `infinity` proves the sign after the last. If G is a·t + b, the only proof is its `rational_root`, otherwise None.
+    `first_sign` is the sign right after the lower end of the interval.
     """
 
     polynomial: Polynomial
@@ -544,8 +544,9 @@ def factor_sign(
 ) -> FactorSign:
     """Return the sign of the factor F(t) = G(t, e^{-t}), where G is `polynomial`, from `lower` to `upper`.
 
-    `upper` None is infinity. G must be a·t + b, or F must be 0 at no rational t. `multiplicity` is that of the factor.
-    When a multiple root is suspected, `on_suspicion` is called once. Raises LimitReached if the work exceeds `budget`.
+    An `upper` of None is infinity. G must be a·t + b, or F must be 0 at no rational t. `multiplicity` is copied to the
+    result. When a multiple root is suspected, `on_suspicion` is called once. Raises LimitReached if the work exceeds
+    `budget`.
     """
     root = rational_root(polynomial)
     if root is not None:

@@ -165,22 +165,22 @@ def _series(
 ) -> list[int]:
     """The coefficients of u^n, for n < `order`, of Σ_j c_j·e^{-jm}·e^{-jr·u}, where r is `radius`, in fixed point.
 
-    They are integers in units of 2^-(work - `shift`), for a number work of bits. `positions` are indices of the j in
-    the exponents of `layout`; those of them below `kept` count. `coefficients` has the c_j, and `powers` the e^{-jm} in
-    units of 2^-work.
+    The sum is over exponents j of `layout`: `positions` has their indices, and only those below `kept` count.
+    `coefficients` has the numbers c_j. `powers` has an integer Z_j for each exponent j, which is e^{-jm} in units of
+    2^-w for some w. The results are integers in units of 2^-(w - `shift`).
 
-    Errors: a product c·Z is off by
+    Errors, in these units: a product c_j·Z_j is off by
 
-    1. at most |c| times the error of the power, which is less than 2^(coefficient bits) <= 2^shift times that error,
+    1. at most the error of Z_j in units of 2^-w, as |c_j| <= 2^shift,
     2. one unit for rounding,
-    3. one unit for the last bits of c, which are left out where they contribute less: no Z is twice as large as the
-       first, 2^work.
+    3. one unit for the last bits of c_j, which are left out where they contribute less: no Z_j is twice as large as the
+       first, 2^w.
 
     The factors (jr)^n/n! add up to at most e^{jr}. Rounding the results adds one unit each.
 
-    Products would grow with each power, so they are rounded after some powers, by at most 1; what rounds to 0 or -1 is
-    left out in later powers. A rounding at the power m contributes at most (jr)^(n - m)/(n - m)! at the power n, so all
-    roundings together at most `order` times as much.
+    Products would grow with each power of u, so they are rounded after some powers, by at most 1. A product that is
+    rounded to 0 or -1 is left out in later powers. A rounding at the power i contributes at most (jr)^(n - i)/(n - i)!
+    at the power n. So the error of all roundings together is at most `order` times the sum of these factors.
     """
     exponents, rn, rd = layout.exponents, radius.numerator, radius.denominator
     if positions[-1] >= kept:
@@ -251,11 +251,12 @@ _NOISE = 8
 
 @frozen
 class Subinterval:
-    """A part of the interval of a Taylor model, which is cut into 2^`depth` equal parts: that with the number `index`.
+    """One of the 2^`depth` equal parts of the interval of a Taylor model, with the number `index`, counted from 0.
 
-    Parts are counted from 0. `sign` is 1 or -1 if the model proves that F has this sign on the part, and `slope` is
-    that if it proves the sign of the derivative F'. At most one of them is not 0. `left` and `right` are the signs of F
-    at the two ends, or 0 if they are unknown.
+    Let F be the function that the model approximates. If the model proves that F is positive or negative on the whole
+    part, `sign` is 1 or -1. If it proves this of the derivative F' instead, `slope` is 1 or -1. All other values of the
+    two are
+    0. `left` and `right` are the signs of F at the two ends, or 0 if they are unknown.
     """
 
     index: int
