@@ -79,12 +79,13 @@ class DifferenceSystem:
 
 @frozen
 class EventShape:
-    """An event without the means of its noises and the constants of its constraints; rows of a table share one shape.
+    """An event without the means of its noises and the constants of its constraints.
 
-    The noise X_i of the event is multiplied by a factor, so that constraints bound differences of the products Z_i. The
-    rate of Z_i is `rates[i]`·eps, and its mean is `mean_factors[i]`·`unit` times the mean of X_i. An item (i, j, f) of
-    `rows` means that the constraint with this index and the constant c is Z_i - Z_j >= f·c·`unit`; None marks a
-    constraint without noises. `whole` says that the noises are integers.
+    Many events, such as those for the lines of a table, have one shape. The noise X_i of the event is multiplied by a
+    factor, so that constraints bound differences of the products Z_i. The rate of Z_i is `rates[i]`·eps, and its mean
+    is `mean_factors[i]`·`unit` times the mean of X_i. `rows` has an item for each constraint. If c is the constant of
+    the constraint, (i, j, f) means Z_i - Z_j >= f·c·`unit`; None marks a constraint without noises. `whole` says that
+    the noises are integers.
     """
 
     rates: tuple[Fraction, ...]
@@ -267,11 +268,13 @@ _Pair = tuple[int, int]
 
 
 class CanonicalTree(NamedTuple):
-    """A rooted tree of Laplace noises with bounds, in a normal form: trees with one measure function are equal.
+    """A rooted tree of Laplace noises with bounds, in a normal form.
 
-    `nodes` has the noises, each before its children, with integer rates, means and bounds; the root has mean 0. Scaling
-    all lengths of a tree rescales eps. That is why the tree has at eps the probability that `nodes` have at
-    `stretch`·eps. `whole` says that the noises take integer values.
+    Trees that differ only by order, translation, reflection or, for real noises, scale have equal `nodes`. `nodes` has
+    a tuple of integers for each noise, parents first. The tuple has the rate and the mean, then the bounds of the noise
+    and of its difference from its parent, then the number of children. Each bound comes after a 1 if it exists, else
+    after a 0. The root has mean 0. The probability of the tree at eps is that of `nodes` at `stretch`·eps, because
+    scaling all lengths rescales eps. `whole` says that the noises take integer values.
     """
 
     nodes: TreeKey
@@ -321,8 +324,8 @@ class _Rooting:
 class TreeShape:
     """A tree of noises whose differences are bounded, without the means of the noises and the numbers in the bounds.
 
-    Rates are integer multiples of `rate_unit`. `rootings` are the choices of a root and a sign among which the normal
-    form is found: of the trees that they give, the normal form is the least in the order of tuples.
+    Rates are integer multiples of `rate_unit`. Each of `rootings` chooses a root and a sign of the noises, and so
+    writes the tree as a list of nodes. The normal form of the tree is the least of these lists.
     """
 
     rate_unit: Fraction
@@ -399,9 +402,9 @@ def _rooting(
 def _canonical(rooting: _Rooting, means: Sequence[int], lower: Inequalities, whole: bool) -> tuple[TreeKey, int]:
     """Return the nodes of the tree under `rooting`, with lengths divided by an integer, and this integer.
 
-    `means` has the mean of each noise, and `lower` the bounds. The integer is 1 if the noises are integers, that is
-    `whole`. Otherwise it is the greatest common divisor of all means and bounds as the nodes count them, from the
-    origin of each node; it is 0 if all of them are 0.
+    `means` has the mean of each noise, and `lower` the bounds. Each node counts its mean and bounds from an origin of
+    its own. If the noises are integers, that is `whole`, the returned integer is 1. Otherwise it is the greatest common
+    divisor of all means and bounds in the nodes, and 0 if all of them are 0.
     """
     sign = rooting.sign
     origins: list[int] = []
@@ -741,8 +744,7 @@ def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
 def _reunited(noise: int, adjacent: list[list[int]]) -> list[list[int]]:
     """Return lists of two or more neighbors of `noise` each, which stay connected when `noise` is taken out.
 
-    `adjacent` has the neighbors of each noise. The neighbors in one list are those through which some cycles through
-    `noise` pass.
+    `adjacent` has the neighbors of each noise. Any two neighbors in one list are on a common cycle through `noise`.
     """
     without = [(i, j) for i, row in enumerate(adjacent) for j in row if noise not in (i, j)]
     groups = []

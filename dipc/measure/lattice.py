@@ -503,7 +503,8 @@ class LatticeTrend:
 class Unsettled(Undecided):
     """Raised by `lattice_trend` if no single formula holds for every integer k from the given start on.
 
-    The first case that was found to change with k does not change any more from k = `enough` on. Others may.
+    `enough` is the start to try next: the first inequality that was found to change with k does not change from k = enough
+    on. Other inequalities may still change there.
     """
 
     def __init__(self, enough: int) -> None:
@@ -605,9 +606,9 @@ class _Summation:
         return total
 
     def _require_settled(self, system: Sequence[IntegerInequality]) -> None:
-        """Raise Unsettled unless every inequality of `system` holds for all integers k from the start on.
+        """Raise Unsettled unless every inequality of `system` holds for all integers k >= K.
 
-        k is the only variable in `system`.
+        K is the start that was given to `lattice_trend`, and k is the only variable in `system`.
         """
         for h in system:
             ((_, sign),) = h.coefficients
@@ -638,8 +639,8 @@ class _Summation:
     ) -> Iterator[tuple[Summands, list[IntegerInequality]]]:
         """Yield (summands', system') for each combination of residues modulo `modulus` of the variables in `partners`.
 
-        In both, each such variable x_w is replaced by `modulus`·x_w' + r_w, where r_w is its residue. They are made
-        from `summands` and `system`.
+        They are `summands` and `system` with `modulus`·x_w + r_w in place of each x_w of these variables, where r_w is
+        its residue.
         """
         if modulus ** len(partners) > self._limits.classes:
             raise LimitReached("classes", f"a constraint needs more than {self._limits.classes} residue classes")
@@ -685,9 +686,9 @@ class _Summation:
 def _substituted(
     h: IntegerInequality, v: int, slopes: dict[int, int], constant: int, less: int = 0
 ) -> IntegerInequality:
-    """Return the inequality f - `less` >= 0, where `h` is f >= 0, with another form in place of x_`v`.
+    """Return the inequality `h` with the form Σ `slopes`[w]·x_w + `constant` in place of x_`v`, and minus `less`.
 
-    That form is Σ `slopes`[w]·x_w + `constant`.
+    If `h` becomes f >= 0 by the replacement, the result is f - `less` >= 0.
     """
     here = h.coefficient(v)
     if not here:

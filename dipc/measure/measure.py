@@ -507,7 +507,7 @@ _REMEMBERED = 200_000
 class BoundMeasurer:
     """Computes bounds and probabilities of events in closed form, each once; equal functions are one ClosedForm object.
 
-    `measured` counts the events measured, and `seconds` is the time that took.
+    `measured` counts the events that were measured, and `seconds` is the time spent on measuring them.
     """
 
     def __init__(self, measurer: Measurer | None = None) -> None:

@@ -112,12 +112,15 @@ class Normal:
 
     @property
     def curvature(self) -> Fraction:
-        """1/`variance`: what this law adds, times a², to the V of the module's lemma for a bound a·t + d·eps."""
+        """1/`variance`: the c for which |density| at x + iy is e^{c·y²/2} times the density at x."""
         return 1 / self.variance
 
     @property
     def linear(self) -> Fraction:
-        """Return 0: densities of this law have no term |y| in the exponent of the bound of their value at x + iy."""
+        """Return 0: no factor e^{c·|z|} is needed to bound the density when a complex z is added to its argument.
+
+        Laplace noise has such a factor.
+        """
         return _ZERO
 
     def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:  # noqa: ARG002
@@ -161,12 +164,15 @@ class Exponential:
 
     @property
     def curvature(self) -> Fraction:
-        """Return 0: densities of this law add nothing to the V of the module's lemma."""
+        """Return 0: no factor e^{c·y²/2} is needed to bound the density when iy is added to its argument.
+
+        Normal noise has such a factor.
+        """
         return _ZERO
 
     @property
     def linear(self) -> Fraction:
-        """The `rate`: the factor of |y| in the exponent of the bound of the density at the complex number x + iy."""
+        """The `rate`: adding a complex z to the argument multiplies |density| by at most e^{rate·|z|}."""
         return self.rate
 
     def below(self, x: flint.arb_series, nonnegative: bool) -> flint.arb_series:
@@ -337,8 +343,8 @@ class NormalMeasure:
     def _series(self, eps: flint.arb_series, near: Ends, center: Fraction) -> flint.arb_series:
         """Return the Taylor series of the probability in eps at `center`; each coefficient is an enclosure.
 
-        `eps` is the Taylor series of eps/`unit`. `near` is a pair of rationals, one below and one above its value at
-        `center`.
+        `eps` is the Taylor series of e = eps/`unit`. `near` is a pair of rationals, one below and one above the value
+        of e at `center`.
         """
         if self.center is None:
             return self.pieces[0].conditional_probability(flint.arb_series([0]), eps)
@@ -489,9 +495,18 @@ def blurred(series: flint.arb_series, error: flint.arb, center: Fraction) -> fli
 class _Sizes:
     """The constants in the bounds that the module's lemma states for the integral over a `piece` of the center.
 
-    `center` is the law of the center. In the lemma V is `curvature`, D1 `drift`, D2 `spread`, W `shifted`, F `twice`
-    and K `count`; `linear` is the factor of |y| in the exponent that Laplace noise adds. The number e = eps/unit of the
-    lemma is between `least` and `eps`. The bounds hold at e and, if `wide`, on the disk around e.
+    `center` is the law of the center t. The number e = eps/unit is between `least` and `eps`. The bounds hold at e and,
+    if `wide`, on the disk of complex numbers around e. In the sums below, v_0 is the variance of the center, v that of
+    a leaf, and a·t + d·eps a bound of the leaf; for two bounds, the greater |a| and the greater |d| are taken.
+
+    - `curvature`: V = 1/v_0 + Σ a²/v.
+    - `drift`: D1 = Σ |a·d|/v.
+    - `spread`: D2 = Σ d²/v.
+    - `shifted`: W, which is D2 - (Σ a·d/v)²/V if no leaf has two bounds, else D2.
+    - `twice`: F, which is 2 to the number of leaves with two bounds.
+    - `count`: K, which is F times 3/2 for each leaf, or for each leaf of Laplace noise if not `wide`.
+    - `linear`: the sum of the rates of Laplace noises, for a leaf times |a|. Laplace noises add nothing to V, D1 and
+      D2.
     """
 
     center: Spread
@@ -556,7 +571,8 @@ class _Sizes:
     def growth(self) -> Fraction:
         """An upper bound of 2·Re eps² on the disk where the bounds hold, or of eps²/2 if they hold at one eps alone.
 
-        It is the factor of y²·V in the exponent of the lemma's bounds of the integrand.
+        At t = (x + iy)·eps the integrand is at most a constant times e^{growth·`curvature`·y²}, if all noises are
+        normal.
         """
         return self.eps**2 * (Fraction(9, 2) if self.wide else Fraction(1, 2))
 
@@ -789,8 +805,8 @@ def _trapezoid(
 ) -> tuple[Fraction, int]:
     """Return (step, nodes): the step of a trapezoid rule, and the number of its nodes on each side of 0.
 
-    The error of the rule is approximately e^-`wanted`. The integrand contains the density of `law`. In the module's
-    lemma, `curvature` is V, `drift` is ν·D1, and `grown` is ν²·D2/2.
+    The error of the rule is approximately e^-`wanted`. At a complex number t = x + iy the integrand must be at most a
+    constant times e^{`grown` + `drift`·y + `curvature`·y²/2} times the density of `law` at x.
     """
     wanted += float(grown)
     turn = float(drift) + sqrt(2 * float(curvature) * wanted)
@@ -894,8 +910,9 @@ _Bound = tuple[Fraction, Fraction, Fraction]
 def _merged(event: Event) -> tuple[list[Spread], _Rows]:
     """Return (laws, rows): laws of independent values, and the constraints of `event` as half-spaces over these values.
 
-    Normal noises whose coefficients in all constraints are proportional become one value. All laws are symmetric, so a
-    value may have the sign of its first noise: a difference of two noises stays a difference of two values.
+    Normal noises whose coefficients in all constraints are proportional become one value. In its first constraint the
+    value has the sign that the first of these noises has there, so a difference of two noises stays a difference of two
+    values. The sign does not change the law of the value, because all laws are symmetric.
     """
     columns: dict[int, list[tuple[int, Fraction]]] = {}
     rows: list[tuple[dict[int, Fraction], Fraction]] = []
@@ -1008,10 +1025,11 @@ def number_between(start: Fraction | None, end: Fraction | None) -> Fraction:
 
 
 def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u: Fraction) -> Leaves | None:
-    """Return the leaves, each with the bounds that are decisive if the center is `u`·eps, or None.
+    """Return the leaves, each with the bounds that are decisive if the center t is `u`·eps, or None.
 
-    `bounds` maps the index of each leaf in `values`, where its law is, to its half-spaces (a, b, d). No two bounds of a
-    leaf may be equal at `u`. The result is None if the bounds of some leaf contradict each other at `u`.
+    `bounds` maps the index of each leaf in `values`, where its law is, to its half-spaces. They are triples (a, b, d)
+    for b·L + a·t + d·eps >= 0, where L is the leaf. No two bounds of a leaf may be equal at `u`. The result is None if
+    the bounds of some leaf contradict each other at `u`.
     """
     leaves = []
     for place, each in bounds.items():
@@ -1025,16 +1043,18 @@ def _leaves(values: Sequence[Spread], bounds: Mapping[int, Sequence[_Bound]], u:
 def _lines(bounds: Sequence[_Bound]) -> tuple[set[Line], set[Line]]:
     """Return (lower, upper): the bounds on a leaf L that the half-spaces `bounds` give, as sets of pairs (a, d).
 
-    A lower bound means L + a·t + d·eps >= 0, an upper bound L <= a·t + d·eps, where t is the center.
+    A half-space is a triple (a, b, d) for b·L + a·t + d·eps >= 0, where t is the center. A lower bound (a, d) means L +
+    a·t + d·eps >= 0, an upper bound (a, d) means L <= a·t + d·eps.
     """
     lower = {(a / b, d / b) for a, b, d in bounds if b > 0}
     return lower, {(-a / b, -d / b) for a, b, d in bounds if b < 0}
 
 
 def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
-    """Yield each u for which two bounds of a leaf are equal if the center is u·eps.
+    """Yield each u for which two bounds of a leaf L are equal if the center t is u·eps.
 
-    `bounds` has the half-spaces of the leaf. If the leaf is `laplace` noise, yield also each u for which a bound is 0.
+    `bounds` has the half-spaces of the leaf, as triples (a, b, d) for b·L + a·t + d·eps >= 0. If the leaf is `laplace`
+    noise, yield also each u for which a bound is 0.
     """
     lower, upper = _lines(bounds)
     if laplace:
@@ -1047,10 +1067,11 @@ def _kinks(bounds: Sequence[_Bound], laplace: bool) -> Iterator[Fraction]:
 
 
 def _nearest(bounds: Sequence[_Bound], u: Fraction) -> tuple[Line | None, Line | None] | None:
-    """Return (lower, upper): the greatest lower and the least upper bound of a leaf if the center is `u`·eps.
+    """Return (lower, upper): the greatest lower and the least upper bound of a leaf L if the center t is `u`·eps.
 
-    `bounds` has the half-spaces of the leaf. A bound is None if there is none on its side. Return None instead of the
-    pair if the two bounds are equal or contradict each other.
+    `bounds` has the half-spaces of the leaf, as triples (a, b, d) for b·L + a·t + d·eps >= 0. A bound of the result is
+    a pair (a, d) for L + a·t + d·eps >= 0 or L <= a·t + d·eps, and None if no half-space is on its side. Return None
+    instead of the pair if the two bounds are equal or contradict each other.
     """
     lower, upper = _lines(bounds)
     nearest = [min(lines, key=lambda line: (line[0] * u + line[1], line), default=None) for lines in (lower, upper)]

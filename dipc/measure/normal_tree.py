@@ -196,8 +196,8 @@ class TreeMeasure:
     def integrated(self, eps: flint.arb_series, near: normal.Ends, center: Fraction) -> flint.arb_series:
         """Return the Taylor series of the probability in eps at `center`; each coefficient is an enclosure.
 
-        `eps` is the Taylor series of eps/`unit`. `near` is a pair of rationals, one below and one above its value at
-        `center`. Raises LimitReached.
+        `eps` is the Taylor series of e = eps/`unit`. `near` is a pair of rationals, one below and one above the value
+        of e at `center`. Raises LimitReached.
         """
         try:
             rules = _Rules.choose(self, near, wide=flint.ctx.cap > 1)
@@ -272,10 +272,11 @@ def _ends(centers: Sequence[Center]) -> list[_Ends]:
 
 @frozen
 class _Growth:
-    """The constants V, D1, D2 and C in the bound M of the module's lemma on messages, for one center.
+    """The constants of a bound for one center: `count`·exp(`curvature`·y²/2 + `drift`·ν·y + `spread`·ν²/2).
 
-    They are the fields `curvature`, `drift`, `spread` and `count` in this order, and include the center's leaves and
-    the messages that it receives.
+    The bound is for the integral of the integrand's absolute value. The center, its parent or both are moved off the
+    real line by y. The number eps is in a disk with the radius ν, or real if ν = 0. The constants include the center's
+    leaves and the messages that the center receives.
     """
 
     curvature: Fraction
@@ -396,10 +397,11 @@ def _rule(
 
 
 def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[Fraction, Fraction]]]:
-    """Return, for each of `centers`, the pairs (w, w') of offsets of its nodes and of its parent's nodes used together.
+    """Return, for each of `centers`, the pairs (w, w') of offsets of nodes that are used together.
 
-    Nodes with the offset w are k·h + w·eps for integers k, and those of the parent k'·h' + w'·eps. `ends` has the
-    numbers where the integral over each center is cut. Raises LimitReached if there are too many pairs.
+    The numbers k·h + w·eps, for integers k, are nodes of the center. They are used together with the nodes k'·h' +
+    w'·eps of its parent. `ends` has the numbers where the integral over each center is cut. Raises LimitReached if
+    there are too many pairs.
     """
     moves: list[set[tuple[Fraction, Fraction]]] = [set() for _ in centers]
     for place in reversed(range(len(centers))):
@@ -439,10 +441,10 @@ def _growths(
 def _growth(
     center: Center, moves: set[tuple[Fraction, Fraction]], handed: Sequence[_Growth], mine: int, parents: int
 ) -> _Growth:
-    """Return the constants of the module's lemma on messages for `center`.
+    """Return the constants of the bound for `center` when the center and its parent are moved off the real line.
 
-    They are for complex values of the center and its parent, with the imaginary parts `mine`·y and `parents`·y. `moves`
-    has the pairs (w, w') of offsets of their nodes k·h + w·eps and k'·h' + w'·eps. `handed` has the constants of the
+    The center is moved by `mine`·y and its parent by `parents`·y, where `mine` and `parents` are 0 or 1. `moves` has
+    the pairs (w, w') of offsets of their nodes k·h + w·eps and k'·h' + w'·eps. `handed` has the constants of the
     messages that the center receives.
     """
     handed = handed if mine else [replace(each, curvature=_ZERO, drift=_ZERO) for each in handed]
@@ -479,8 +481,8 @@ class _Stretch:
     """An interval of a center from `low` to `high`, on which the integrand is one smooth function.
 
     A `low` or `high` of None is infinite. `near` has the leaves with the bounds that are decisive on the interval. The
-    numbers of `_Ends.still` cut the line, and `piece` is the index of the part with this interval: messages of children
-    depend on it.
+    center's `_Ends.still` cut the line into parts, counted from 0. `piece` is the number of the part that contains this
+    interval. It is needed because the messages of the center's children are other functions on each part.
     """
 
     low: _End | None
@@ -503,7 +505,9 @@ class _Stretch:
 class _Messages:
     """Computes the messages of all centers to their parents at the quadrature nodes of the parents, each once.
 
-    The module's docstring says what a message is.
+    The message of a center is a function of its parent's value. It is an integral over the center, within the center's
+    own bounds. The integrand is the density of the center, times the probabilities of its leaves, times the messages of
+    its children.
     """
 
     def __init__(self, measure: TreeMeasure, rules: _Rules, eps: flint.arb_series, around: Fraction) -> None:
@@ -526,8 +530,8 @@ class _Messages:
     def _message(self, place: int, above: Fraction, u: Fraction) -> list[Value]:
         """Return the message of the center with the index `place`, at all nodes k·h + `above`·eps of its parent.
 
-        The message is piecewise one formula. The formula that holds for the parent at `u`·eps is evaluated at all
-        nodes.
+        The message is the integral over the center as a function of the parent's value x. It has different formulas on
+        different intervals of x. The formula that holds at x = `u`·eps is evaluated at all nodes.
         """
         key = place, above, u
         if key not in self._known:
@@ -643,10 +647,10 @@ class _Messages:
         return result
 
     def _factors(self, center: Center, stretch: _Stretch, *, paired: bool) -> Iterator[tuple[Fraction, Forms, int]]:
-        """Yield the factors of the integrand of `center` on `stretch`: those that depend on the parent, or all others.
+        """Yield the factors of the integrand on `stretch` that depend on the center's parent, or all others.
 
-        `paired` chooses those that depend on the parent. A factor is (variance, bounds, count): for a leaf, count is
-        the number of equal leaves; a count of 0 marks the density of the center.
+        `paired` selects those of `center` that depend on its parent. A factor is (variance, bounds, count). For a leaf,
+        count is the number of equal leaves; a count of 0 marks the density of the center.
         """
         for variance, forms, count in [(center.variance, ((_ONE, -center.slope, _ZERO),), 0), *stretch.near]:
             if any(b for _, b, _ in forms) == paired:
@@ -966,7 +970,7 @@ def _rooted(coordinates: _Coordinates, bounded: Sequence[_BoundedValue]) -> tupl
 def _center(
     bounded: Sequence[_BoundedValue], pair: tuple[int, int | None], scales: tuple[Fraction, Fraction]
 ) -> Center:
-    """Return a center with the bounds of `bounded`; its parent, slope and variance are still to be replaced.
+    """Return a center with the bounds of `bounded`, and with placeholders for its parent, slope and variance.
 
     `pair` has the coordinate of the center and that of its parent, or None for the root. Each is multiplied by its
     number of `scales`.

@@ -102,7 +102,11 @@ class Slopes:
         self._length: int | None = None
 
     def _coefficient_bits(self) -> int:
-        """Return an estimate of the bits of the longest coefficient, from leading ones over a common denominator."""
+        """Return an estimate of the bits of the longest coefficient.
+
+        It is the length of the longest numerator of the polynomials' leading coefficients, over their common
+        denominator.
+        """
         leading = [poly.leading_coefficient() for _, powers in self.parts.values() for poly in powers.values()]
         whole = lcm(*[int(c.q) for c in leading])
         return max([(int(c.p) * (whole // int(c.q))).bit_length() for c in leading], default=0)
@@ -344,8 +348,8 @@ class Piece:
     def _units(self) -> tuple[int, ...]:
         """The greatest common divisor of the exponents of eps in `poly`, and of those of e^eps, of X and of e^X.
 
-        It is 0 for a variable that does not occur. For example, all exponents of e^eps are multiples of 5 if all
-        distances are.
+        It is 0 for a variable that does not occur. For example, it is 5 for e^eps if the exponents of e^eps are 0, 5
+        and 15.
         """
         if self._slopes is None:
             exponents = ((int(k), int(q), int(n), int(l)) for k, q, n, l in self.poly.monoms())
@@ -487,7 +491,10 @@ def add_value(total: RingTerms, function: Terms | Slopes, point: int, sign: int)
 
 
 def constant_terms(value: RingTerms) -> Terms:
-    """Return the terms, with X^0·e^{0·X}, of the function of X that is everywhere `value`, a function of eps."""
+    """Return the terms of the function of X that is `value` for every X.
+
+    An item (k, q): c of `value`, which means c·eps^k·e^{q·eps}, becomes (k, q, 0, 0): c, with X^0·e^{0·X}.
+    """
     return {(k, q, 0, 0): c for (k, q), c in value.items()}
 
 
@@ -816,7 +823,7 @@ class Size(NamedTuple):
     def spread(self, more: int = 0) -> Size:
         """Return a size for the terms after each power of X has been replaced by all powers up to it.
 
-        So it is for an integral of X^n·e^{l·X}. The degree also grows by `more`.
+        For example, an integral of X^n·e^{l·X} has all powers up to X^n. The degree also grows by `more`.
         """
         return Size(self.terms * (self.degree + 1), self.low, self.high, self.degree + more).boxed()
 

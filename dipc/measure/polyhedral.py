@@ -164,8 +164,8 @@ def _merged(noises: Sequence[Noise], rows: list[tuple[dict[int, Fraction], Fract
 def _introduce(system: ValueSystem, row: int) -> bool:
     """Replace a noise n, in the constraints of `system`, by a value n + t·r for another value r, and return True.
 
-    n and r occur in the constraint with the index `row`, and r occurs, with the same ratio t, wherever n does. So the
-    new value takes the place of both there. Return False if there are no such n and r.
+    n and r occur in the constraint with the index `row`. Wherever n occurs, r occurs with t times its coefficient, so
+    the new value replaces both. Return False if there are no such n and r.
     """
     columns: dict[int, dict[int, Fraction]] = {}
     for position, (coefficients, _) in enumerate(system.rows):
@@ -224,7 +224,7 @@ class _Span:
 
 
 def normalizer(noise: Noise) -> ExpPoly:
-    """Return the function of eps by which the density of `noise`, as its pieces state it, must be divided.
+    """Return the function of eps by which the density pieces of the law of `noise` must be divided.
 
     The function is positive for every eps > 0.
     """
@@ -232,7 +232,10 @@ def normalizer(noise: Noise) -> ExpPoly:
 
 
 def _normalized(measure: ExpPoly, noises: Iterable[Noise]) -> Closed:
-    """Return `measure`, computed with the densities that pieces state, divided by the normalizers of the `noises`."""
+    """Return `measure` divided by the functions that `normalizer` returns for the `noises`.
+
+    `measure` is a probability computed with the undivided pieces of their densities.
+    """
     below = ExpPoly.ONE
     for noise in noises:
         below = below * normalizer(noise)
@@ -289,7 +292,7 @@ class _Forest(ABC, Generic[_Function]):
 
     A value is connected with its parent by bounds on their difference, or because it is the parent plus noise. All
     rates and lengths are rescaled to integers. `count` is the number of values, and `adjacent` has, for each value, the
-    values connected with it.
+    values connected with it. `dense` says that the values are real, so that any lengths can be rescaled.
     """
 
     #: Whether values are real, so that lengths may be counted in any unit.
@@ -368,7 +371,11 @@ class _Forest(ABC, Generic[_Function]):
         return [scales[i] for i in range(self.count)]
 
     def _find_centers(self) -> list[int]:
-        """Return an origin for each value: the middle of its two bounds, or its mean if it does not have two."""
+        """Return an integer near the likely outcomes of each value, from which lengths at the value are counted.
+
+        It is the middle of the two bounds of the value, rounded down. For a value without two bounds it is the mean
+        instead, or 0 if the value is its parent plus noise.
+        """
         centers: list[int] = []
         for value, scale, bound in zip(self._system.values, self._scales, self._bounds, strict=True):
             middle = value.mean * scale if value.parent is None else Fraction(0)

@@ -231,9 +231,9 @@ class SeriesPiecewise:
 def integral_of_series(factors: Sequence[tuple[SeriesPiecewise, int]], meter: Meter) -> flint.arb_series:
     """Return, as a power series, the integral over all X of the product of `factors`, pairs (function, power).
 
-    The product must decay at both ends. Few factors change from one piece to the next. Most of those have a single term
-    in the earlier piece, which is divided out. So each breakpoint takes approximately as many steps as the factors that
-    change have terms. `meter` is not used.
+    The product must decay at both ends. Few factors change from one piece to the next. So the product on a piece is
+    computed from the product on the piece before, by division, if each factor that changes is a single term there.
+    `meter` is not used.
     """
     functions = [function.to_power(count, meter) for function, count in factors]
     ring = functions[0].ring

@@ -136,9 +136,10 @@ class _Passing(Generic[_Function]):
         return total(reached.get(0, []))
 
     def _measures_to(self, end: int) -> Mapping[int, Closed]:
-        """Return, for nodes without a live noise, the probability of the paths to `end` that meet no other such node.
+        """Return a mapping from nodes without a live noise to probabilities of paths from the node to `end`.
 
-        `end` is a node without a live noise, too.
+        `end` is a node without a live noise, too. Only paths that meet no other node without a live noise in between
+        count.
         """
         names: dict[int, int] = {}
         numbers: dict[int, Closed] = {}
@@ -169,8 +170,8 @@ class _Passing(Generic[_Function]):
         """Return a key such that steps with the same key have the same probability of `step` and all later steps.
 
         The key does not name the noise that is live before the step. `links` has the ranges that the step requires of
-        differences of noises. `goal` numbers the function of the node after the step; it is None if a number follows
-        there.
+        differences of noises. `goal` is the number of the function of the node after the step, or None if this node has
+        no live noise.
         """
         own = self._live[step.source]
 

@@ -28,8 +28,8 @@ class Summand(NamedTuple):
     """A term that is integrated or summed over variables x_v: a product of powers and exponentials.
 
     It is eps^`power` · e^{`exponent`·eps} · Π (1 - e^{-d·eps})^{-m} over the pairs (d, m) of `poles`, times Π
-    x_v^{`powers`[v]}·e^{`slopes`[v]·u·x_v} over all v. For integer variables u = eps. For real ones u = 1, and they are
-    eps times values in the program.
+    x_v^{`powers`[v]}·e^{`slopes`[v]·u·x_v} over all v. For integer variables u = eps. For real variables u = 1, and a
+    variable is eps times a value in the program.
     """
 
     power: int
