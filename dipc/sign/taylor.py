@@ -219,8 +219,8 @@ def _rounded(
     """The Taylor model on [`lower`, `upper`] whose coefficients are `fine`, rounded to a few bits below 2^-`bits`.
 
     The integers `fine` are in units of 2^-(bits + `extra`). Coefficients of high powers that are below the error are
-    left out. The errors of the model are bounded by `order`, the `degree` of the function in t, and `dropped_slope`, a
-    bound of the derivative of the terms that were left out before.
+    left out. The error bounds of the model are computed from `order`, from the `degree` of the function in t, and from
+    `dropped_slope`, a bound of the derivative of the terms that were left out before.
     """
     keep = len(fine).bit_length() + 2
     if extra > keep:
