@@ -377,9 +377,10 @@ def minimum(
 ) -> Least | Unbounded | Infeasible:
     """The greatest lower bound of the linear `form` on the points of `system`, or the proof that there is none.
 
-    The point at which `form` has this value is chosen by the forms of `then`: each is minimized in turn among the
-    points where all earlier forms are least. The first that has no minimum ends the choice. The point has a value for
-    every key in `keys`. Raises NotConfirmed.
+    The result is Infeasible if `system` has no point, and Unbounded if `form` has no lower bound on it. Otherwise it is
+    Least, with a point at which the closure of `system` holds and `form` has the least value. This point is chosen by
+    the forms of `then`: each is minimized in turn among the points where all earlier forms are least. The first that
+    has no minimum ends the choice. The point has a value for every key in `keys`. Raises NotConfirmed.
     """
     simplex = Simplex(system)
     start = _solution(simplex, system, keys)
