@@ -503,8 +503,8 @@ class LatticeTrend:
 class Unsettled(Undecided):
     """Raised by `lattice_trend` if no single formula holds for every integer k from the given start on.
 
-    `enough` is the start to try next: the first inequality that was found to change with k does not change from k = enough
-    on. Other inequalities may still change there.
+    `enough` is the start to try next: the first inequality that was found to change with k does not change from k =
+    enough on. Other inequalities may still change there.
     """
 
     def __init__(self, enough: int) -> None:

@@ -151,8 +151,8 @@ class Measurer:
     def factors(self, event: Happening) -> list[Factor] | None:
         """Return independent factors whose probabilities multiply to that of `event`, or None if the probability is 0.
 
-        Trees of real noises, and parts with normal noise, are returned as they are; all other parts are returned as
-        their probabilities in closed form. The probability of a tree is taken at `stretch`·eps. Raises LimitReached if
+        A factor is a probability in closed form, or an object that stands for one: a tree of real noises, or an
+        integral or series that encloses it. The probability of a tree is taken at `stretch`·eps. Raises LimitReached if
         the closed form of one part is too long.
         """
         if isinstance(event, RunGraph):

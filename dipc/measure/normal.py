@@ -599,12 +599,13 @@ class _Rule:
 
 @frozen
 class _NodeGrid:
-    """The nodes `step`·k, with |k| <= `reach`, of a trapezoid rule at one eps, with values of bounds that are shared.
+    """The nodes `step`·k, with |k| <= `reach`, of a trapezoid rule at one eps, and the bounds that share values.
 
-    A bound a·t + d·eps is a·(t + s) with s = d·eps/a. Bounds of leaves with the same law and the same a, whose s differ
-    by multiples of `step`, need values of one function at numbers in one arithmetic progression, called a column.
-    `places` maps each bound (law, a, d) to its column and to the index at which its values start there. `longer` maps
-    each column to the number of its values beyond the 2·reach + 1 that a single bound needs.
+    A bound a·t + d·eps is a·(t + s) with s = d·eps/a. So bounds of leaves with equal laws and equal a are one function
+    of t + s. If their s differ by multiples of `step`, the function is evaluated at the numbers of one arithmetic
+    progression, called a column. `places` maps each bound (law, a, d) to its column and to the index at which its
+    values start there. `longer` maps each column to the number of its values beyond the 2·reach + 1 that a single bound
+    needs.
     """
 
     step: Fraction
