@@ -196,6 +196,8 @@ class Machine:
     requires: tuple[Code, ...] = ()
     #: The only eps at which the program is read, or None.
     at: Fraction | None = None
+    #: The place in the text of the statement of each instruction, as in the syntax tree.
+    spans: tuple[tuple[int, int], ...] = ()
 
     def numbered(self, role: str) -> list[int]:
         """Return the slots with the role `role`, such as "input" or "output", in the order of their declaration."""
@@ -226,6 +228,7 @@ class Machine:
             compiler.distance(tree.metric),
             requires,
             tree.at,
+            tuple(compiler.spans),
         )
 
 
@@ -265,6 +268,9 @@ class _Compiler:
     fixed: dict[int, Value] = field(default_factory=dict)
     slots: list[Slot] = field(default_factory=list)
     code: list[Instruction] = field(default_factory=list)
+    #: The place of the statement of each instruction, and of the statement that is compiled.
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    span: tuple[int, int] = (0, 0)
     loops: list[tuple[int, int]] = field(default_factory=list)
 
     # --- declarations -----------------------------------------------------------------------------
@@ -435,6 +441,7 @@ class _Compiler:
         if len(self.code) >= MOST_INSTRUCTIONS:
             raise Exhausted(f"unrolled, it has more than {MOST_INSTRUCTIONS} instructions", "program")
         self.code.append(instruction)
+        self.spans.append(self.span)
         return len(self.code) - 1
 
     def block(self, body: syntax.Block) -> None:
@@ -442,6 +449,7 @@ class _Compiler:
             self._statement(statement)
 
     def _statement(self, statement: syntax.Statement) -> None:
+        self.span = statement.span
         match statement:
             case syntax.Exit():
                 self.emit(Halt())
@@ -643,14 +651,15 @@ class _Compiler:
     def law(self, name: str, parameter: Expr) -> tuple[NoiseFamily, Fraction]:
         """Return the family of the noise `name`, and its rate, given by `parameter`, in multiples of eps.
 
-        Gaussian noise has its variance in place of the rate: in multiples of 1/eps², or of 1 if the family is `fixed`.
+        Gaussian noise has its variance in place of the rate: in multiples of 1/eps², or of 1 if the family is `fixed`,
+        as it is in a program read at one eps.
         """
         if name not in ("Gauss", "DGauss"):
             family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[name]
             return family, self.rate(parameter)
-        if self.at is not None:
-            raise NotDerived("a program with Gaussian noise is read at one eps")
         deviation, (power,) = monomial(parameter, self._monomial)
+        if self.at is not None and power.denominator == 1:
+            deviation, power = deviation * Number(self.at ** int(power)), Fraction(0)
         if deviation.factor <= 0 or power not in (0, -1):
             raise NotDerived("a standard deviation must be a positive multiple of 1 or of 1/eps")
         variance = deviation * deviation

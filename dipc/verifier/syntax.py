@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import count
 from typing import Any, TypeVar
@@ -166,7 +166,14 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Assign:
+class Located:
+    """A statement; `span` has the positions in the text of its first character and after its last one."""
+
+    span: tuple[int, int] = field(default=(0, 0), compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Located):
     """An assignment, `target <- value`."""
 
     target: Name | Element
@@ -174,7 +181,7 @@ class Assign:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class Noise(Located):
     """A draw of noise, `target <- Lap(rate, mean)`; `law` is Lap, DLap, Expo, Gauss, DGauss, Unif or TLap.
 
     For Gauss and DGauss, `rate` is the standard deviation. The mean is 0 if the program does not write one. Unif,
@@ -189,7 +196,7 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
-class Mechanism:
+class Mechanism(Located):
     """A draw by the exponential mechanism, `target <- Exp(rate, variable in domain : score)`."""
 
     target: Name | Element
@@ -200,7 +207,7 @@ class Mechanism:
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(Located):
     """A draw from finitely many values, `target <- choose { value : weight, ... }`; `arms` pairs (value, weight)."""
 
     target: Name | Element
@@ -208,7 +215,7 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class If:
+class If(Located):
     """A conditional statement, `if condition then ... else ... end`."""
 
     condition: Expr
@@ -217,7 +224,7 @@ class If:
 
 
 @dataclass(frozen=True, slots=True)
-class While:
+class While(Located):
     """A loop, `while condition do ... end`."""
 
     condition: Expr
@@ -225,7 +232,7 @@ class While:
 
 
 @dataclass(frozen=True, slots=True)
-class For:
+class For(Located):
     """A loop with known bounds, `for variable in low..high do ... end`."""
 
     variable: str
@@ -235,7 +242,7 @@ class For:
 
 
 @dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(Located):
     """The statement `exit`."""
 
 
@@ -365,7 +372,7 @@ _NOT, _COMPARISON = 3, 4
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A token of a program in line number `line`.
+    """A token of a program in line number `line`, from the position `start` to `end`.
 
     `kind` is "number" or "name", for keywords and signs their `text`, and "" at the end of the program.
     """
@@ -373,6 +380,8 @@ class _Token:
     kind: str
     text: str
     line: int
+    start: int
+    end: int
 
 
 def _tokens(text: str, budget: Budget, what: str = "the program") -> list[_Token]:
@@ -387,14 +396,14 @@ def _tokens(text: str, budget: Budget, what: str = "the program") -> list[_Token
             raise NotDerived(f"{what} cannot be read: unexpected `{text[position]}` in line {line}")
         word = match.group()
         if match.lastgroup == "number":
-            tokens.append(_Token("number", word, line))
+            tokens.append(_Token("number", word, line, *match.span()))
         elif match.lastgroup != "blank":
             word = _SPELLINGS.get(word, word)
             plain = match.lastgroup == "name" and word not in _KEYWORDS
-            tokens.append(_Token("name" if plain else word, word, line))
+            tokens.append(_Token("name" if plain else word, word, line, *match.span()))
         line += word.count("\n")
         position = match.end()
-    tokens.append(_Token("", "the end", line))
+    tokens.append(_Token("", "the end", line, position, position))
     return tokens
 
 
@@ -673,10 +682,12 @@ class _Reader:
             raise self._wrong("an expression without a draw")
         statements: list[Statement] = []
         while self._kind in ("name", "if", "while", "for", "exit"):
+            start = self._tokens[self._at].start
             statement = self._statement()
+            span = start, self._tokens[self._at - 1].end
             statements += self._before
             self._before = []
-            statements[-1:] = self._merge_draw(statements[-1:], statement)
+            statements[-1:] = self._merge_draw(statements[-1:], replace(statement, span=span))
             if not self._take(";") and not isinstance(statement, If | While | For):
                 break
         self._depth -= 1
@@ -753,7 +764,7 @@ class _Reader:
         The draw becomes a statement before the one that is being read. If a value of a `choose` depends on a variable,
         the new variable has the index of the value instead, and the expression is (draw = 0)*v0 + (draw = 1)*v1 + ...
         """
-        law = self._kind
+        law, start = self._kind, self._tokens[self._at].start
         name = next(name for number in count(1) if (name := f"draw{number}") not in self._used)
         self._used[name] = 1
         target = Name(name)
@@ -813,7 +824,7 @@ class _Reader:
             result = self._value_of[target] = _selected(values, target)
             type_ = Listed(numbers)
         self._types[name] = type_
-        self._before.append(statement)
+        self._before.append(replace(statement, span=(start, self._tokens[self._at - 1].end)))
         self._hidden.append(Variable("var", name, None, type_, None))
         return result
 

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,11 @@ from dipc.verifier.document import check_text
 from dipc.verifier.execution import Execution, Wanted
 from dipc.verifier.functions import ONE, add, equal_closed, read_closed
 from dipc.verifier.measures import measure_anew
-from dipc.verifier.noise import Family
+from dipc.verifier.noise import Family, Normal
 from dipc.verifier.probability import Probabilities, Theorem, check_range, program_of
-from dipc.verifier.program import Machine
+from dipc.verifier.program import Machine, Sample
 from dipc.verifier.reading import Budget, Exhausted, NotDerived, Rejected
-from dipc.verifier.syntax import read_program
+from dipc.verifier.syntax import Literal, read_program
 from tests.patience import SECONDS
 from tests.test_whole_programs import Writer
 from tests.verifier import samples
@@ -430,3 +431,29 @@ def test_what_no_run_comes_to_is_not_looked_at(statement: str) -> None:
     (q,), (o,) = machine.numbered("input"), machine.numbered("output")
     above, below = Probabilities(machine).probability({q: Fraction(0)}, {o: Fraction(0)}, Fraction(0), Budget())
     assert (above, below) == ({(0, Fraction(0)): Fraction(1, 2 if "choose" in statement else 1)}, ONE)
+
+
+# --- reading ---------------------------------------------------------------------------------------
+
+
+def test_certificates_have_no_gaussian_noise_at_one_eps() -> None:
+    """Others may compile it."""
+    text = "program p; output o : real; o <- Gauss(3*eps, 1/eps)"
+    digest, half = hashlib.sha256(text.encode()).hexdigest(), Fraction(1, 2)
+    with pytest.raises(Rejected, match="Gaussian noise is read at one eps"):
+        program_of(text, digest, "p", {}, half, Budget())
+    machine = Machine.compile(replace(read_program(text, Budget()), at=half), {}, Budget())
+    assert machine.code[0] == Sample(machine.code[0].target, Normal(fixed=True), Fraction(9, 4), Literal(Fraction(2)))
+
+
+def test_instructions_have_the_places_of_their_statements() -> None:
+    text = """program p; output o : {0..9} = 0; var r : real;
+for i in 1..2 do r <- Lap(eps, i); if r > 1 then o <- o + 1 end end;
+while Lap(eps) > 0 and o < 9 do o <- 9 end; exit"""
+    machine = Machine.compile(read_program(text, Budget()), {}, Budget())
+    shown = [(type(each).__name__, text[slice(*span)]) for each, span in zip(machine.code, machine.spans, strict=True)]
+    once = [("Sample", "r <- Lap(eps, i)"), ("Branch", "if r > 1 then o <- o + 1 end"), ("Store", "o <- o + 1")]
+    assert shown[:6] == once * 2
+    loop = "while Lap(eps) > 0 and o < 9 do o <- 9 end"
+    assert shown[6:10] == [("Sample", "Lap(eps)"), ("Branch", loop), ("Store", "o <- 9"), ("Sample", "Lap(eps)")]
+    assert shown[11] == ("Halt", "exit")
