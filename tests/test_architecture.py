@@ -61,6 +61,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "dipc.claims",
         "dipc.program",
         "dipc.options",
+        "dipc.verifier",  # whose machine it runs, see tests/simulation/test_independence.py
     ),
     "dipc.execution": _PROGRAMS,
     "dipc.estimate": (*_PROGRAMS, "dipc.options", "dipc.simulation"),

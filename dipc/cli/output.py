@@ -36,7 +36,6 @@ _LATER = {
     "execution": "dipc.execution",
     "executions": "dipc.outcome.runs",
     "experiments": "dipc.outcome.experiments",
-    "expressions": "dipc.simulation.expressions",
     "formats": "dipc.outcome.formats",
     "html": "dipc.outcome.html",
     "latex": "dipc.outcome.formats",

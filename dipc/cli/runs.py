@@ -93,9 +93,9 @@ Exit codes: 0 match, 1 mismatch, 2 bad input, 3 some exact probability unknown,
 def simulate(**given: Any) -> ExitCode:
     """Run a program many times at one input and eps, and compare the outputs with their exact probabilities.
 
-    The interpreter shares no code with the exact engine, so it is a second opinion. Every exact probability has to lie
-    in the Clopper-Pearson interval around its estimate, and an impossible output must not occur. If the exact
-    probabilities are right, a mismatch has probability 1 - confidence at most.
+    The runs follow the checker's reading of the program, which shares no code with the exact engine: they are a second
+    opinion. Every exact probability has to lie in the Clopper-Pearson interval around its estimate, and an impossible
+    output must not occur. If the exact probabilities are right, a mismatch has probability 1 - confidence at most.
     """
     output, asked, work = opened(given)
     constants = parse_definitions(asked.definitions)
@@ -120,8 +120,8 @@ def simulate(**given: Any) -> ExitCode:
     try:
         with ProgressBar(f"running {core.name}", silent=output.quiet) as progress:
             tally = runs.run(core, values, eps, given["runs"], **counted, progress=progress)
-    except later.expressions.LoopLimitReached as endless:
-        write_diagnostics(endless.diagnostics)
+    except runs.GivenUp as why:
+        write_diagnostics(why.diagnostics)
         return ExitCode.UNDECIDED
     except runs.SimulationInterrupted as stop:
         return output.deliver(later.experiments.interrupted(stop.tally, stop.total, confidence))

@@ -1,8 +1,10 @@
 """Simulation: programs run many times on random numbers, and the counts compared with the exact probabilities.
 
-This is a second opinion: it walks the syntax tree and shares nothing with the chain or with the lowering to
-instructions. Simulation needs NumPy, as no other room does: importing this package raises DiagnosticError if NumPy is
-not installed.
+This is a second opinion. Programs are read twice in dipc: by the engine (`dipc.text`, `dipc.chain`) and by the checker
+of certificates (`dipc.verifier`), which share no code. Simulation runs the checker's reading, so that a count that
+contradicts an exact probability shows a mistake in one of the two. Imports of the language and its meaning come from
+the checker alone. Simulation needs NumPy, as no other room does: importing this package raises DiagnosticError if NumPy
+is not installed.
 """
 
 from importlib.util import find_spec

@@ -23,7 +23,8 @@ from dipc.noise.law import Law, Missing
 from dipc.noise.lazy import RandomBits
 from dipc.noise.truncated_laplace import TruncatedLaplace
 from dipc.noise.uniform import Uniform
-from dipc.simulation.runs import NoiseSource
+from dipc.simulation.draws import sampler
+from dipc.verifier import bounded
 from tests.strategies.bounded import bounded_laws, by_quadrature, density, halves, mixed_events, rates
 from tests.strategies.events import halfspace
 
@@ -214,7 +215,8 @@ def test_draws_have_the_law(law: Law, rate: Fraction, eps: Fraction) -> None:
         while draw.length < 20:
             draw.refine(bits)
         exact.append(draw.sign * (draw.whole + 0.5) / 2**draw.length / float(scale))
-    floats = law.draw_floats(NoiseSource(7), float(scale), 6000)
+    family = bounded.Bounded(law.least, law.greatest, law.keyword == "TLap")
+    floats = sampler(family, rate, eps)(np.random.default_rng(7), 6000)
     for drawn in (exact, floats):
         counts, _ = np.histogram(drawn, bins=[ends[0] - 1e-6, *ends[1:4], ends[4] + 1e-6])
         assert sum(counts) == len(drawn)

@@ -6,11 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from dipc.simulation.expressions import Batch, BatchExpressions, SimulatedForm, declared
-from dipc.simulation.runs import BatchStatements, NoiseSource, run
+from dipc.simulation.batch import Batch
+from dipc.simulation.runs import compiled, run
 from dipc.text.diagnostic import SourceText
 from dipc.text.parser import parse
 from dipc.text.statements import lower
+from dipc.verifier.execution import Affine
 
 
 def typed(text, **constants):
@@ -41,25 +42,18 @@ def shown(value):
 
 def finals(text, name, inputs=None, *, eps="1", runs=1000, seed=0):
     """The final values of one scalar or element, as an array of floats, or of ints where they are."""
-    program = typed(text)
-    tree = parse(program.source)
-    scope = declared(tree, program.source, program.constants)
-    batch = Batch(scope, runs, exact(inputs or {}))
-    BatchStatements(BatchExpressions(scope, Fraction(eps), batch), NoiseSource(seed), 1000).block(
-        tree.body, np.arange(runs)
-    )
-    ((variable, offset),) = [
-        (variable, offset)
-        for variable in scope.variables.values()
-        for offset in range(variable.size)
-        if variable.element_name(offset) == name
-    ]
-    column = batch.cell(variable, offset).peek()
-    values = [column.values[code] for code in column.codes]
-    return np.array([at_run(value, at) for at, value in enumerate(values)])
+    machine, source = compiled(typed(text), Fraction(eps))
+    batch = Batch(machine, source, Fraction(eps), exact(inputs or {}), np.random.default_rng(seed), runs)
+    batch.run(1000)
+    (slot,) = [number for number, slot in enumerate(machine.slots) if slot.name == name]
+    values = [at_run(batch, slot, at) for at in range(runs)]
+    return np.array([float(value) if isinstance(value, Fraction) else value for value in values])
 
 
-def at_run(value, at):
-    if not isinstance(value, SimulatedForm):
-        return float(value) if isinstance(value, Fraction) else value
-    return float(value.constant) + sum(float(c) * draw.values[at] for draw, c in value.terms)
+def at_run(batch, slot, at):
+    """The value of a slot in run `at`; a number with noise is computed from the draws."""
+    codes = batch.slots[slot]
+    value = batch.table[codes if isinstance(codes, int) else int(codes[at])]
+    if not isinstance(value, Affine):
+        return value
+    return value.constant + sum(c * Fraction(batch.draws[number][at].item()) for number, c in value.terms)

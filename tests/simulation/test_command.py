@@ -167,7 +167,7 @@ def test_what_goes_wrong_in_a_run_is_bad_input(simulate, tmp_path):
     assert (code, out) == (2, "")
     assert err.startswith("error[E0704]: `o` would become 4, which is outside its domain\n")
     assert "4 |   o <- o + 1\n  |   ^^^^^^^^^^" in err
-    assert "i = 2, o = 3" in err
+    assert "this happened with o = 3" in err
 
 
 def test_interrupts_say_how_far_it_got(simulate, monkeypatch):

@@ -9,26 +9,25 @@ import pytest
 
 ROOM = Path(__file__).resolve().parent.parent.parent / "dipc" / "simulation"
 
-#: The text, its tree and the walk through it, and the names of types; not what is made of them. Beside them the
-#: numbers that a program may have, and how classes are made.
+#: The language and what it means come from the checker. Of the engine's reading there are the text itself, diagnostics,
+#: and the program as the caller has it: its text, its constants and its name.
 KNOWN = (
-    "dipc.algebra.reals",
     "dipc.frozen",
-    "dipc.text.diagnostic",
-    "dipc.text.ast",
-    "dipc.text.core",
-    "dipc.text.numbers",
-    "dipc.text.parser",
-    "dipc.text.program",
     "dipc.simulation",
+    "dipc.text.diagnostic",
+    "dipc.text.program.CoreProgram",
+    "dipc.verifier",
 )
 
+#: The facts about the engine's program that runs may use: none of its instructions or slots.
+FACTS = {"source", "constants", "name", "only_at", "metric", "require_meaning"}
+
 #: What may look at exact probabilities; nothing that runs programs may import it.
-COMPARING = ("audit", "compare", "conform", "expected", "likelihood", "observed", "simulate")
+COMPARING = ("compare", "conform")
 
 
 @pytest.mark.parametrize("path", sorted(ROOM.glob("*.py")), ids=lambda path: path.stem)
-def test_what_runs_programs_knows_only_their_trees(path):
+def test_what_runs_programs_reads_them_as_the_checker_does(path):
     if path.stem in COMPARING:
         return
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -44,8 +43,11 @@ def test_what_runs_programs_knows_only_their_trees(path):
                 assert not name.startswith(tuple(f"dipc.simulation.{module}." for module in COMPARING))
 
 
-def test_of_the_lowered_program_only_its_size_is_used():
-    """The module core is imported for the type of values, and where programs come in."""
-    users = [path.stem for path in ROOM.glob("*.py") if ".instructions" in path.read_text(encoding="utf-8")]
-    assert users == ["runs"]
-    assert (ROOM / "runs.py").read_text(encoding="utf-8").count(".instructions") == 1
+def test_nothing_of_the_engines_reading_is_used():
+    used = set()
+    for path in ROOM.glob("*.py"):
+        if path.stem not in COMPARING:
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "program":
+                    used.add(node.attr)
+    assert used == FACTS
