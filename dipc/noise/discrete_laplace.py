@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dipc.noise.laplace import LAPLACE
-from dipc.noise.law import Draws, Law, SideRates
+from dipc.noise.law import Law, SideRates
 
 if TYPE_CHECKING:
     from dipc.noise.lazy import RandomBits
@@ -62,15 +62,6 @@ class DiscreteLaplace(Law):
 
     def shift_cost(self, rate: Fraction) -> Fraction:
         return rate
-
-    def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
-        """Return an array of `size` random integers k, with Pr[k] proportional to e^{-`rate`·|k|}.
-
-        Each is the difference of the integer parts of two exponential draws from `draws`. The integer part X of an
-        exponential draw is geometric: Pr[X >= k] = e^{-rate·k}.
-        """
-        first, second = draws.exponential_pairs(size) / rate // 1
-        return (first - second).astype("int64")
 
     def draw_exactly(self, bits: RandomBits, rate: Fraction) -> int:
         return bits.two_sided(rate.numerator, rate.denominator)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dipc.algebra.exppoly import ExpPoly, Quotient
 from dipc.algebra.reals import ONE, Real
-from dipc.noise.law import DensityPiece, Draws, Law, Measure, NoClosedForm, SideRates
+from dipc.noise.law import DensityPiece, Law, Measure, NoClosedForm, SideRates
 
 if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
@@ -127,9 +127,6 @@ class Gaussian(Deviating):
     def normal_unit(self) -> Real:
         return self.unit.split()[2]
 
-    def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
-        return draws.normal(size) / rate
-
     def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
         if self.unit != ONE:
             self._lacks("an exact sampler where its standard deviation is irrational")
@@ -195,9 +192,6 @@ class DiscreteGaussian(Deviating):
         if disk > Fraction(1, 2):
             self._lacks("a bound on so large a disk")
         return Fraction(1) if self.fixed else Fraction(14, 5) ** 2
-
-    def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
-        return draws.discrete_normal(1 / rate, size)
 
     def draw_exactly(self, bits: RandomBits, rate: Fraction) -> int:
         _, square, rest = self.unit.split()

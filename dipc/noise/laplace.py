@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dipc.noise.law import DensityPiece, Draws, Law, SideRates
+from dipc.noise.law import DensityPiece, Law, SideRates
 
 if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
@@ -46,9 +46,6 @@ class Laplace(Law):
 
     def shift_cost(self, rate: Fraction) -> Fraction:
         return rate
-
-    def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
-        return draws.laplace(size) / rate
 
     def draw_exactly(self, bits: RandomBits, rate: Fraction) -> LazyReal:
         return bits.laplace()

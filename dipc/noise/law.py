@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 
 from dipc.algebra.limits import NoClosedForm, OutsideFragment
 from dipc.algebra.reals import Real
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dipc.algebra.exppoly import Quotient
     from dipc.noise.lazy import LazyReal, RandomBits
 
-__all__ = ["DensityPiece", "Draws", "Law", "Measure", "Missing", "NoClosedForm", "SideRates"]
+__all__ = ["DensityPiece", "Law", "Measure", "Missing", "NoClosedForm", "SideRates"]
 
 
 #: The terms (k, q, c) of a function Σ c·eps^k·e^{q·eps}.
@@ -69,31 +69,6 @@ class Measure(Enum):
     CLOSED_FORM = 0
     INTEGRALS = 1
     SUMS = 2
-
-
-class Draws(Protocol):
-    """A source of random numbers; each method returns an array of independent draws from one distribution."""
-
-    def uniform(self, size: int) -> Any:
-        """Return an array of `size` floats, uniformly distributed on [0, 1)."""
-
-    def exponential(self, size: int) -> Any:
-        """Return an array of `size` floats with density e^{-x} on [0, inf)."""
-
-    def exponential_pairs(self, size: int) -> Any:
-        """Return an array of 2 rows and `size` columns of floats with density e^{-x} on [0, inf)."""
-
-    def laplace(self, size: int) -> Any:
-        """Return an array of `size` floats with density e^{-|x|}/2."""
-
-    def truncated_laplace(self, low: float, high: float, size: int) -> Any:
-        """Return an array of `size` floats with density proportional to e^{-|x|} on [`low`, `high`]."""
-
-    def normal(self, size: int) -> Any:
-        """Return an array of `size` floats with density e^{-x²/2}/√(2π)."""
-
-    def discrete_normal(self, deviation: float, size: int) -> Any:
-        """Return an array of `size` integers i with Pr[i] proportional to e^{-i²/(2·`deviation`²)}."""
 
 
 class Law(ABC):
@@ -335,14 +310,6 @@ class Law(ABC):
         self._lacks("a finite cost of shifts: the ratio of its densities at two places has no bound")
 
     # --- drawing and writing --------------------------------------------------------------------------
-
-    def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
-        """Return an array of `size` draws of the noise, computed in floating point from `draws`.
-
-        The array has 64-bit integers if the law is `whole`, else floats. The mean is not added. `rate` is the value of
-        the rate at the eps at hand, or 1 divided by the standard deviation if the law is written with one.
-        """
-        self._lacks("a sampler")
 
     def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
         """Return the value at one `eps` of a rate that is `rate` times eps: the number that `draw_exactly` takes.

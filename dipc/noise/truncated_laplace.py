@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dipc.noise.bounded import Bounded
-from dipc.noise.law import DensityPiece, Draws, Normalizer
+from dipc.noise.law import DensityPiece, Normalizer
 
 if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
@@ -78,9 +78,6 @@ class TruncatedLaplace(Bounded):
            - e^{-Re w}. For two sides near = 0, and it is |2 - v - w| >= 2 - |v| - |w|.
         """
         return 1 / (1 - disk**2)
-
-    def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
-        return draws.truncated_laplace(float(self.low) * rate, float(self.high) * rate, size) / rate
 
     def draw_exactly(self, bits: RandomBits, rate: Fraction) -> LazyReal:
         return bits.truncated_laplace(self.low * rate, self.high * rate)

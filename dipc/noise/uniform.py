@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dipc.noise.bounded import Bounded
-from dipc.noise.law import DensityPiece, Draws, Normalizer
+from dipc.noise.law import DensityPiece, Normalizer
 
 if TYPE_CHECKING:
     from dipc.noise.lazy import LazyReal, RandomBits
@@ -50,9 +50,6 @@ class Uniform(Bounded):
 
     def rate_at(self, rate: Fraction, eps: Fraction) -> Fraction:
         return rate
-
-    def draw_floats(self, draws: Draws, rate: float, size: int) -> Any:
-        return float(self.low) + float(self.high - self.low) * draws.uniform(size)
 
     def draw_exactly(self, bits: RandomBits, rate: Fraction) -> LazyReal:
         return bits.uniform(self.low * rate, self.high * rate)
