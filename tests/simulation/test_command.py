@@ -136,8 +136,8 @@ def test_a_loop_that_is_given_up_is_undecided(simulate, tmp_path):
     [
         ([SPARSE, "--eps", "1"], "no value for the inputs"),
         ([SPARSE, "--input", "q=(1,1,1)"], "the option `--eps` is missing"),
-        ([SPARSE, *INPUT, "--eps", "0"], "is not positive"),
-        ([SPARSE, *INPUT, "--eps", "1/0"], "divides by zero"),
+        ([SPARSE, *INPUT[:2], "--eps", "0"], "is not positive"),
+        ([SPARSE, *INPUT[:2], "--eps", "1/0"], "divides by zero"),
         ([SPARSE, *INPUT, "-n", "0"], "0 is not in the range"),
         ([SPARSE, *INPUT, "--seed", "-1"], "-1 is not in the range"),
         ([SPARSE, *INPUT, "--confidence", "1"], "does not lie between 0 and 1"),
