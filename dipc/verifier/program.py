@@ -658,7 +658,7 @@ class _Compiler:
             family = {"Lap": Family.LAPLACE, "DLap": Family.DISCRETE_LAPLACE, "Expo": Family.ONE_SIDED}[name]
             return family, self.rate(parameter)
         deviation, (power,) = monomial(parameter, self._monomial)
-        if self.at is not None and power.denominator == 1:
+        if self.at is not None and power.denominator == 1 and abs(power) <= MOST_POWER:
             deviation, power = deviation * Number(self.at ** int(power)), Fraction(0)
         if deviation.factor <= 0 or power not in (0, -1):
             raise NotDerived("a standard deviation must be a positive multiple of 1 or of 1/eps")
