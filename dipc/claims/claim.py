@@ -139,8 +139,9 @@ class Terms:
     """The claim at one row of a table: numbers for alpha and gamma, and beta as a function of eps.
 
     `alpha` is None where it is infinite, and `alpha_text` is alpha as it is shown. A `vacuous` claim says nothing about
-    the row's input, as its dd is too small, or the row is `unconstrained`: it states no output. Rows whose cells for
-    alpha, beta, gamma and dd are equal share one object.
+    the row's input. The reason is that the input's dd is too small, or that the row states no output. In the second
+    case the claim is also `unconstrained`: every answer is right. Rows whose cells for alpha, beta, gamma and dd are
+    equal share one object.
     """
 
     alpha: Fraction | None
@@ -281,10 +282,12 @@ class Claim:
         return alpha > 0 and not stands_for_lesser
 
     def terms_towards(self, row: Row, alpha: Fraction | None, gamma: Fraction | None, cell: Cell, text: str) -> Terms:
-        """Return the claim at `row` with gamma replaced by `cell`, and beta by its limit as alpha and gamma grow.
+        """Return the claim at `row` with another alpha and gamma than those of the row, and with beta evaluated there.
 
-        Alpha grows towards the argument `alpha`, shown as `text`, and gamma towards the argument `gamma`; None is
-        infinity. Raises DiagnosticError if beta has no limit.
+        The claim has the alpha `alpha`, shown as `text`, and the gamma in `cell`. Its beta is that of the row,
+        evaluated at the numbers `alpha` and `gamma`. If one of them is None, the result has the limit of beta as this
+        distance grows to infinity. `gamma` can differ from the number in `cell`, when beta is needed at the upper end
+        of a range of gamma. Raises DiagnosticError if beta has no value or no limit.
         """
         names = dict(self.constants)
         if row.dd is not None:
@@ -395,10 +398,11 @@ class Claim:
         return result
 
     def _with_names(self, expression: ClaimExpression, names: dict[str, Parametric]) -> Selected:
-        """Return the value of `expression` with the `names` of a row; raise DiagnosticError if it has no value.
+        """Return the value of `expression` at a row; raise DiagnosticError if it has no value.
 
-        For speed, the expression is evaluated only once, with all distances unknown, and the distances of the row are
-        substituted into the result. If this is not possible, the expression is evaluated with the `names`.
+        `names` has the row's values of alpha, gamma and dd, and those of the constants. For speed, the value with
+        unknown distances is computed once for all rows, and the distances in `names` are substituted for the unknowns.
+        If this is not possible, `expression` is evaluated for this row alone.
         """
         if id(expression) not in self._opened:
             left_open = {**self.constants, **{name: Parametric.unknown(name) for name in DISTANCES}}
@@ -457,7 +461,7 @@ def claim_expression(program: CoreProgram, name: str, given: GivenValue) -> Clai
 
 
 def constant_values(program: CoreProgram) -> dict[str, Parametric]:
-    """Return the values of the constants of `program`, as expressions of a claim read them."""
+    """Return the values of the constants of `program` by name, as constant functions of eps."""
     return {name: Parametric.number(value) for name, value in program.constants.items()}
 
 
@@ -524,8 +528,8 @@ def _distance(cell: Cell) -> Parametric:
 def missing_beta(program: CoreProgram, row: Row | None = None, *, table: bool = True) -> Diagnostic:
     """Return the diagnostic for a claim without a beta, or for a `row` with an empty cell in the column `beta`.
 
-    The help of the diagnostic names the places where a claim about `program` can have a beta. If there is a `table`, a
-    column of it is one of them.
+    The help of the diagnostic names the places where a claim about `program` can have a beta. A column of the table is
+    among these places if `table` is True.
     """
     if row is not None:
         return Diagnostic(
@@ -540,7 +544,11 @@ def missing_beta(program: CoreProgram, row: Row | None = None, *, table: bool = 
 
 
 def _relocate(diagnostic: Diagnostic, place: Excerpt | None, cell: str) -> Diagnostic:
-    """Return `diagnostic`, about the text of the table's `cell`, pointing to the `place` of the cell in its file."""
+    """Return `diagnostic`, a mistake in the text `cell` of the column `beta`, with its place in the table's file.
+
+    `place` is where the file has the cell. If it is None, because the table has no file, the message names the column
+    and quotes the cell instead. A diagnostic without a place is returned unchanged.
+    """
     if diagnostic.excerpt is None:
         return diagnostic
     if place is None:
@@ -579,11 +587,11 @@ SAME_DISTANCE = "W0604"
 
 
 def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
-    """Return the warnings about distances of `claim` that have no effect.
+    """Return the warnings about a gamma or a dd that has no effect on `claim`.
 
-    They are about a gamma that no output uses, about a beta that mentions gamma although gamma is not stated and
-    therefore 0, and about a dd that is equal at all rows. `plain` says that the program has no metric of its own: then
-    outputs with finitely many values must be equal to the right ones for every gamma.
+    There is a warning if gamma is not 0 but no output uses it. There is another if beta mentions gamma but no gamma is
+    given, so that gamma is 0. The last one is about a beta that depends on dd, where dd is equal at all rows. `plain`
+    is True if every output is compared alone: then a finite output must equal the right one, for every gamma.
     """
     diagnostics: list[Diagnostic] = []
     gammas = [terms.gamma.value for _, terms in claim.compiled()]
@@ -598,7 +606,11 @@ def gamma_warnings(claim: Claim, plain: bool) -> tuple[Diagnostic, ...]:
 
 
 def _has_constant_dd(claim: Claim) -> bool:
-    """Return True if `claim` depends on dd, but all rows of a table about several bits have one dd."""
+    """Return True if beta mentions alpha in `claim`, but all rows of its table have the same finite dd.
+
+    The result is False if the claim states an alpha other than dd. It is also False unless the program has an ideal and
+    at least two inputs, all of which have two possible values, and distances of inputs are not by the norm l1.
+    """
     program = claim.program
     norm = "linf" if program.metric is None else program.metric.input
     bits = [slot.type for slot in program.input_slots]
@@ -632,9 +644,10 @@ def _same_distance(claim: Claim) -> Diagnostic:
 
 
 def unused_gamma(program: CoreProgram, plain: bool) -> tuple[Diagnostic, ...]:
-    """Return a tuple with a warning if gamma has no effect for `program`, as all outputs have finitely many values.
+    """Return a tuple with one warning if gamma has no effect for `program`, else an empty tuple.
 
-    `plain` says that the program has no metric. If it has one, or if gamma has an effect, the tuple is empty.
+    `plain` is True if every output is compared alone. Then gamma has no effect if all outputs have finitely many
+    values, since each must equal the right one.
     """
     finite = all(not slot.is_symbolic for slot in program.output_slots)
     return (_unused(program),) if plain and finite else ()

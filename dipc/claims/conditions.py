@@ -113,7 +113,10 @@ class _Analysis:
         return found if known is None else _either(known, found)
 
     def _of_value(self, value: Selected) -> Trend | None:
-        """Return the trend read off `value`, or None if it has a part of too many summands."""
+        """Return the proved properties of `value`, an evaluated expression, as a trend.
+
+        The result is None if `value`, or an operand of a minimum or maximum in it, has too many summands to examine.
+        """
         if isinstance(value, Parametric):
             return self._exact(value) if sum(map(len, value.numerator.values())) <= MOST_TERMS else None
         trends = [trend for argument in value.arguments if (trend := self._of_value(argument)) is not None]
@@ -431,9 +434,10 @@ def theorem_of(claim: Claim) -> Theorem | None:
 
 
 def theorem_of_every_gamma(claim: Claim, curve: tuple[Fraction, Fraction] | None) -> Theorem:
-    """Return Theorem 12 with its conditions, for a `claim` with open gamma; `curve` is its `gamma_curve`.
+    """Return Theorem 12 with its conditions, for a `claim` that leaves gamma open in some rows.
 
-    Raises DiagnosticError if a condition is not proved.
+    `curve` is (k, b) if alpha is k·gamma + b, or None if alpha does not mention gamma. Raises DiagnosticError if a
+    condition is not proved.
     """
     keys = [key for key, _ in claim.compiled() if key[2] is None]
     betas = betas_of(claim, keys)
@@ -491,8 +495,8 @@ def region_conditions(
 ) -> tuple[Condition, ...]:
     """Return the conditions "simple" and "limit-definable" of Theorem 10 or 12 for `claim`, checked for all `betas`.
 
-    The unknowns `growing` range over all numbers >= 0. `values` has the values of those of alpha and gamma that are
-    not unknown.
+    They are that no beta grows with a distance, and that every beta is continuous. `growing` has the names of the
+    distances that range over all numbers >= 0. `values` has the values of those among alpha and gamma that are known.
     """
     left_open = {name: Parametric.unknown(name) for name in DISTANCES}
     names = claim.constants | left_open | dict(values)
@@ -563,9 +567,10 @@ def lesser(
 
 
 def below_one(beta: ClaimExpression) -> ClaimExpression:
-    """Return `beta` without a minimum with numbers of at least 1: 2*exp(-eps) for min(1, 2*exp(-eps)).
+    """Return the argument e if `beta` is min(c, e) with a number c >= 1; return any other `beta` unchanged.
 
-    Since an error probability is at most 1, the claim stays the same.
+    For example, min(1, 2*exp(-eps)) becomes 2*exp(-eps). Since an error probability is at most 1, the claim stays the
+    same.
     """
     match beta.tree:
         case Call("min", arguments):
@@ -665,9 +670,10 @@ def halves(beta: ClaimExpression, names: Mapping[str, Parametric], *, one_gamma:
 def _split(
     beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool, one_gamma: bool
 ) -> tuple[Halves, ...]:
-    """Return the bounds of `beta` that `halves` describes; `names` and `one_gamma` are as there.
+    """Return lower bounds of `beta`, each a function of alpha plus a function of gamma, as `halves` describes.
 
-    With `scaling`, nonnegative summands of a distance that do not depend on distance·eps alone are left out.
+    `names` has the values of the names in `beta`. With `one_gamma`, gamma is a number. With `scaling`, nonnegative
+    summands of a distance are left out unless they depend on distance·eps alone.
     """
     of_alpha: list[str] = []
     of_gamma: list[str] = []
@@ -691,9 +697,10 @@ def _split(
 def _terms(
     beta: ClaimExpression, names: Mapping[str, Parametric], scaling: bool
 ) -> Iterator[tuple[str, set[str], bool, bool]]:
-    """Yield (text, its distances, whether it is a number, whether it is proved nonnegative) for summands of `beta`.
+    """Yield (text, its distances, whether it is free of eps, whether it is proved nonnegative) for summands of `beta`.
 
-    `names` has the values of names in `beta`; `scaling` is as in `_split`.
+    `names` has the values of names in `beta`. With `scaling`, nonnegative summands of a distance are left out unless
+    they depend on distance·eps alone.
     """
     value = None
     # If a divisor contains a distance, there is no value, and the expression is split summand by summand.

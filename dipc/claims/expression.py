@@ -270,9 +270,9 @@ class ClaimExpression:
     ) -> Selected:
         """Return the value for all eps in the `intervals`, where `names` has the values of all names in the expression.
 
-        Raises DiagnosticError if there is no value or a divisor can be 0. With `far` the value is valid only where the
-        unknown is large enough. With `open_divisors` a divisor can depend on unknowns, and the caller has to check that
-        it is not 0.
+        Raises DiagnosticError if there is no value or a divisor can be 0. With `far`, a minimum or maximum is decided
+        for large values of the unknown in it, and the result is valid only there. With `open_divisors` a divisor can
+        depend on unknowns, and the caller has to check that it is not 0.
         """
         value = self._resolved(_Evaluation(self, names, intervals, far, open_divisors))
         if bits(value) > RESULT_BIT_LIMIT:
@@ -693,8 +693,8 @@ def _summands(expression: ClaimExpression, tree: Expr) -> Iterator[tuple[Expr, C
 def scales(parts: NormalParts, names: Mapping[str, Parametric]) -> bool:
     """Return True if the argument of each normal function in `parts` depends on distance·eps alone.
 
-    A distance is a name whose value in `names` is a multiple of the only unknown. The factor of an argument
-    c·distance^a·eps^b at the distance 4 has to be 4^b times that at 1, so that a = b.
+    A distance is a name whose value in `names` is a multiple of the only unknown. An argument is c·distance^a·eps^b. To
+    test whether a = b, its factor c·distance^a at the distance 4 is compared with 4^b times that at 1.
     """
     at_one, at_four = dict(names), dict(names)
     for name, value in names.items():

@@ -41,8 +41,8 @@ _CLAIM_CELLS = 4
 class Row:
     """A row of a table: cells for the program's inputs and outputs, in order, and for the claim.
 
-    An empty cell of the claim is None. So is the cell of an output that the row leaves open, so that every value of it
-    is right. Equal values are one Cell throughout a table.
+    A cell of alpha, beta, gamma or dd is None if it is empty. The cell of an output is None if the row does not state
+    this output, so that every value of the output is right. Equal values are one Cell throughout a table.
     """
 
     number: int
@@ -371,19 +371,18 @@ class DataFrame(Protocol):
 
 
 class PythonSource:
-    """The records of a table given as Python values.
+    """The records of a table given as Python values: a list of dicts, a pair (header, rows), or a DataFrame.
 
-    A cell is a text as in a CSV file, an int, Fraction, Decimal or bool, or None for an empty cell. A sequence in the
-    column of a whole array gives the array's elements. A key that a dict lacks is an empty cell. DataFrames are those
-    of pandas and polars, and tables of Arrow: NaN and NA are empty cells, and floats with integer values are integers,
-    as the libraries turn integers into floats beside an infinity. Raises TypeError for inexact values (other floats)
-    and for objects that are not tables.
+    A cell is a text as in a CSV file, an int, Fraction, Decimal or bool, or None for an empty cell. In the column of a
+    whole array, a cell is a sequence of the elements. A column for which a dict has no key is empty in its row. A
+    DataFrame is one of pandas or polars, or a table of Arrow. There, NaN and NA are empty cells, and a float such as
+    2.0 is the integer 2. Raises TypeError for other floats and for objects that are not tables.
     """
 
     def __init__(self, table: object, columns: Sequence[str], name: str = "<table>") -> None:
-        """Read `table`, which messages call `name`.
+        """Read `table`, which messages call `name`; `columns` are the program's columns.
 
-        The header of a list of dicts has all `columns`, then the further keys of the dicts.
+        If `table` is a list of dicts, its header has all `columns`, then the further keys of the dicts.
         """
         self.name = name
         frame = _from_frame(table)
@@ -585,7 +584,10 @@ MISTAKE_LIMIT = 20
 
 
 class Records(Protocol):
-    """The records of a table, the first of which is the header; `place` locates a cell of the record read last."""
+    """The records of a table, the first of which is the header.
+
+    `name` is the table in messages, and `place` locates a cell of the record read last.
+    """
 
     name: str
 

@@ -82,11 +82,14 @@ TypedEnd = tuple[Fraction, Fraction, str]
 class EnclosedClaim:
     """A stronger and a weaker claim without transcendental numbers, which enclose a claim that has them.
 
-    Both are equal if the claim can be written exactly. `texts` has alpha, beta and gamma in the user's words. If some
-    ends of the claim's intervals of eps are irrational, `ranges` has rational ends around them, and the stronger claim
-    is about the larger intervals. In this case `touching` is a stronger claim that also holds if the claim is tight at
-    an irrational end. If the claim is about a single irrational eps, the weaker claim is about an interval around this
-    eps: the claim is refuted only if the weaker one fails throughout the interval.
+    Both are equal if the claim can be written exactly. `texts` has alpha, beta and gamma in the user's words. `ranges`
+    is None unless some ends of the claim's intervals of eps are irrational: it has rational ends around them. In this
+    case the stronger claim is about the larger intervals, and the weaker one about the smaller ones.
+
+    `touching` is another stronger claim about the larger intervals, or None. Its beta is raised outside of the claim's
+    own intervals. So it can be proved even if the claim is tight at an irrational end. If the claim is about a single
+    irrational eps, the weaker claim is about an interval around this eps: the claim is refuted only if the weaker one
+    fails throughout the interval.
     """
 
     stronger: ClaimOptions
@@ -102,7 +105,8 @@ class EnclosedIntervals:
 
     `larger` and `smaller` are texts of intervals; `smaller` is None for a claim about a single irrational eps.
     `outside` is a function of eps that is 0 on the claim's intervals and positive on the rest of `larger`; None if none
-    is known.
+    is known. `ends` maps each of the two rationals around an irrational end to this end. `greatest` is the greatest
+    upper end of the intervals, or None if it is infinite or unknown.
     """
 
     larger: str
@@ -253,7 +257,8 @@ def _greatest_end(
 ) -> Real | None:
     """Return the greatest upper end of `intervals`, as a number; None for infinity and if it is unknown.
 
-    `above` is that end rounded up. `source` is the text of the intervals, which may name constants of `program`.
+    `above` is the greatest upper end rounded up, None for infinity. `source` is the text of the intervals, which may
+    name constants of `program`.
     """
     for each in intervals:
         if each.high is None or above is None:
@@ -417,7 +422,9 @@ class _Enclosure:
     def ends(self, tree: Expr) -> tuple[Expr, Expr]:
         """Return (low, high), trees without transcendental numbers, with low <= `tree` <= high.
 
-        If an expression is proved to grow with a number in it, the lower end of the number belongs into low.
+        Each transcendental number is replaced by a rational below it in one of the two trees, and by one above it in
+        the other. The rational below belongs into low if the expression is proved to grow with the number, and into
+        high if it is proved to fall.
         """
         numbers: dict[str, Ends] = {}
         opened = self.opened(tree, numbers)
@@ -504,9 +511,9 @@ class _Enclosure:
         return rewritten(tree, change)
 
     def _of_powers(self, node: Expr) -> Ends | None:
-        """Return rationals around `node`, a number made of powers of e alone, or None if it is not.
+        """Return rationals around the number `node` if it is made of powers of e, such as 2*exp(1/2) - 1; else None.
 
-        Equal powers cancel, since exp(q) is evaluated as exp(q*eps) at eps = 1.
+        It is evaluated as a function of eps at eps = 1, with exp(q*eps) for exp(q), so that equal powers cancel.
         """
         if not is_constant(node) or any(isinstance(each, Call) and each.function == "log" for each in walk(node)):
             return None
