@@ -235,8 +235,8 @@ class NormalSum:
     def falls(self) -> bool:
         """True if the form of the summands shows that the sum falls strictly as eps grows. False proves nothing.
 
-        Each summand must be a number, or a positive multiple of e^{-q·eps} with q >= 0, times one of the functions or
-        alone.
+        Each summand must be a number, a positive multiple of e^{-q·eps} with q >= 0, or the product of such a multiple
+        and one of the functions.
         """
         weights = [(q, c) for f in (self.plain, *self.terms.values()) for k, q, c in f.terms() if not k]
         powers = any(k for f in (self.plain, *self.terms.values()) for k, _, _ in f.terms())

@@ -438,11 +438,11 @@ def ends_of(interval: Interval) -> tuple[RegionEnd, RegionEnd]:
 
 
 def peaks(ratio: ReducedQuotient, lower: RegionEnd, upper: RegionEnd, limits: Limits | None = None) -> list[Peak]:
-    """Candidates for the supremum of the quotient `ratio` from `lower` to `upper`: it is their greatest value.
+    """Candidates for the supremum of the quotient `ratio` from `lower` to `upper`: the greatest of their values.
 
     `lower` is less than `upper`, or both are one closed rational; `lower` may be 0, and `upper` infinity. The
-    denominator, not in lowest terms, must be at least 0 in the interval. Where it and the numerator are both 0, the
-    quotient has no value and is left out.
+    denominator, not in lowest terms, must be at least 0 in the interval. The quotient has no value where its
+    denominator and its numerator are both 0; these points are left out.
 
     If a candidate is infinite, so is the supremum. The result is empty only if the quotient has no value anywhere, or
     is minus infinity at the only point. Raises LimitReached if the work exceeds `limits`.
