@@ -56,7 +56,7 @@ class Event:
 class RunStep:
     """A step of a `RunGraph`, from the node `source` to the node `goal`.
 
-    `conditions` has the indices, in the conditions of the graph, of those that hold along this step.
+    A run takes the step only if certain conditions of the graph hold. `conditions` has their indices.
     """
 
     source: int

@@ -296,8 +296,8 @@ class _TreeStep:
 
     `rate` is its rate as an integer multiple of `TreeShape.rate_unit`. `parent` is the position of the parent in the
     list of steps, -1 for the root. The other fields are pairs (i, j) under which a `DifferenceSystem` has a bound of
-    Z_i - Z_j, or None if no such bound exists. `bound_low` and `bound_high` bound the noise, `tie_low` and `tie_high`
-    its difference from its parent.
+    the noise i minus the noise j, or None if no such bound exists. `bound_low` and `bound_high` bound the noise,
+    `tie_low` and `tie_high` its difference from its parent.
     """
 
     noise: int
@@ -346,8 +346,8 @@ class TreeShape:
 def tree_shape(rates: Sequence[Fraction], members: Sequence[int], pairs: Iterable[_Pair]) -> TreeShape | None:
     """Return the shape of the tree that the noises `members` form, or None if their inequalities contain a cycle.
 
-    `pairs` has a pair (i, j) for each inequality on Z_i - Z_j, and connects all `members`. `rates` has the rate of each
-    noise by its index.
+    `pairs` has a pair (i, j) for each inequality on the noise i minus the noise j, and connects all `members`. `rates`
+    has the rate of each noise by its index.
     """
     related = frozenset(pairs)
     adjacent = neighbors(len(rates), related)

@@ -400,8 +400,8 @@ def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[F
     """Return, for each of `centers`, the pairs (w, w') of offsets of nodes that are used together.
 
     The numbers k·h + w·eps, for integers k, are nodes of the center. They are used together with the nodes k'·h' +
-    w'·eps of its parent. `ends` has the numbers where the integral over each center is cut. Raises LimitReached if
-    there are too many pairs.
+    w'·eps of its parent. h and h' are the steps of their quadrature rules. `ends` has the numbers where the integral
+    over each center is cut. Raises LimitReached if there are too many pairs.
     """
     moves: list[set[tuple[Fraction, Fraction]]] = [set() for _ in centers]
     for place in reversed(range(len(centers))):
@@ -416,8 +416,8 @@ def _moves(centers: Sequence[Center], ends: Sequence[_Ends]) -> list[set[tuple[F
 def _all_moves(center: Center, ends: _Ends, above: Fraction) -> list[Fraction]:
     """Return all offsets w of nodes k·h + w·eps of `center` that are used with parent nodes k'·h' + `above`·eps.
 
-    There is one offset for each number of `ends`, where the integral over the center is cut. If there is none, the only
-    offset is that of the center's mean.
+    h and h' are the steps of the quadrature rules of the center and its parent. There is one offset for each number of
+    `ends`, where the integral over the center is cut. If there is none, the only offset is that of the center's mean.
     """
     return [*ends.still, *(above - u for u in ends.moving)] or [center.slope * above]
 
@@ -443,9 +443,9 @@ def _growth(
 ) -> _Growth:
     """Return the constants of the bound for `center` when the center and its parent are moved off the real line.
 
-    The center is moved by `mine`·y and its parent by `parents`·y, where `mine` and `parents` are 0 or 1. `moves` has
-    the pairs (w, w') of offsets of their nodes k·h + w·eps and k'·h' + w'·eps. `handed` has the constants of the
-    messages that the center receives.
+    The center is moved by `mine`·y and its parent by `parents`·y, where `mine` and `parents` are 0 or 1. Nodes of the
+    two are k·h + w·eps and k'·h' + w'·eps, for the steps h and h' of their quadrature rules. `moves` has the pairs (w,
+    w'). `handed` has the constants of the messages that the center receives.
     """
     handed = handed if mine else [replace(each, curvature=_ZERO, drift=_ZERO) for each in handed]
     curvature = sum((each.curvature for each in handed), _ZERO)
@@ -530,8 +530,9 @@ class _Messages:
     def _message(self, place: int, above: Fraction, u: Fraction) -> list[Value]:
         """Return the message of the center with the index `place`, at all nodes k·h + `above`·eps of its parent.
 
-        The message is the integral over the center as a function of the parent's value x. It has different formulas on
-        different intervals of x. The formula that holds at x = `u`·eps is evaluated at all nodes.
+        h is the step of the parent's quadrature rule. The message is the integral over the center as a function of the
+        parent's value x. It has different formulas on different intervals of x. The formula that holds at x = `u`·eps
+        is evaluated at all nodes.
         """
         key = place, above, u
         if key not in self._known:
@@ -573,7 +574,8 @@ class _Messages:
         """Return an integral over a half-line of the center with the index `place`, for each node of its parent.
 
         The half-line is below `end` if `below`, else above; for an `end` of None it is the whole line. The integrand is
-        the function that holds on `stretch`. The parent's nodes are k·h + `above`·eps.
+        the function that holds on `stretch`. The parent's nodes are k·h + `above`·eps, where h is the step of its
+        quadrature rule.
         """
         center = self._centers[place]
         move = _all_moves(center, self._rules.ends[place], above)[0]
@@ -634,7 +636,7 @@ class _Messages:
     def _values(self, place: int, move: Fraction, stretch: _Stretch) -> list[Value]:
         """Return the product of the integrand's factors on `stretch` that do not depend on the parent, at each node.
 
-        `place` is the index of the center, and its nodes are k·h + `move`·eps.
+        `place` is the index of the center. Its nodes are k·h + `move`·eps, where h is the step of its quadrature rule.
         """
         center, places = self._centers[place], self._places(place, move)
         result: list[Value] = [flint.arb(1)] * len(places)
@@ -668,7 +670,8 @@ class _Messages:
     def _places(self, center: int | None, move: Fraction) -> range:
         """Return the integers k for which k·h + `move`·eps is a node of `center`.
 
-        A `center` of None is the parent of the root, which has the single node 0.
+        h is the step of the center's quadrature rule. A `center` of None is the parent of the root, which has the
+        single node 0.
         """
         return range(1) if center is None else self._rules.places(center, move)
 
@@ -685,8 +688,9 @@ class _Messages:
 class _Argument:
     """The values of a·t + b·x + d·eps at the nodes of a center t and its parent x, each passed to a function once.
 
-    With t = k·h + w·eps and x = j·h' + w'·eps the value is an integer multiple of one number, plus a multiple of eps,
-    so many pairs of nodes have the same value.
+    Nodes are t = k·h + w·eps and x = j·h' + w'·eps for integers k and j, where h and h' are the steps of the quadrature
+    rules. So the value is an integer multiple of one number, plus a multiple of eps, and many pairs of nodes have the
+    same value.
     """
 
     def __init__(

@@ -858,8 +858,8 @@ def _product(left: SizedPiece, right: SizedPiece, meter: Meter) -> SizedPiece:
 def _watch_sparse(piece: SizedPiece, low: int | None, high: int | None, meter: Meter) -> None:
     """Raise LimitReached for a `piece` with many terms whose exponents are far apart at one end of its interval.
 
-    The interval is from eps·`low` to eps·`high`, where None is infinite. The integral of such a piece has as many
-    terms, and finding its sign would take too long. `meter` counts the work.
+    The interval is from eps·`low` to eps·`high`, where None is infinite. The integral of the piece would have many
+    terms, too, and finding its sign would take too long. `meter` counts the work.
     """
     if sum([size.terms for size in piece.values()]) < _MANY_SPARSE_TERMS:
         return

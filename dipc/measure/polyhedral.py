@@ -77,7 +77,7 @@ class ValueSystem:
     """Constraints over random `values`.
 
     An item (coefficients, constant) of `rows` means Σ coefficients[i]·X_i + constant >= 0, where X_i is the value with
-    the index i. In the result of `value_system` at most two values occur in each.
+    the index i. In the result of `value_system` at most two values occur in each item.
     """
 
     values: list[Value] = field(default_factory=list)

@@ -83,8 +83,8 @@ class Theta:
     def _least_exponent(self, center: Fraction, *, wide: bool) -> float:
         """Return approximately the r for which masses decay like e^{-r·k²} at eps = `center`.
 
-        If `wide`, the masses decay at least as fast on the whole disk of complex eps around `center`. The number only
-        helps to choose where the noise is cut off.
+        If `wide`, the masses decay at least as fast for all complex eps with |eps - `center`| <= `center`/2. The number
+        only helps to choose where the noise is cut off.
         """
         size = float(self.rate) / float(self.unit.enclosure()[1]) * (1 if self.fixed else float(center))
         return size**2 / (8 if wide and not self.fixed else 2)
@@ -92,15 +92,15 @@ class Theta:
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
         """Return an integer K such that Pr[|k| > K] is approximately e^-`wanted` at eps = `center`.
 
-        If `wide`, the sum of the absolute values of these masses is as small for all complex eps on the disk around
-        `center`.
+        If `wide`, the sum of the absolute values of these masses is as small for all complex eps with |eps - `center`|
+        <= `center`/2.
         """
         return ceil(sqrt(wanted / self._least_exponent(center, wide=wide))) + 1
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
         """Return an upper bound of Σ |mass at k| over all integers k with |k| > `reach`, at eps = `center`.
 
-        If `wide`, the bound holds for all complex eps on the disk around `center`.
+        If `wide`, the bound holds for all complex eps with |eps - `center`| <= `center`/2.
         """
         r = (flint.arb(to_fmpq(self.rate)) / self.unit.ball()) ** 2 / (8 if wide and not self.fixed else 2)
         r = r if self.fixed else r * flint.arb(to_fmpq(center)) ** 2
@@ -139,15 +139,15 @@ class Geometric:
     def reach(self, center: Fraction, wanted: float, *, wide: bool) -> int:
         """Return an integer K such that Pr[|k| > K] is approximately e^-`wanted` at eps = `center`.
 
-        If `wide`, the sum of the absolute values of these masses is as small for all complex eps on the disk around
-        `center`.
+        If `wide`, the sum of the absolute values of these masses is as small for all complex eps with |eps - `center`|
+        <= `center`/2.
         """
         return ceil((wanted + 2) / (float(self.rate * center) / (2 if wide else 1)))
 
     def tail_variation(self, center: Fraction, reach: int, *, wide: bool) -> flint.arb:
         """Return an upper bound of Σ |mass at k| over all integers k with |k| > `reach`, at eps = `center`.
 
-        If `wide`, the bound holds for all complex eps on the disk around `center`.
+        If `wide`, the bound holds for all complex eps with |eps - `center`| <= `center`/2.
         """
         return 3 * (-flint.arb(to_fmpq(self.rate * center * (reach + 1) / (2 if wide else 1)))).exp()
 
