@@ -224,10 +224,11 @@ class Solved(Answers):
         return None if len(few) == len(guards) else _of_part(guards, few)
 
     def _across(self, guards: tuple[Guard, ...]) -> Infeasible | None:
-        """Return the proof that no point satisfies some of `guards`, or None if a point does. Raises Undecided.
+        """Return the proof that no point satisfies certain of `guards`, or None if some point does. Raises Undecided.
 
-        Only guards are looked at whose variables all occur in the half-space behind which a near input was last looked
-        for.
+        They are the guards without other variables than alpha and those of one half-space. It is the last one beyond
+        which an
+        input with another answer was sought.
         """
         found = _of_part(guards, _guard_places(self._moved, guards))
         return found if isinstance(found, Infeasible) else None

@@ -34,7 +34,7 @@ Line = Affine | Fraction
 
 _FURTHEST: Line = Affine(_ZERO, ((ALPHA, _ONE),))
 
-#: The most half-spaces while coordinates are eliminated, and the most cells of one neighbourhood.
+#: The most half-spaces while coordinates are eliminated, and the most cells of one neighborhood.
 _MOST_SIDES = 200
 _MOST_CELLS = 200
 
@@ -153,7 +153,7 @@ def _tried(known: Surroundings, guards: Sequence[Guard], point: Mapping[int, Fra
 
 
 def _anywhere(known: Surroundings) -> Iterator[NearEvidence]:
-    """Yield an input of each path of the ideal that always has another answer than u, for the discrete norm.
+    """Yield, for the discrete norm, an input of each path of the ideal whose answers all differ from that of u.
 
     In this norm all different inputs have the distance 1. `known` has the path of u.
     """
@@ -306,7 +306,7 @@ class _Nearest:
             below = [row for row in rows if row.coefficient(v) < 0]
             rows = [row for row in rows if not row.coefficient(v)]
             if len(rows) + len(above) * len(below) > _MOST_SIDES:
-                raise Undecided("a neighbourhood has too many sides")
+                raise Undecided("a neighborhood has too many sides")
             self.bounds.append((v, [_bound(row, v) for row in above], [_bound(row, v) for row in below]))
             rows = _needed([*rows, *(_cancelled(v, one, two) for one in above for two in below)])
         highs = [row for row in rows if row.coefficient(_LEFT)]
@@ -334,7 +334,7 @@ class _Nearest:
         if len(chosen) == len(self.bounds):
             self.cells += 1
             if self.cells > _MOST_CELLS:
-                raise Undecided("a neighbourhood is cut into too many cells")
+                raise Undecided("a neighborhood is cut into too many cells")
             return self._near_input(here, chosen, upper)
         v, *bounds = self.bounds[-1 - len(chosen)]
         distinct = [
@@ -408,7 +408,7 @@ def _distances(norm: str, own: Mapping[int, int], rounding: Fraction) -> Iterato
                 yield _side({ALPHA: _ONE, _LEFT: -_ONE, slot: sign, v: -sign}, -rounding)
         return
     if len(own) > MOST_SIGNED:
-        raise Undecided("a neighbourhood has too many sides")
+        raise Undecided("a neighborhood has too many sides")
     for signs in product((_ONE, -_ONE), repeat=len(own)):
         terms = {ALPHA: _ONE, _LEFT: -_ONE}
         for (slot, v), sign in zip(own.items(), signs, strict=True):

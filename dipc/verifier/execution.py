@@ -63,7 +63,7 @@ _ORIGIN = -1
 
 @dataclass(frozen=True, slots=True)
 class NoiseHalfspace:
-    """A half-space of noises, Σ form + constant >= 0, where `form` has the coefficients of the noises.
+    """The half-space Σ c·N_i + `constant` >= 0 of noises N_i, where `form` has the pairs (i, c).
 
     If `whole` is true, all of these noises are integers.
     """
@@ -240,8 +240,8 @@ class Constraints:
         return Constraints(rows, self._positive)
 
 
-def united(members: Iterable[Constraints], budget: Budget) -> Constraints | None:
-    """Return the conjunction of those half-spaces of `members` that every one of `members` is seen to imply.
+def united(members: Iterable[Constraints], budget: Budget) -> Constraints:
+    """Return the conjunction of all half-spaces of `members` that are seen to be implied by each of `members`.
 
     Charges its work to `budget`.
     """
@@ -382,7 +382,7 @@ class Execution:
         self.explore({})
 
     def explore(self, inputs: Mapping[int, Held]) -> None:
-        """Explore all states from the start with these `inputs`, by slot, which may be outside their domains."""
+        """Explore all states from the start with these `inputs`, by slot. Their domains are not checked."""
         values = tuple(inputs.get(label, slot.initial) for label, slot in enumerate(self.machine.slots))
         self._arrive(State(0, values, Constraints({}), ()))
         while self._queue:
@@ -503,8 +503,10 @@ class Execution:
     def followers(self, state: State, cost: int) -> Iterator[tuple[Closed | None, Step | None, State]]:
         """Yield (weight, choice, next state) for each state that follows `state` by one instruction.
 
-        If the constraints do not decide a comparison, the state is first cut into parts in which it is decided. Each
-        part costs `cost` steps. The weight is None in place of 1, and the choice is None if nothing was chosen at
+        If the constraints do not decide a comparison, `state` is first cut into parts in which the comparison is
+        decided. Each
+        part takes `cost` steps of the budget. The weight is None in place of 1, and the choice is None if nothing was
+        chosen at
         random.
         """
         instruction = self.machine.code[state.at]
@@ -597,10 +599,12 @@ class Execution:
     # --- uniting ----------------------------------------------------------------------------------
 
     def _united(self, numbers: list[int]) -> list[int]:
-        """Return `numbers`, indices of states, after replacing states that can be united by one state.
+        """Return the indices `numbers` of states, with one new state in place of states that can be united.
 
-        All of the states have the same next instruction. Several are united if they have equal values and equal
-        choices, and if their sets of noises together are given by one conjunction of half-spaces.
+        All of the states have the same next instruction. States can be united if they have equal values and equal
+        random
+        choices, and if every run with these choices that satisfies the constraints of the new state reaches one of
+        them.
         """
         groups: dict[object, list[int]] = {}
         for number in numbers:
@@ -612,8 +616,6 @@ class Execution:
             if len(group) < 2:
                 continue
             whole = united([self._states[number].known for number in group], self.budget)
-            if whole is None:
-                continue
             first = self._states[group[0]]
             members = set(group)
             self.budget.spend(len(result) + len(self._states))
@@ -656,7 +658,7 @@ class Execution:
     def noiseless_value(self, code: Code, values: Mapping[int, Value]) -> Value:
         """Return the value of the expression `code`, which contains no noise; `values` has the values of slots.
 
-        Raises NotDerived.
+        Raises NotDerived if the expression has no value.
         """
         value = self.value(code, [values.get(slot) for slot in range(max(values, default=0) + 1)], Constraints({}))
         assert not isinstance(value, Affine)

@@ -42,11 +42,13 @@ def connected(items: Iterable[T], names: Callable[[T], Iterable[int]]) -> list[t
 
 
 def by_direction(forms: Iterable[Iterable[tuple[int, int]]]) -> dict[Direction, list[tuple[int, int]]]:
-    """Group the variables of `forms`, lists of (variable, coefficient), that could be replaced by one sum.
+    """Group the variables of `forms`, lists of (variable, coefficient), whose coefficients are proportional.
 
-    Two variables are in one group if their coefficients are in the same proportion in every form: x and y in x + 2·y
-    and 3·x + 6·y. Each variable comes with its first coefficient. The key of a group is its coefficients up to a
-    factor.
+    Two variables are in one group if their coefficients have the same ratio in every form, such as x and y in x + 2·y
+    and
+    3·x + 6·y. A group lists (variable, its first coefficient). Its key has the coefficients of any of its variables,
+    divided
+    by the first one.
     """
     columns: dict[int, list[tuple[int, int]]] = {}
     for number, form in enumerate(forms):
@@ -118,7 +120,7 @@ class HashGuard:
 
 
 def is_long(q: Fraction | int) -> bool:
-    """True if the exponent `q` is long enough to share its hash with others."""
+    """True if the exponent `q` is so long that another exponent may have the same hash."""
     return max(q.numerator.bit_length(), q.denominator.bit_length()) > SHORT_BITS
 
 
@@ -307,9 +309,9 @@ def _bits(number: Fraction) -> int:
 
 
 def integral(f: Ring, scale: int, budget: Budget) -> tuple[int, Integral]:
-    """Return a common denominator of the coefficients of `f`, and their numerators by (q·`scale`, k).
+    """Return (n, coefficients): the function `f` times n, which has integer coefficients.
 
-    Charges its work to `budget`.
+    The coefficient of eps^k·e^{q·eps} has the key (q·`scale`, k). Charges its work to `budget`.
     """
     unit = _common_denominator(f, budget)
     return unit, {(q, k): c for k, q, c in _integer_terms(f, scale, unit)}
@@ -420,9 +422,9 @@ _MOST_DERIVATIVES = 50
 def positive_everywhere(function: Ring, budget: Budget) -> bool:
     """True only if `function` is > 0 for every eps > 0. False proves nothing.
 
-    A function is positive if all its coefficients are. It is also positive if, after multiplication with some
-    e^{-q·eps}, its value at 0 is not negative and its derivative is positive. Choosing the exponent q of a negative
-    term makes the negative terms vanish, one after the other, as derivatives are taken. Charges its work to `budget`.
+    A function is positive if all its coefficients are. It is also positive if its value at 0 is not negative and its
+    derivative is positive. Before each derivative, the function is multiplied by e^{-q·eps} for the exponent q of a
+    negative term, so that the negative terms vanish one after the other. Charges its work to `budget`.
     """
     for _ in range(_MOST_DERIVATIVES):
         budget.spend(4 * len(function) + 4)

@@ -68,9 +68,9 @@ class EdgeNumber:
     __radd__ = __add__
 
     def __neg__(self) -> EdgeNumber:
-        """Return the constant of the opposite half-space.
+        """Return the constant of the opposite of a half-space that has this constant.
 
-        The points of the boundary belong to exactly one of the two half-spaces.
+        A point on the boundary belongs to exactly one of the two half-spaces.
         """
         return EdgeNumber(-self.value, -1 - self.small)
 
@@ -218,9 +218,11 @@ class Ideal:
 
     @staticmethod
     def compile(tree: Program, constants: Mapping[str, Fraction], budget: Budget) -> Ideal:
-        """Return the ideal of the program `tree`, which has one, for these values of its `constants`.
+        """Return the ideal of the program `tree`, compiled with these values of its `constants`.
 
-        The work of the result is charged to `budget`, too. Raises NotDerived if the checker cannot use it.
+        The program must have an ideal. Later work of the returned object is charged to `budget`, too. Raises NotDerived
+        if the
+        checker cannot use the ideal.
         """
         assert tree.ideal is not None
         norm = input_norm(tree)
@@ -415,7 +417,7 @@ class Ideal:
     # --- paths ------------------------------------------------------------------------------------
 
     def paths(self, finite: tuple[Value, ...]) -> tuple[Path, ...]:
-        """Return all paths that some real input takes for the values `finite` of the finite inputs, in order."""
+        """Return all paths of the ideal, in a fixed order, for the values `finite` of the finite inputs."""
         key = typed(finite)
         if key not in self._paths:
             self._paths[key] = tuple(self._followed(finite))

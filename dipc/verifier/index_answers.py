@@ -41,7 +41,7 @@ from dipc.verifier.syntax import (
 
 
 class _NotAnIndex(Exception):
-    """Raised if an output is not seen to hold an index, by the conditions of this module."""
+    """Raised if an output is not seen to hold either an index of a loop or one number that is no index."""
 
 
 def offset_of(end: object, parameter: str) -> int | None:
@@ -104,7 +104,9 @@ def ending_at(tree: Program, parameter: str) -> Program:
 def with_arrays(tree: Program, parameter: str) -> Program:
     """Return the program `tree` with an array in place of each output that holds an index of a loop up to m.
 
-    m is the constant `parameter`.
+    m is the constant `parameter`. For an output o, the assignment `o <- i` becomes `o[i] <- true`. The answers of the
+    two
+    programs correspond one to one. An output for which this is not seen stays as it is.
     """
     for declared in tree.variables:
         if declared.role == "output" and declared.ends is None:
@@ -150,8 +152,9 @@ def _require_domain(
 ) -> None:
     """Raise _NotAnIndex unless the domain `type_` of an output has all values that the output may take.
 
-    These are the indices from `low` to `high` plus `shift`, and the `numbers`, which must not be among them. `tree` is
-    the program, and `high` is the constant `parameter` plus a number.
+    They are the integers from `low` + `shift` to `high` + `shift`, and the `numbers`, which must lie outside of this
+    range.
+    `tree` is the program, and `high` must be the constant `parameter` plus a number.
     """
     domain = tree.domain(type_)
     if not isinstance(domain, Range):

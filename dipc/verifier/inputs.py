@@ -113,9 +113,9 @@ class Divided:
 
     @property
     def key(self) -> str:
-        """The key of the answer in the certificate: a hash of the cell, of the finite inputs and of the class.
+        """The key of the answer in the certificate: a hash of the cell, the finite inputs, `only`, and the first class.
 
-        The number of the first class is a part of it, and differs between the cases of a certificate.
+        Classes have different numbers in different cases of a certificate, so the keys of two cases differ.
         """
         first = self.classes[0].number if self.classes else None
         of = [self.known.finite, first, self.only]
@@ -195,9 +195,11 @@ class Coverage:
     def _is_about_its_own(self, shown: ClassFacts) -> bool:
         """True if the class `shown` covers all of its own inputs: its bound holds for the program there.
 
-        These inputs have the class's answer. They lie in its half-spaces that do not depend on alpha, without the
-        boundaries, and in those half-spaces beyond which other answers are (`beside`). The other half-spaces follow
-        from the distance.
+        These inputs have the class's answer, and lie in two kinds of its half-spaces. The first kind does not depend on
+        alpha;
+        boundaries do not count, except for half-spaces of integers alone. The second kind is listed in `beside`: other
+        answers
+        are just beyond it. The other half-spaces follow from the distance.
         """
         within = [replace(half, strict=not self._is_whole(half)) for half in shown.halfspaces if not half.step]
         within += [shown.halfspaces[place] for place in shown.beside]
@@ -633,8 +635,11 @@ class _Class:
     def _proved(self, value: object, named: ClassFacts) -> str | None:
         """Return None if `value` has obligations that prove the claim for the class `named`, else why they do not.
 
-        The class is then one of those that may cover inputs. Raises Rejected. Obligations about the distance 1 are
-        enough for all distances if the error falls at least as fast as beta as the distance grows.
+        Also appends the class to `self.shown`, the classes that may cover inputs. Obligations about the distance 1 are
+        enough
+        for all distances if, as the distance grows, the error falls at least as fast as beta. Raises Rejected if
+        `value` does
+        not fit the claim.
         """
         variable, dd, weights, kind, slacks, places = read.fields(value, _REQUIRED)
         assert self.theorem is not None, "the claim is about an output"

@@ -32,8 +32,9 @@ _PANELS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, MOST_PANELS)
 def series(tree: Tree, cell: Expansion) -> Series:
     """Return the Taylor polynomial on `cell` of a quadrature sum for the probability of `tree`.
 
-    The sum is within 2^-accuracy of the probability for each eps > 0 of `cell`, by lemma N6. Raises NotDerived for too
-    many pieces or panels, and NotShown if the precision of `cell` does not suffice.
+    The sum is within 2^-accuracy of the probability for each eps > 0 of `cell`, by lemma N6. Raises NotDerived if an
+    integral
+    is cut into too many intervals, and NotShown if the precision of `cell` does not suffice.
     """
     total = Series([0] * cell.terms, 0)
     pieces = _pieces(tree)
@@ -136,16 +137,17 @@ class _Piece:
 
     @property
     def peak(self) -> Fraction:
-        """An upper bound of the density of the center; 1/√(2π) is less than 2/5."""
+        """An upper bound of the density of the center's law, with 2/5 in place of 1/√(2π) for a normal law."""
         size = self.center.size
         return size / 2 if self.center.laplace else Fraction(2, 5) * root_around(1 / size, 10)[1]
 
     def steepness(self, u: Fraction | None) -> tuple[Fraction, Fraction]:
-        """Return (Σ (a·u + d)²/v over normal noises of variance v, Σ rate·|a·u + d| over Laplace noises).
+        """Return (Σ s²/v over normal noises of variance v, Σ r·s over Laplace noises of rate r).
 
-        The sums have a summand for the center and for each leaf. If the center is `u`·eps, the argument of the noise's
-        law is (a·u + d)·eps; of a leaf with several bounds, the greatest |a·u + d| counts. If `u` is None, a replaces
-        a·u + d.
+        The noises are the center and its leaves. If the center is `u`·eps, the bounds of a leaf are numbers (a·u +
+        d)·eps, and
+        s is the greatest |a·u + d|; for the center, s is |u|. If `u` is None, s is the greatest |a|, and 1 for the
+        center.
         """
         squares = rates = _ZERO
         factors = [(leaf.spread, leaf.forms, leaf.count) for leaf in self.leaves]
@@ -158,10 +160,11 @@ class _Piece:
         return squares, rates
 
     def length(self, most: Fraction, accuracy: int) -> Fraction:
-        """Return the length of the interval of t = u·eps for eps = `most`; for a half-line, of the part summed over.
+        """Return the length of the piece at eps = `most`, as an interval of the center's value t = u·eps.
 
-        The part of a half-line that is left out has an integral of at most 2^-(`accuracy` + 3) for each eps up to
-        `most`.
+        For a half-line, return the length of the part near its end to which the sum is limited. The rest has an
+        integral of at
+        most 2^-(`accuracy` + 3) for each eps up to `most`.
         """
         if self.low is not None and self.high is not None:
             return (self.high - self.low) * most

@@ -319,7 +319,8 @@ def _always_written(piece: _Piece) -> list[int]:
 def _with_slots(instruction: Instruction, names: Mapping[int, int], *, everywhere: bool = False) -> Instruction:
     """Return `instruction` with its slots renamed by `names`.
 
-    If the index of an array element is not known, its slots are renamed only with `everywhere`.
+    If the index of an array element is computed by the program, the slots of the array are renamed only with
+    `everywhere`.
     """
 
     def there(code: Code) -> Code:

@@ -79,8 +79,9 @@ class Iterations:
     def from_program(tree: Program, parameter: str, constants: Mapping[str, Fraction], budget: Budget) -> Iterations:
         """Return the program `tree` and its ideal with endless loops, compiled with these `constants`.
 
-        The loops end at the constant `parameter`. Charges its work to `budget`. Raises NotDerived with the reason if
-        the program does not have the form that the module describes.
+        The loops end at the constant `parameter`. Charges its work to `budget`. Raises NotDerived, with the reason, if
+        the program does not have the form of lemma 7 (FORMAT.md): one loop `for i in low..m`, which treats each i
+        alike.
         """
         if tree.ideal is None:
             raise NotDerived("the program has no `ideal`")
@@ -129,7 +130,9 @@ def endless_program(tree: Program, parameter: str, constants: Mapping[str, Fract
     """Return the program `tree`, without its ideal, with a loop that never ends.
 
     In `tree` the loop ends at the constant `parameter` of `constants`. Charges its work to `budget`. Raises NotDerived
-    if the program does not have the form that the module describes, or if an input is not real.
+    if an input is not real, or if the program does not have the form of lemma 7 (FORMAT.md): one loop `for i in
+    low..m`,
+    which treats each i alike.
     """
     bare = ending_at(with_arrays(replace(tree, ideal=None, metric=(), claim=()), parameter), parameter)
     arrays, loop, low = _only_loop(bare, bare.body, parameter)
@@ -142,8 +145,9 @@ def endless_program(tree: Program, parameter: str, constants: Mapping[str, Fract
 def _only_loop(tree: Program, body: Block, parameter: str) -> tuple[Mapping[str, int], For, int]:
     """Return (the arrays of length m with their first indices, the loop of `body` up to m, its first index).
 
-    m is the constant `parameter` of the program `tree`. Raises NotDerived if the loop begins before an array, or does
-    not have the form that the module describes.
+    m is the constant `parameter` of the program `tree`. Raises NotDerived if the loop begins before an array, or if
+    `body`
+    does not have the form of lemma 7 (FORMAT.md): one loop `for i in low..m`, which treats each i alike.
     """
     arrays = parameter_arrays(tree, parameter)
     loop = _loop(body, parameter, arrays)
@@ -409,7 +413,7 @@ class LoopRuns(Execution):
         return self.inputs[slot.name] if slot.role == "input" else slot.initial
 
     def after_loop(self, head: State) -> State:
-        """Return the state behind the loop, if the loop ends at `head`."""
+        """Return the state right after the loop, for a run that leaves the loop in the state `head`."""
         return replace(head, at=self.side.end)
 
     def stripped(self, state: State) -> tuple[State, tuple[int, ...]]:

@@ -46,7 +46,7 @@ MOST_BITS = 256
 MOST_COMMON_BITS = 1_024
 
 #: The most variables that may share a factor with a variable when it is integrated out.
-MOST_NEIGHBOURS = 5
+MOST_NEIGHBORS = 5
 
 #: The steps for one term, without poles and with poles.
 _STEPS, _WHOLE_STEPS = 2, 6
@@ -174,7 +174,7 @@ def _common(denominators: Iterable[int]) -> int:
 class _Elimination:
     """An integration over variables that are all continuous, or all integers (`whole`), one variable after the other.
 
-    To make them integers, all lengths are multiplied by `lengths`, and all rates by `rates`.
+    All lengths are multiplied by `lengths` and all rates by `rates`, which makes them integers.
     """
 
     whole: bool
@@ -290,9 +290,9 @@ class _Elimination:
                 key=lambda i: (self._unit(about[i], i), len(near[i]), sum(factor.length for factor in about[i]), i),
             )
             self.budget.spend(10 + len(about))
-            if len(near[v]) > MOST_NEIGHBOURS:
+            if len(near[v]) > MOST_NEIGHBORS:
                 raise NotDerived(
-                    f"a noise is compared with more than {MOST_NEIGHBOURS} noises that are compared with each other"
+                    f"a noise is compared with more than {MOST_NEIGHBORS} noises that are compared with each other"
                 )
             mine = sorted(about.pop(v), key=lambda factor: len(factor.pieces))
             own = one

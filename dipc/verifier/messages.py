@@ -112,8 +112,11 @@ class _Plan:
     """The centers of a tree, parents first, with everything for lemma N1 that does not depend on eps.
 
     For each center, `parents` has the index of its parent (-1 at the root), and `ends` the points at which its integral
-    is cut. `moves` has the pairs (offset w of its nodes, offset of its parent's nodes), and `curvatures` the number V
-    of the lemma. Where |Im eps| <= ν, the quadrature sum is at most 2^bits·e^{ν²·D2/2}, where D2 is `spread`.
+    is cut. `moves` has the pairs (offset w of its nodes, offset of its parent's nodes). `curvatures` has a sum of a²/v
+    over
+    the normal laws in the integrand: v is the variance, and a the change of the argument as the center grows by 1.
+    Where
+    |Im eps| <= ν, the quadrature sum is at most 2^bits·e^{ν²·D2/2}, where D2 is `spread`.
     """
 
     centers: tuple[Center, ...]
@@ -200,9 +203,11 @@ def _factors(center: Center) -> list[tuple[Sequence[Form], Fraction]]:
 
 
 def _cut(centers: Sequence[Center], parents: Sequence[int]) -> list[_Ends]:
-    """Return the ends of the integrals over all `centers`, whose `parents` are given by index.
+    """Return, for each of `centers`, the points at which its integral is cut; `parents` has their parents' indices.
 
-    Raises NotDerived for too many ends, and for ends in more than one direction.
+    A point must be fixed, or move exactly as the parent's value does. Raises NotDerived for other points, and if there
+    are
+    too many points.
     """
     handed: list[set[Fraction]] = [set() for _ in centers]
     result: list[_Ends] = []
@@ -389,8 +394,9 @@ class _Sum:
         """Return, for each node of the parent, one integral over center `number`; `above` is the offset of these nodes.
 
         The integral is below the `cut` (`side` -1), above it (1), or over the whole line (`cut` None). A cut is (True
-        if it moves with the parent, its u). `stretch` is (the leaves with their nearest bounds there, the index of the
-        piece).
+        if it moves with the parent, its u). `stretch` is about the part of the line whose formula is integrated: (the
+        leaves
+        with their nearest bounds on this part, the number of fixed cuts below it).
         """
         cell, center, ends = self._cell, self._plan.centers[number], self._plan.ends[number]
         moving = cut is not None and cut[0]
@@ -460,8 +466,9 @@ class _Sum:
     def _factor(self, tables: Sequence[_Table], count: int, k: int, j: int) -> Series:
         """Return a factor of the integrand at node `k` of the center and node `j` of its parent.
 
-        `tables` has the values for a leaf: its probability is taken to the power `count`. Or it is the one table of the
-        center's density, without the factor 1/√v.
+        For a leaf, `tables` has a table for each of its bounds, and the leaf's probability is taken to the power
+        `count`. For
+        the center's density, `tables` has one table, and the factor 1/√v is left out.
         """
         cell, result = self._cell, []
         for table in tables:

@@ -29,22 +29,22 @@ def places_of(groups: Groups) -> list[int]:
 
 
 def with_single_places(groups: Groups, count: int) -> list[Sequence[int]]:
-    """Return `groups`, and a group of its own for the index of each other one of `count` inputs."""
+    """Return `groups`, followed by a group (i,) for each index i below `count` that is in none of them."""
     inside = set(places_of(groups))
     return [*groups, *((place,) for place in range(count) if place not in inside)]
 
 
 def multiset(point: Sequence[Value], groups: Groups) -> tuple[object, ...]:
-    """Return a key that two inputs share exactly if exchanges within `groups` turn one into the other.
+    """Return a key of the input `point` that does not depend on the order of values within each of `groups`.
 
-    `point` is the input whose key is returned.
+    Two inputs have equal keys exactly if exchanges of values within groups turn one into the other.
     """
     every = with_single_places(groups, len(point))
     return tuple(frozenset(Counter(typed(point[place] for place in group)).items()) for group in every)
 
 
 def orders(point: Sequence[Value], groups: Groups) -> int:
-    """Return the number of different inputs that exchanges within `groups` make of the input `point`."""
+    """Return into how many different inputs, itself included, exchanges within `groups` turn the input `point`."""
     result = 1
     for group in groups:
         counts = Counter(typed(point[place] for place in group))

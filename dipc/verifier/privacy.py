@@ -240,7 +240,10 @@ class _Proofs:
         return total.value
 
     def unproved(self, pairs: Pairs) -> Iterator[tuple[int, str]]:
-        """Yield each of `pairs`, by number, whose privacy has no complete proof, with the reason. Raises Rejected."""
+        """Yield (number, reason) for each of `pairs` whose privacy has no complete proof.
+
+        Raises Rejected for a wrong proof, and for a pair with too many outputs whose excess has no stated sign.
+        """
         for number, (i, j) in enumerate(pairs.ordered):
             with in_step(f"pair {number}"):
                 self.budget.spend(pairs.outputs)

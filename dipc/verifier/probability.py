@@ -256,8 +256,9 @@ class Probabilities:
     ) -> Iterator[Mapping[int, Value]]:
         """Yield answers whose probabilities add up to that of an answer within `gamma` of `outputs` at `inputs`.
 
-        With the product distance this is `outputs` itself, whose numbers may be off by gamma. Otherwise it is each
-        answer within gamma of `outputs`. Charges its work to `budget`.
+        All are values by slot. If `is_plain` is true, the only answer is `outputs` itself, with numbers that may be off
+        by gamma.
+        Otherwise each answer within gamma of `outputs` is yielded. Charges its work to `budget`.
         """
         if self.is_plain():
             yield outputs
@@ -458,8 +459,9 @@ class Theorem:
     def exchangeable(self, groups: Sequence[Sequence[int]]) -> str | None:
         """Return why the inputs of some group of `groups` are not proved to be exchangeable; None if all are.
 
-        Groups list indices of inputs. The law of the outputs, `requires`, and the answers and distances of the ideal
-        are unchanged by exchanges of inputs in a group. The ideal uses this for its distances from now on.
+        Groups list indices of inputs. Exchanges of inputs in a group must leave the law of the outputs, `requires`, and
+        the
+        answers and distances of the ideal unchanged. If this is proved, the ideal uses it for later distances.
         """
         key = tuple(map(tuple, groups))
         if not key or key in self._exchanged:
@@ -646,7 +648,9 @@ class Theorem:
     ) -> Iterator[Mapping[int, Value]]:
         """Yield answers, by slot, that together are all answers within `gamma` of `outputs` at `inputs`.
 
-        No two answers overlap. The numbers of an answer may be off by gamma. Raises NotDerived for too many answers.
+        If numbers may each be off by gamma, the only one is `outputs`, which includes all numbers within gamma of its
+        own.
+        Otherwise each answer within gamma of `outputs` is yielded once. Raises NotDerived for too many answers.
         """
         return self._probabilities.near_answers(inputs, outputs, gamma, self.budget)
 

@@ -55,7 +55,7 @@ class Rejected(Ended):
 class WrongAnswer(Ended):
     """Raised if an answer in the certificate does not prove what it claims.
 
-    The certificate is rejected, unlike after an error that only ends a derivation.
+    The whole certificate is then rejected, also in a derivation in which NotDerived would only leave a part unproved.
     """
 
 

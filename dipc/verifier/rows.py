@@ -108,8 +108,14 @@ class Row:
 class Rows:
     """A check of the rows of a table, with `inputs` and `outputs` many columns, against `claim`.
 
-    `context` has the probabilities and betas of the certificate, and `decided` its checked obligations. The results are
-    `checked`, the rows in order, and `tally`, which counts their verdicts.
+    `context` has the probabilities and betas of the certificate, `decided` its checked obligations, and `theorem` the
+    program. `computed` is true if dd is said to be that of the program's ideal.
+
+    The results are `checked`, the rows in order, and `tally`, which counts their verdicts. `own` has the number of rows
+    with
+    an alpha, beta or gamma of their own. `ranged` has, by its description, each doubt about ranges of gamma with the
+    number
+    of rows.
     """
 
     claim: Claim

@@ -342,7 +342,7 @@ def expansion(curve: Curve, lower: Fraction, upper: Fraction, bits: int, budget:
     return low, high
 
 
-#: The number of neighbouring exponents whose series have the same length.
+#: The number of neighboring exponents whose series have the same length.
 _GROUP = 32
 
 
@@ -467,10 +467,12 @@ def _derivatives(curve: Curve, last: int, budget: Budget) -> list[int]:
 
 
 def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
-    """Return an upper bound of Σ |a_n|·radius^{n - order} over n > `last`, for Taylor coefficients a_n at 0.
+    """Return an upper bound of Σ |a_n|·radius^{n-order} over n > `last`, where Σ a_n·t^n is `curve` around 0.
 
-    They are those of `curve`. A term t^k·e^{-jt} contributes at most radius^k·Σ (j·radius)^i/i! over i >= first =
-    last + 1 - k, divided by `radius`^`order`. Each term of this sum is at most j·radius/(first + 1) times the one
+    A term c·t^k·e^{-jt} contributes at most |c|·radius^{k-order}·Σ (j·radius)^i/i! over i >= last + 1 - k. The `order`
+    is
+    that of the zero of `curve` at 0. Raises Rejected if `radius` is so large that some summand is more than half of the
+    one
     before.
     """
     total = Fraction(0)
@@ -485,8 +487,10 @@ def _tail(curve: Curve, order: int, last: int, radius: Fraction) -> Fraction:
 def prove_at_infinity(curve: Curve, bound: Fraction, sign: int, budget: Budget) -> None:
     """Raise Rejected unless `curve` has the strict `sign` on [`bound`, inf), where `bound` > 0.
 
-    The leading term is c·t^degree, the term without e^{-t} of the highest power. On [bound, inf) each term of the
-    other sign, divided by t^degree, decreases in absolute value. At the bound the sum of these is less than |c|.
+    The leading term is c·t^degree: it has the highest power, and no e^{-t}. The proof divides each term of the other
+    sign by
+    t^degree. The absolute values of these quotients decrease on [bound, inf), and their sum at the bound is less than
+    |c|.
     Charges its work to `budget`.
     """
     constant = [(k, c) for j, k, c in curve.terms if not j]
@@ -591,7 +595,9 @@ def _evident(function: Ring, within: Range) -> Signs:
 def _piece(curve: Curve, value: object, left: Range, budget: Budget) -> tuple[int, int, Fraction | None]:
     """Return the signs of `curve` at the two ends of the first piece of `left`, and its upper end (None: infinity).
 
-    `value` states the piece and its proof. Charges its work to `budget`. Raises Rejected if the proof is wrong.
+    `left` is the part of the interval that earlier pieces do not cover. `value` states the piece and its proof. Charges
+    its
+    work to `budget`. Raises Rejected if the proof is wrong.
     """
     method, (first, *stated) = read.variant(value, "method", _PIECES)
     position = left[0]

@@ -49,9 +49,11 @@ class Surroundings:
     _kept: dict[object, Sequence[tuple[Path, Sequence[tuple[Affine | Fraction, ...]]]]] = field(default_factory=dict)
 
     def require_near(self, stated: object, part: Sequence[Guard]) -> None:
-        """Raise Rejected unless the input `stated` has another answer than u, and is nearer to u than alpha.
+        """Raise Rejected unless `stated` is an input with another answer than u, nearer to u than alpha, for every u.
 
-        This must hold for every input u of the path and every alpha that satisfy the guards `part`.
+        The inputs u are all those of the path that satisfy the guards `part`, which may also contain alpha. The JSON
+        value
+        `stated` gives an input in terms of u and alpha.
         """
         if (stated, part) in self._shown:
             return

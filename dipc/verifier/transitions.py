@@ -97,9 +97,9 @@ class _Segments(Execution):
         return [(self._key(each), self._number(weight)) for weight, _, each in after]
 
     def _key(self, state: State) -> Key:
-        """Return a key for `state`, which is equal for states after which runs are equal.
+        """Return a key for `state`: after two states with equal keys, runs are equal.
 
-        Jumps have been followed, and values that are not read later are left out.
+        The key has the next instruction that is not a jump, and the values that may be read later.
         """
         code, label = self.machine.code, state.at
         instruction = code[label]

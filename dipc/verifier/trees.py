@@ -358,7 +358,7 @@ def _independent(rows: _Rows, count: int) -> Iterator[frozenset[int]]:
 
 
 def _bases(centers: Sequence[int], rows: _Rows) -> Iterator[list[list[Fraction]]]:
-    """Yield lists of linear forms of the values `centers`: the first independent forms of a list may be coordinates.
+    """Yield two lists of linear forms of the values `centers`; the first independent forms of each may be coordinates.
 
     The first list has the values themselves. The second has the forms of the half-spaces `rows`, and then the values.
     """

@@ -32,7 +32,8 @@ class _Weight:
 class Weights:
     """An arithmetic of the weights of one run; exponents are multiples of 1/`scale`.
 
-    `factors` are the different denominators of its steps, without common factors of their coefficients.
+    `factors` are the different denominators in the weights of the run's steps, each divided by the common factor of its
+    coefficients.
     """
 
     scale: int
