@@ -110,7 +110,10 @@ class AffineRates:
 
     @property
     def are_distinguishable(self) -> bool:
-        """True if noises that have one rate at the first values of the constants have one rate at all values."""
+        """True if noises with different rates at some values of the constants have different rates at the first values.
+
+        The first values are those of which the rates were given first.
+        """
         functions = set(zip(self.own, *self._slopes, strict=True))
         return len(functions) == len(set(self.own))
 
@@ -139,10 +142,9 @@ class ThresholdBounds(Protocol):
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
         """Return a number that is at most the threshold t at each of several vectors of rates.
 
-        They are the vectors of rates s_i·`rates`[i], where s is one of the `shares` or between them. *Between* means
-        that the vector of the log s_i is at least a convex combination of the logarithms of vectors in `shares`. All
-        shares are at most
-        1. If `enough` is given, the search for a better bound ends once it reaches this number.
+        A vector has the rates s_i·`rates`[i], where s is one of `shares` or lies between them. *Between* means that the
+        vector of the log s_i is at least a convex combination of the logarithms of `shares`. No share exceeds 1. If
+        `enough` is given, the search for a better bound ends once it reaches this number.
         """
 
 
@@ -154,10 +156,12 @@ class Thresholds:
     """
 
     def __init__(self, question: Question, variable: Variable, rates: AffineRates) -> None:
-        """Collect the inequalities of `question` in `variable` whose left side is known for all rates.
+        """Collect the inequalities of `question` in `variable` that are exact at single inputs and hold for any rates.
 
-        Different noises must have different `rates`, unless their rates are equal at all values of the constants.
-        Raises Undecided if there is no such inequality, and DiagnosticError for claims without a meaning.
+        `rates` gives the rates of the noises; two noises may have equal rates at the question's values of the constants
+        only
+        if they have equal rates at all values. Raises Undecided if there is no such inequality, and DiagnosticError for
+        an invalid claim.
         """
         self._limits: Limits = question.program.limits
         self._bounds = BoundMeasurer(question.program.measurer)
@@ -207,9 +211,10 @@ class Thresholds:
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:
         """Return a number that is at most the threshold t at each of several vectors of rates.
 
-        They are the vectors s_i·`rates`[i], where s is one of the `shares` or between them (see `ThresholdBounds`). For
-        each inequality, only the noises that can make its answer wrong matter. If `enough` is given, the search ends
-        once the bound reaches this number.
+        A vector has the rates s_i·`rates`[i], where s is one of `shares` or lies between them (see `ThresholdBounds`).
+        For
+        each inequality, only the rates of its own noises matter. If `enough` is given, the search ends once the bound
+        reaches this number.
         """
         best = _ZERO
         for number in sorted(range(len(self._posed)), key=lambda number: -self._last.get(number, _MOST))[:_TRIED]:
@@ -250,9 +255,10 @@ class Thresholds:
         return self._bounds.measure(Bound(tuple(shares), bound.constant))
 
     def _begin(self, number: int, form: ClosedForm, factor: Fraction) -> Fraction:
-        """Return an approximate t such that `form` >= 1 - `factor`·beta from t on.
+        """Return an approximate t at which `form` + `factor`·beta - 1 changes its sign from negative to positive.
 
-        Beta is that of the inequality with the index `number`.
+        Beta is that of the inequality with the index `number`. The search starts near the result for this number
+        before.
         """
         missing = _approximation([(-_ONE, form.value), (-factor, self._posed[number][1].value)])
         last = self._last.get(number, _ONE)
@@ -318,7 +324,10 @@ def _sum(terms: Sequence[tuple[flint.arb, int, flint.arb]], eps: flint.arb) -> f
 
 
 def round_to(value: Fraction) -> Fraction:
-    """Return a number with few digits that is at most `value`, and less by at most value/10^7 or 10^-30."""
+    """Return a number with few digits that is at most `value`.
+
+    It is smaller by at most the larger of value/10^7 and 10^-30, or by less than 1 if value exceeds 10^7.
+    """
     unit = Fraction(1)
     while unit > value / 10**7 and unit > Fraction(1, 10**30):
         unit /= 16
@@ -437,9 +446,12 @@ class Objective:
     def _constants(self, far: Sequence[Rates], near: Sequence[Rates], center: Rates) -> list[list[Fraction]]:
         """Return lower bounds of the privacy constant K: one list for each recorded pair of inputs.
 
-        A list has a bound for each corner of a cell, at which `far` and `near` have two vectors of rates. The bound is
-        the cost of reaching the output from the second input with the rates in `far`, less the cost of certain noises
-        from the first input with the rates in `near`. These noises are those that cost least with the rates `center`,
+        A list has a bound for each corner of a box; `far` and `near` have one vector of rates for each corner. The
+        bound is the
+        cost of reaching the recorded output from the second input with the rates in `far`, less the cost of some noises
+        that
+        reach it from the first input with the rates in `near`. These noises are those that cost least with the rates
+        `center`,
         or with one of `near`.
         """
         if self._costs is None:

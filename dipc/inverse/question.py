@@ -84,6 +84,13 @@ class Question:
 
     With a `parameter` it is about every value of this constant from `least` on. `engine` measures bounds and decides.
     Each case of a question gives inequalities (`Inequality`), and all of them together are its `Claims`.
+
+    - `options` has the claim. `scaled`: multiples of beta will be asked about too.
+    - If the claim had irrational ends of eps, rationals replace them in `options`. Then `written_eps` is the text of
+    the
+      intervals as the user typed them, and `ends` has the irrational ends by their rationals. `around` is the interval
+      around a single irrational eps. `outside` is a function of eps that is 0 between the irrational ends and positive
+      beyond them, or None.
     """
 
     program: Program
@@ -105,10 +112,11 @@ class Question:
     ends: TypedEnds = field(default_factory=dict)
 
     def enclosing(self, digits: int) -> tuple[Question, Question] | None:
-        """Return (a question with a stronger claim, one with a weaker claim) without logarithms and powers of e.
+        """Return (a question with a stronger claim, a question with a weaker claim), both without irrational numbers.
 
-        Rationals of `digits` digits, above or below, replace them. The two questions are equal if all logarithms and
-        powers of e are rational. The result is None if the claim has none.
+        Rationals of `digits` digits, above or below, replace each logarithm and power of e. If all of these are
+        rational, the
+        two questions are equal. The result is None if the claim has no logarithm and no power of e.
         """
         columns = () if self.table is None else self.table.columns
         core = self.program.core
@@ -134,11 +142,11 @@ class Question:
 
     @property
     def touching(self) -> Question | None:
-        """The question with a beta that is greater outside of the intervals of eps that the user gave.
+        """The question with beta + `outside` in place of beta: greater only outside the intervals that the user typed.
 
-        The intervals of this question are slightly larger than those, with rational ends. A claim that holds with
-        equality at an irrational end can be proved with this beta. None if the expression `outside`, which is added to
-        beta, is not known.
+        A claim that holds with equality at an irrational end may fail just beyond it, which is inside the slightly
+        larger
+        rational interval. With the greater beta it can be proved. None if `outside` is None, or if beta is a column.
         """
         beta = claim_expression(self.program.core, "beta", self.options.beta)
         if beta is None or self.outside is None or (self.table is not None and "beta" in self.table.columns):
@@ -147,9 +155,9 @@ class Question:
 
     @property
     def exact(self) -> Question:
-        """The question with rationals for logarithms and powers of e, if all of these are rational.
+        """The question with rational numbers in place of logarithms and powers of e, if all of these are rational.
 
-        Otherwise it is the question itself.
+        An example is ln(1) = 0. Otherwise it is the question itself.
         """
         both = None if self.free else self.enclosing(_NUMBER_DIGITS)
         if both is None or both[0].around is not None or both[0].options != both[1].options:
@@ -169,7 +177,7 @@ class Question:
 
     @property
     def free(self) -> bool:
-        """Whether the claim leaves gamma open."""
+        """Whether the claim is about every gamma ("free")."""
         return is_free(self.program.core, self.options.gamma)
 
     def with_claim(self, **changes: Any) -> Question:
@@ -209,9 +217,11 @@ def read_question(
 ) -> Question:
     """Return the question about `table`, about finitely many inputs, or about every real input.
 
-    `options` has the claim, and says which inputs are meant: "all" is every real input. With `for_all` among the
-    options, the question is about every value of a constant of `program`, such as "m" or "m >= 3". `engine` measures
-    bounds; without it a new one does. Raises DiagnosticError for a question that makes no sense.
+    `options` has the claim and the `inputs`: "all" is every real input. With `for_all` among the options, such as "m"
+    or
+    "m >= 3", the question is about every value of this constant of `program`. `engine` measures bounds; if it is None,
+    a
+    new engine does. Raises DiagnosticError for a question that makes no sense.
     """
     program = as_program(program, options.limits, options.eps)
     if options.error is not None:
@@ -273,13 +283,13 @@ class Inequality:
     """The inequality `bound` >= 1 - `beta` for all values of `variable` in `intervals`, where the bound was measured.
 
     - `rows` are the numbers of the cases that need the inequality.
-    - `sharpness`: if it is `BOUND`, only a proof of the inequality counts. Otherwise the claim fails wherever the
-      inequality does.
-    - `power` and `start`: for every m, a union bound is a polynomial in m - `start`. Each of its inequalities is about
-      the coefficient of one `power` of m - start.
-    - `stated` is the bound before it was measured.
-    - `summand` is set if `beta` is not the claim's, but one from which the claim follows.
-    - `is_around`: the claim is about a single irrational eps, and `intervals` are around it.
+    - `sharpness`: if it is `BOUND`, the claim may hold where the inequality fails. Otherwise the claim fails there too.
+    - `power` and `start`: in a question about every m, a union bound is a polynomial in m - `start`. The inequality is
+    then
+      about its coefficient of (m - start)^`power`.
+    - `stated` is the bound before it was measured, a sum of probabilities of events.
+    - `summand` is set if `beta` is not that of the claim, but one from which the claim follows.
+    - `is_around`: the claim is about a single irrational eps inside `intervals`.
     """
 
     bound: Probability
@@ -314,10 +324,11 @@ class Inequality:
         return list(stretches(failing_regions(self.closed, self.beta, interval, engine.limits)))
 
     def holds(self, engine: Engine) -> bool:
-        """Return True if `engine` proves the inequality, and False if it fails.
+        """Return True if `engine` proves the inequality, and False if it fails. Raises Undecided.
 
-        A claim about a single irrational eps is in question at that eps only. If the inequality then fails in a part of
-        `intervals` only, it is not known whether it fails at this eps. Raises Undecided.
+        For a claim about a single irrational eps, False means that the inequality fails on all of `intervals`. If it
+        fails
+        on a part only, Undecided is raised.
         """
         if self._holds_throughout(engine):
             return True
@@ -597,7 +608,7 @@ def rational_at_irrational_eps(question: Question, claimed: Inequality, ends: Ce
 
 
 def suffices_at_ends(question: Question, number: Fraction, *, scale: bool) -> bool:
-    """Return True only if `question` is proved with `number` as its beta, up to the irrational ends of its intervals.
+    """Return True only if `question` is proved with `number` as its beta, also at the irrational ends of its intervals.
 
     If `scale` is True, its beta is multiplied by `number` instead.
     """
@@ -917,12 +928,12 @@ class EpsSolution(Solution):
 
 @frozen(eq=False)
 class GammaSolution(Solution):
-    """The least gamma, between the two numbers of `value`.
+    """The least gamma, between the two numbers of `value`; both are equal if it is known exactly.
 
-    The claim holds with the greater number, and with no gamma below the smaller one. If both are equal, they are the
-    least gamma; otherwise the claim does not hold with `value[0]` either. `value` is None if there is no solution or it
-    is not known. `product` is for a question about every real input: two decimals around the least k such that the
-    claim holds with gamma = k/eps.
+    The claim holds with `value[1]`, and with no gamma below `value[0]`. If the two differ, it does not hold with
+    `value[0]`
+    either. `value` is None if there is no least gamma or it is not known. `product` is for a question about every real
+    input: two decimals around the least k such that the claim holds with gamma = k/eps.
     """
 
     DETAILS = "least=value exact gamma*eps=product?"
@@ -972,10 +983,12 @@ class AlphaSolution(Solution):
 
 @frozen(eq=False)
 class EnvelopePiece(Record):
-    """A piece of the least beta as a function of eps: on `span` it is 1 - Pr of the cases `rows`.
+    """A piece of the least beta as a function of eps: on the interval `span` it is 1 - Pr of the cases `rows`.
 
-    `beta` is its closed form as a text, a function of `variable`, which the text calls `eps`. `value` is an enclosure
-    of it if the span is a single eps. Unless `exact`, the closed form is only an upper bound of the least beta.
+    `beta` is the closed form as a text; the text calls its `variable` `eps`, whatever it is. `value` encloses the least
+    beta if the span is a single eps, and is None otherwise. Unless `exact`, the closed form is only an upper bound of
+    the
+    least beta.
     """
 
     FIELDS = "*span beta rows value? variable=variable.product? bound?"

@@ -93,11 +93,11 @@ from dipc.text.printer import print_expression
 def solve_alpha(
     question: Question, claim: Claim | None, digits: int, progress: Progress | None = None
 ) -> AlphaSolution:
-    """The least alpha >= 0 such that Pr >= 1 - beta(alpha) at all eps of `question` wherever dd(u) > alpha.
+    """The least alpha >= 0 with which the claim holds: Pr[right answer] >= 1 - beta(alpha) wherever dd(u) > alpha.
 
-    `claim` is the claim of a table with alpha = 0, and None for every input. Enclosures have `digits` digits;
-    `progress` is called with (cases done, cases in all). Raises DiagnosticError if rows have no dd, and for a kind of
-    claim whose least alpha this function does not find.
+    The claim is that of `question`, for all its eps. For a table, `claim` is this claim with alpha = 0; for a question
+    about every real input it is None. Enclosures have `digits` digits; `progress` is called with (cases done, cases in
+    all). Raises DiagnosticError if a row has no dd, if gamma depends on alpha, or if beta may grow with alpha.
     """
     if question.table is None:
         return _solve_everywhere(question, digits)
@@ -198,10 +198,9 @@ _GREATEST_OF_INTS = 4
 
 
 def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
-    """The least alpha of `question` for every real input: a multiple of 1/eps, from the claim about every distance.
+    """The least alpha of `question` for every real input: t/eps with the least t, from the claim with alpha = dd.
 
-    If the claim names one eps and is undecided at every distance together, the result is the least decimal alpha, to
-    `digits` digits.
+    If t is undecided and the claim names one eps, decimals of `digits` digits are tried as alpha instead.
     """
     claims = claims_of(question.with_claim(alpha="dd"))
     solution = _in_products(claims, digits)
@@ -233,7 +232,10 @@ def _solve_everywhere(question: Question, digits: int) -> AlphaSolution:
 
 
 def _failing_however_far(claims: Claims) -> tuple[int, ...]:
-    """The classes whose claim in `claims` fails at inputs with arbitrarily large dd, so that no alpha is enough."""
+    """The numbers of the classes whose claim in `claims` fails at inputs with arbitrarily large dd.
+
+    If there is one, no alpha is enough.
+    """
     engine = claims.question.engine
     failing = []
     for case in claims.every:
@@ -254,10 +256,11 @@ def _fails_throughout(obligation: Obligation, engine: Engine) -> bool:
 
 
 def _whole_cell(claims: Claims, between: Cell) -> Cell:
-    """The exact least alpha if all distances are integers and beta does not depend on alpha; else `between`.
+    """Return the least alpha n as (n, n) if all distances are integers and beta does not depend on alpha.
 
-    The claim of `claims` fails with alpha = `between[0]` and holds with `between[1]`. With integer distances, the
-    claims for all alpha with one integer part are equivalent.
+    Otherwise return `between`, whose first number is an alpha with which the claim of `claims` fails, and whose second
+    is one with which it holds. With integer distances, dd(u) > alpha means the same for all alpha with one integer
+    part.
     """
     beta = claims.question.claim().beta
     whole = all(isinstance(case, ClassCase) and case.convex.inputs.integral for case in claims.every)
@@ -272,11 +275,12 @@ _MOST_INTERVALS = 1_000
 
 
 def _may_hold_below(question: Question, low: Fraction) -> str | None:
-    """The reason why `question`, which fails with alpha = `low`, may hold with a smaller alpha; None if it cannot.
+    """Return why `question` may hold with an alpha below `low`, with which it fails; None if it cannot.
 
-    It cannot if beta does not depend on alpha: with a smaller alpha the claim says the same about more inputs.
-    Otherwise beta never grows with alpha. If dd(u) > b and Pr < 1 - beta(a) for some u, the claim fails for all alpha
-    from a to b.
+    The claim cannot hold there if beta does not depend on alpha, since a smaller alpha only adds inputs. Otherwise beta
+    never grows with alpha, and intervals of alpha are excluded one by one: if some u has dd(u) > b and Pr < 1 -
+    beta(a),
+    then the claim fails for all alpha from a to b.
     """
     beta = question.with_claim(alpha="dd").claim().beta
     if beta is None or not mentions(beta.tree, "alpha"):
@@ -388,12 +392,13 @@ class _Envelope:
 
 
 def solve_beta(claims: Claims, digits: int) -> BetaSolution:
-    """The least beta with which every case of `claims` that claims something holds, in closed form, piece by piece.
+    """The least beta for all cases of `claims` that are not vacuous, as a function of eps in pieces with closed forms.
 
-    The pieces are functions of eps, or of t = alpha*eps or gamma*eps if the claim is about every distance; their ends
-    have `digits` digits. If the largest 1 - Pr is only an upper bound, or a case is past a limit, the answer is
-    undecided: the least beta is at most that bound. For every m there is an answer for each small m, and a bound for
-    all others.
+    The variable is t = alpha*eps or gamma*eps instead of eps if the claim is about every distance. The ends of pieces
+    have `digits` digits. If only an upper bound of some 1 - Pr is known, the pieces give this bound and the solution is
+    undecided; it is also undecided if a case is past a limit. In a question about every m, each small m and the range
+    of
+    all other m have pieces of their own.
     """
     question = claims.question
     unknown = list(claims.unknown)
@@ -445,10 +450,10 @@ def _without_form(
 ) -> _Envelope:
     """Return the least beta where some probability has no closed form: one number for each eps that the claim names.
 
-    The least beta is that of `inequalities` in `variable` on `intervals`, to `digits` digits, decided by `engine`. If
-    the greatest 1 - Pr is a sum of functions of the normal distribution, the text of the envelope is this function of
-    eps, which then serves whole intervals too. Raises NoClosedForm for an interval without such a text, and
-    Undecided.
+    The least beta is the largest 1 - Pr of `inequalities` in `variable` on `intervals`, enclosed to `digits` digits. An
+    interval may be longer than one eps only if `engine` proves that one inequality has the largest 1 - Pr, and if that
+    is a sum of functions of the normal distribution. The envelope's text is then this sum. Raises NoClosedForm for any
+    other longer interval, and Undecided.
     """
     text = ""
     highest = inequalities
@@ -474,9 +479,11 @@ def _without_form(
 def _at_irrational_eps(
     inequalities: Sequence[Inequality], pieces: Sequence[EnvelopePiece], question: Question, digits: int
 ) -> _Envelope:
-    """The least beta of `inequalities` at the irrational eps of `question`, to `digits` digits.
+    """The least beta of `inequalities` at the single irrational eps that `question` is about, to `digits` digits.
 
-    `pieces` are the least beta as a function of eps around it, or empty if it has no closed form. Raises Undecided.
+    `pieces` are the least beta as a function of eps on an interval around this eps; they are empty if the function has
+    no
+    closed form. Raises Undecided.
     """
     engine, interval = question.engine, inequalities[0].intervals[0]
     more = digits + _MORE_DIGITS
@@ -503,9 +510,9 @@ def _at_irrational_eps(
 def _greatest(
     inequalities: Sequence[Inequality], intervals: tuple[Interval, ...], engine: Engine
 ) -> Sequence[Inequality]:
-    """The one inequality whose 1 - Pr is proved to be the greatest everywhere; if there is none, all `inequalities`.
+    """Return a list of one inequality, proved to have the largest 1 - Pr of all `inequalities` at every eps.
 
-    Everywhere is on `intervals`, and `engine` decides which of two is greater.
+    If `engine` proves this of none on all of `intervals`, return all `inequalities`.
     """
     for one in inequalities:
         assert one.stated is not None
@@ -558,10 +565,10 @@ def _union(inequalities: Sequence[Inequality], question: Question, digits: int) 
 
 
 def union_text(inequalities: Sequence[Inequality], parameter: str, limits: Limits) -> str:
-    """The text of a polynomial in m that is at least the error probability 1 - Pr for every m from some start on.
+    """The text of a polynomial in m that is at least 1 - Pr[right answer], for every m from some start on.
 
-    m is the constant `parameter`. It is a union bound: a polynomial in m - start, each coefficient the largest of all
-    `inequalities`, as far as it is found within `limits`. Raises Undecided.
+    m is the constant `parameter`. The polynomial is in powers of m - start. Each coefficient is the largest that
+    the `inequalities` have for this power. Raises Undecided, also if coefficients cannot be compared within `limits`.
     """
     first = inequalities[0]
     terms = []
@@ -679,11 +686,13 @@ def solve(
     """Solve for `wanted`: the least "eps", "alpha", "beta" or "gamma" with which the claim holds at every case and eps.
 
     `program`, `table` and the options in `given` are those of `dipc.check`; eps may also be one number. Numbers have
-    `digits` digits.
+    `digits` digits. There are three other values of `wanted`:
 
-    Other values of `wanted`: "error" gives the largest expected error as a function of eps. A text such as "T in
-    1..100" decides the claim for each of these values of a constant; with `adjacent`, the claim about privacy with
-    `budget` and `delta`. The name of a constant alone finds where the values with a proved claim begin or end.
+    - "error": the result is the largest expected error as a function of eps.
+    - a text such as "T in 1..100": the claim is decided for each of these values of the constant T.
+    - the name of a constant: the result is where the values with a proved claim begin or end.
+
+    The last two are about privacy, with `budget` and `delta`, if `adjacent` is given, else about accuracy.
 
     Returns an EpsSolution, AlphaSolution, BetaSolution, GammaSolution or ConstantSolution. Raises DiagnosticError for
     a bad table or claim and for a question that contradicts itself, ValueError for another `wanted` and for digits
@@ -731,7 +740,10 @@ def solve_question(
 
 
 def _with_typed_eps(solution: Solution) -> Solution:
-    """Return `solution` with the irrational ends of the claim's intervals in place of rationals around them."""
+    """Return `solution` showing the irrational ends of eps that the user typed, such as ln(2).
+
+    The `solution` has rationals close to them instead.
+    """
     ends = solution.question.ends
     result = replace(solution, scopes=with_typed_scopes(solution.scopes, ends))
     if not isinstance(result, EpsSolution):
@@ -745,9 +757,11 @@ _MORE_DIGITS = 10
 
 
 def _enclosed_answer(stronger: Solution, weaker: Solution) -> Solution:
-    """Return the answer to a claim that lies between a `stronger` and a `weaker` one, given as their answers.
+    """Return the solution for a claim with irrational numbers, from the solutions for two claims with rational ones.
 
-    It is undecided unless both have equal numbers to all digits.
+    The claim follows from one of these, whose solution is `stronger`, and implies the other, whose solution is
+    `weaker`.
+    The result is `stronger`, but undecided if the two solutions differ in the requested digits of some number.
     """
     eps = stronger.question.written_eps
     answer = stronger if eps is None else replace(stronger, eps=eps)
@@ -763,7 +777,10 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:/\d+)?")
 
 
 def _have_equal_digits(one: str, two: str, digits: int) -> bool:
-    """Return True if `one` and `two` differ only in numbers, there by less than a unit of the last of the `digits`."""
+    """True if the texts `one` and `two` are equal except for numbers that agree to `digits` digits.
+
+    Two numbers a and b agree if |a - b| <= |a|/10^`digits`.
+    """
     if _NUMBER.sub("", one) != _NUMBER.sub("", two):
         return False
     pairs = zip(_NUMBER.findall(one), _NUMBER.findall(two), strict=True)
@@ -798,10 +815,10 @@ def _solved(question: Question, wanted: Wanted, digits: int, progress: Progress 
 
 
 def _with_whole_distances(claims: Claims, progress: Progress | None) -> Claims:
-    """Return the claims with alpha = 0 in place of alpha = dd(u) if all distances are integers; else `claims`.
+    """Return `claims`, but the claims with alpha = 0 if some cases are unknown and all distances are integers.
 
-    If beta depends on eps alone, it suffices for all inputs with dd(u) >= 1 exactly if it suffices for every input.
-    `progress` is called with (cases done, cases in all).
+    Then a beta that depends on eps alone suffices for all inputs with dd(u) >= 1 exactly if it suffices for all inputs
+    with dd(u) > 0. `progress` is called with (cases done, cases in all).
     """
     question = claims.question
     gamma = claim_expression(question.program.core, "gamma", question.options.gamma)
@@ -824,10 +841,11 @@ class WrittenForm:
 
 
 def forms_of(source: Source, engine: Engine, row: RowResult) -> Sequence[WrittenForm]:
-    """The probabilities of the case of `source` that `row` reports, as texts; empty if `engine` does not measure them.
+    """The probabilities behind `row`, the result of one case of `source`, as texts; empty if they are not known.
 
-    For a class of inputs it is the probability for the class; for one m, the probability for each class. For all m
-    from some m on it is the union bound, which is a polynomial in m.
+    A class of inputs has one text for each proved bound. A case about one m has those of all classes. A case about all
+    m
+    from some m on has one text, with the union bound as a polynomial in m. `engine` measures the probabilities.
     """
     try:
         match source, row:
@@ -902,10 +920,13 @@ _WRONG = {IntervalSide.LOWER: "above", IntervalSide.UPPER: "below"}
 
 @frozen
 class Intervals(Record):
-    """Confidence intervals around the released outputs: the distances from the outputs to the intervals' ends.
+    """Confidence intervals around the released outputs, for all real and int outputs together.
 
-    There is a solution for each choice of ends; the distance is its least gamma. With probability at least `confidence`
-    the exact answers of all real and int outputs are in their intervals, and all finite outputs are right.
+    `solutions` has one solution for each kind of interval: both ends, the lower one only, or the upper one only. The
+    least
+    gamma of a solution is the distance from an output to an end of its interval. With probability at least
+    `confidence`,
+    the exact answers of all `outputs` are in their intervals, and all finite outputs are right.
     """
 
     FIELDS = "schema program confidence outputs eps intervals"
@@ -945,11 +966,11 @@ class GivenInterval(GivenQuestion, total=False):
 
 @takes(GivenInterval, {"digits": INTERVAL_DIGITS})
 def interval(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack[GivenInterval]) -> Intervals:
-    """Bound the distance of the exact answer from a release, with probability at least `confidence`, such as "95%".
+    """Bound the distance of the exact answer from a released one, with probability at least `confidence` (as "95%").
 
     The bound holds for every eps and every input of the question about `program` and `table`. By default there are
     three intervals: with both ends, with a lower end only and with an upper end only. `side` selects one: "both",
-    "lower" or "upper". The other options in `given` are those of `dipc.solve`.
+    "lower" or "upper". Numbers have `digits` digits. The other options in `given` are those of `dipc.solve`.
 
     Raises DiagnosticError for programs without real or int outputs, and for bad claims; ValueError for a confidence
     that is not between 0 and 1.

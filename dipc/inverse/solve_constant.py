@@ -114,11 +114,11 @@ _VERDICTS = {
 
 @frozen
 class ConstantEdge:
-    """The place where the values of a constant for which the claim is proved begin or end: two decimals around it.
+    """Two neighboring decimals of a constant: the claim is proved with one and refuted with the other.
 
-    The decimals (`ends`) are one unit of the last digit apart. The claim is proved for the greater one and refuted for
-    the smaller if the values begin here (`begins`), else the other way round. `monotone` says that the claim is proved
-    to change at this one place only.
+    The decimals (`ends`) differ by one unit of their last digit. The claim is proved for the greater one if `begins`,
+    else
+    for the smaller one. `monotone` says that the claim is proved to change nowhere else as the constant grows.
     """
 
     ends: tuple[Fraction, Fraction]
@@ -128,9 +128,12 @@ class ConstantEdge:
 
 @frozen
 class ConstantSolution(Record):
-    """The verdict for each value of a constant, or the place where the proved values begin or end (`edge`).
+    """The `verdicts` of a claim for values of the constant `name`, or the place where they change (`edge`).
 
-    A value for which the program makes no sense has a reason in `refused`.
+    - `refused` has the values with which the program is invalid, each with the reason.
+    - `claim` has the parts of the claim as texts, such as {"beta": "1/20"}; `eps` is the text of its intervals.
+    - `edge` is set after a search for one place; if that place was not found, `reason` says why.
+    - `interrupted`: Ctrl-C came first, and some values have no verdict.
     """
 
     FIELDS = (
@@ -164,35 +167,44 @@ class ConstantSolution(Record):
 
     @property
     def least(self) -> Fraction | tuple[Fraction, Fraction] | None:
-        """The least value for which the claim is proved, or an enclosure of the place where the values begin."""
+        """The least value with a proved claim, or two decimals between which the proved values begin.
+
+        None if no claim is proved, or if the search found a place where the proved values end.
+        """
         if self.edge is not None:
             return self.edge.ends if self.edge.begins else None
         return self.holds[0] if self.holds else None
 
     @property
     def greatest(self) -> Fraction | tuple[Fraction, Fraction] | None:
-        """The greatest value for which the claim is proved, or an enclosure of the place where the values end."""
+        """The greatest value with a proved claim, or two decimals between which the proved values end.
+
+        None if no claim is proved, or if the search found a place where the proved values begin.
+        """
         if self.edge is not None:
             return None if self.edge.begins else self.edge.ends
         return self.holds[-1] if self.holds else None
 
     @property
     def grid(self) -> bool:
-        """True if the values are those of a grid, and not those tried in a search."""
+        """True if the user listed the values, False if a search chose them."""
         return self.edge is None and not self.reason
 
     @property
     def status(self) -> str:
-        """The status: `solved`, `none` or `undecided`."""
+        """The status: "solved" if the claim is proved for some value, "none" if it is refuted for all values.
+
+        Otherwise it is "undecided", as it is if a search for an edge ended with a `reason`.
+        """
         if self.reason:
             return "undecided"
         return "solved" if self.holds else "undecided" if self.undecided else "none"
 
 
 class _Decided:
-    """The verdicts of a claim for values of a constant, each decided once.
+    """The verdicts of one claim about a program, for values of one of its constants; each is decided once and kept.
 
-    With `adjacent`, the claim is about privacy.
+    The claim is about privacy if the options have `adjacent`, else about accuracy or an expected error.
     """
 
     def __init__(self, program: Program, table: TableGiven | None, name: str, options: Options) -> None:
@@ -204,7 +216,7 @@ class _Decided:
         self.mistake: DiagnosticError | None = None
 
     def verdict(self, value: Fraction) -> Verdict | None:
-        """The verdict of the claim for `value`; None if the program makes no sense with this value."""
+        """The verdict of the claim if the constant is `value`; None if the program is then invalid."""
         if value not in self.verdicts and value not in self.refused:
             try:
                 self.verdicts[value] = self._verdict(value)
@@ -251,12 +263,13 @@ class _Decided:
 def solve_constant(
     program: Program, table: TableGiven | None, wanted: ConstantGrid | str, options: Options
 ) -> ConstantSolution:
-    """Decide the claim for each value of a grid, or find where the values of a constant of `program` begin or end.
+    """Decide the claim for each value of a grid, or find a value of a constant at which its verdict changes.
 
-    `wanted` is the grid, or the name of a constant: then the result is where its positive values with a proved claim
-    begin or end. The claim is about the inputs of `table`, or of `options` without a table; with `adjacent` among the
-    options it is about privacy. On Ctrl-C return the verdicts so far, `interrupted`. Raises DiagnosticError if the
-    question makes no sense for any value.
+    `wanted` is the grid, or the name of a constant of `program`: then the result has two neighboring decimals (`edge`),
+    one
+    with a proved and one with a refuted claim. Only positive values are tried. The inputs are those of `table`, or of
+    `options` without a table. The claim is about privacy if `options` have `adjacent`. On Ctrl-C the result has the
+    verdicts so far. Raises DiagnosticError if the program or claim is invalid for all values.
     """
     name = wanted if isinstance(wanted, str) else wanted.name
     decided = _Decided(program, table, name, options)
@@ -280,10 +293,11 @@ def solve_constant(
 
 
 def _edge(decided: _Decided, digits: int, *, monotone: bool) -> ConstantEdge | None:
-    """The place where the values with a proved claim begin or end, to `digits` digits; None if all values tried fail.
+    """Search for two neighboring decimals, to `digits` digits, of which one has a proved claim and one a refuted claim.
 
-    The values tried are powers of ten, whose verdicts `decided` finds. `monotone` says that there is only one place.
-    Raises Undecided.
+    The search starts from powers of ten, whose verdicts `decided` finds. The result is None if the claim fails for all
+    of
+    them. `monotone` becomes a field of the result. Raises Undecided, also if the claim holds for all powers of ten.
     """
     first = decided.holds(Fraction(1))
     for power in (sign * k for k in range(1, _MOST_POWER + 1) for sign in (1, -1)):
@@ -304,9 +318,10 @@ def _holds_as(decided: _Decided, wanted: bool, value: Fraction) -> bool:
 
 
 def _is_monotone(program: Program, name: str, options: Options) -> bool:
-    """True if the constant `name` only scales deviations of Gaussian noise in `program`, whose privacy `options` state.
+    """True if `program` is a Gaussian mechanism in which the constant `name` only scales standard deviations.
 
-    The claim then changes at most once as the constant grows.
+    A claim about its privacy, as in `options`, then changes at most once as the constant grows. False if the claim in
+    `options` is not about privacy, or mentions the constant.
     """
     try:
         if GaussianMechanism.from_program(program) is None:
@@ -371,10 +386,10 @@ _Exits = Sequence[tuple[_Output, int | None]]
 
 
 def is_threshold(program: Program, table: TableGiven | None, name: str, options: Options) -> bool:
-    """True if it is proved that the claim changes at most once as the constant `name` of `program` grows.
+    """True if it is proved that the verdict of the claim changes at most once as the constant `name` grows.
 
-    The claim is about the inputs of `table`, or of `options` without a table; with `adjacent` among the options it is
-    about privacy.
+    The constant is one of `program`. The claim is about the inputs of `table`, or of `options` without a table. It is
+    about privacy if `options` have `adjacent`.
     """
     tree = parse(program.core.source)
     if (
@@ -401,11 +416,13 @@ def is_threshold(program: Program, table: TableGiven | None, name: str, options:
 
 
 def _required_outputs(program: Program, table: TableGiven | None, name: str, options: Options) -> list[_Wanted] | None:
-    """The finite inputs, each with the answers that the claim requires whatever the value of the constant `name`.
+    """The finite inputs of all rows or regions, each with the outputs that the claim requires there.
 
-    The claim is that of `program`, `table` and `options`. The result is None if the answers are not known: if a
-    metric defines the distance of answers, if rows have claims that mention the constant, or if another constant is
-    left open. Raises Undecided, DiagnosticError.
+    In a pair (finite inputs, outputs), a real or int output is None. The claim is that of `program`, `table` and
+    `options`.
+    The result is None if a `metric` defines distances of answers, if a row's own claim mentions the constant `name`, or
+    if
+    the question is about every value of some constant. Raises Undecided and DiagnosticError.
     """
     question = read_question(program, table, options)
     core = program.core
@@ -447,7 +464,7 @@ def _combinations(program: Program) -> Iterator[Mapping[int, Value]]:
 
 
 class _OpenConstant:
-    """A program with one constant, T, made an input, to see how probabilities depend on T."""
+    """A program in which one constant, T, has become a real input, to see how probabilities change as T grows."""
 
     def __init__(self, program: Program, tree: Tree, name: str) -> None:
         declarations = [
@@ -493,7 +510,10 @@ class _OpenConstant:
         return None if len(signs) > 1 else next(iter(signs), 0)
 
     def is_monotone(self, wanted: Iterable[_Wanted]) -> bool:
-        """True if the probabilities of all `wanted` outputs are nondecreasing in the constant, or nonincreasing."""
+        """True if it is proved that no probability decreases as the constant grows, or that none increases.
+
+        `wanted` has pairs (finite inputs, outputs); each probability is that of the outputs at these inputs.
+        """
         known = [(self._exits(inputs), outputs) for inputs, outputs in wanted]
         return any(
             all(
@@ -504,19 +524,22 @@ class _OpenConstant:
         )
 
     def has_monotone_excess(self, pairs: Pairs) -> bool:
-        """True if the privacy excess of every output at `pairs` is monotone in the constant, all in one direction.
+        """True if the excess of every output at every pair of adjacent inputs is monotone in the constant.
 
-        Raises Undecided.
+        The excess is Pr[o; u] - e^budget·Pr[o; u'], but at least 0. All have to grow, or all have to fall. `pairs` are
+        the
+        adjacent inputs. Raises Undecided.
         """
         known = [self._exits(each) for each in pairs.inputs]
         return any(all(_excess_is_monotone(known[i], known[j], sign) for i, j in pairs.ordered) for sign in (1, -1))
 
 
 def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
-    """True if max(0, Pr[o; u] - e^budget·Pr[o; u']) is monotone in the constant T, for each output o.
+    """True if it is proved for each output o that max(0, Pr[o; u] - e^budget·Pr[o; u']) is monotone in the constant T.
 
-    It must not decrease for `sign` 1, and not increase for -1. `one` and `other` are the exits at the inputs u and
-    u'.
+    It must not decrease if `sign` is 1, and not increase if `sign` is -1. `one` has the exits at the input u, and
+    `other`
+    those at u'.
     """
     return all(
         (_slacks_are_monotone(one, sign, output) and _slacks_are_monotone(other, -sign, output))
@@ -526,9 +549,10 @@ def _excess_is_monotone(one: _Exits, other: _Exits, sign: int) -> bool:
 
 
 def _slacks_are_monotone(exits: _Exits, sign: int, outputs: _Output, *, others: bool = False) -> bool:
-    """True if, in `exits` with the `outputs`, no slack decreases (`sign` 1) or increases (-1) with the constant T.
+    """True if no slack decreases (`sign` 1) or increases (`sign` -1) with the constant T, in all exits with `outputs`.
 
-    With `others`, the exits with all other outputs are examined instead.
+    A slack is the part of a constraint without noise. `exits` are all exits at some inputs. If `others`, only the exits
+    with other outputs than `outputs` are examined.
     """
     return all(moved in (0, sign) for given, moved in exits if _fits(given, outputs) is not others)
 

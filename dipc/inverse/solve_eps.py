@@ -39,9 +39,9 @@ from dipc.text.diagnostic import DiagnosticError, bad_input
 
 
 def uncovered_parts(failing: Iterable[Stretch], interval: Interval, limits: Limits) -> list[Stretch]:
-    """The maximal parts of `interval` outside all stretches `failing`, in increasing order.
+    """The maximal parts of `interval` outside all stretches in `failing`, in increasing order.
 
-    Raises LimitReached if ends are not told apart within `limits`.
+    A stretch is a pair of cuts (start, end). Raises LimitReached if two ends cannot be compared within `limits`.
     """
     whole = cuts(interval)
     first = whole[0]
@@ -61,9 +61,10 @@ def uncovered_parts(failing: Iterable[Stretch], interval: Interval, limits: Limi
 
 
 def compare_cuts(first: EpsCut, second: EpsCut, limits: Limits) -> int:
-    """Return -1, 0 or 1 as the cut `first` is before, at or after `second`, each right before or after a number.
+    """Return -1 if the cut `first` is before `second`, 0 if they are equal, and 1 if it is after `second`.
 
-    The order is exact. Raises LimitReached if it is not found within `limits`.
+    A cut is right before or right after a number, or at infinity. Raises LimitReached if the numbers cannot be compared
+    within `limits`.
     """
     return _compare_places(first.place, second.place, limits) or first.after - second.after
 
@@ -88,9 +89,9 @@ def _compare_places(first: Place, second: Place, limits: Limits) -> int:
 
 
 def _compare_crossings(first: Place, second: Place, limits: Limits) -> int:
-    """Compare `first` and `second`, at least one of which is an `EnclosedRoot`: return -1, 0 or 1.
+    """Return -1 if `first` < `second`, else 1, for two different numbers of which at least one is only enclosed.
 
-    Raises LimitReached if they cannot be distinguished within `limits`.
+    Raises LimitReached if the enclosures cannot be separated within `limits`.
     """
     near = Fraction(0)
     for digits in _DIGITS:
@@ -117,9 +118,9 @@ def _difference_sign(root: Root, value: Fraction, limits: Limits) -> int:
 
 
 def span_between(start: EpsCut, end: EpsCut, digits: int, limits: Limits) -> EpsSpan:
-    """The interval between the cuts `start` and `end`, with ends to `digits` digits, enclosed within `limits`.
+    """The interval of eps from the cut `start` to the cut `end`, with ends to `digits` digits, found within `limits`.
 
-    Ends that differ but would look equal get more digits. Raises LimitReached.
+    Two different ends with equal digits get more digits. Raises LimitReached.
     """
     first, last = end_of(start, digits, limits), end_of(end, digits, limits)
     span = EpsSpan(replace(first, included=not start.after), replace(last, included=end.after))
@@ -142,10 +143,13 @@ Failing = Sequence[list[tuple[Stretch, Inequality]]]
 
 @dataclass(frozen=True, eq=False)
 class HoldingSet:
-    """The values of a variable, in some `intervals`, at which all of some inequalities hold.
+    """The values of a variable such as eps, in some `intervals`, at which a claim given by inequalities holds.
 
-    `failing` has the failures of exact inequalities, and `unproved` those of bounds that are not exact. Cases in
-    `unknown` are past a limit, or were not examined before Ctrl-C. Invariant: the claim holds at no value outside of
+    `failing` and `unproved` have, for each interval, the stretches where an inequality fails, as pairs (stretch,
+    inequality). In `failing` the inequality is exact, so the claim fails too; in `unproved` it is only a bound. Cases
+    in
+    `unknown` have no answer: they are past a limit, or Ctrl-C came first. Invariant: the claim holds at no value
+    outside of
     `held`, and at every value of `proved`.
     """
 
@@ -162,9 +166,11 @@ class HoldingSet:
         unknown: Sequence[UnknownCases],
         engine: Engine,
     ) -> HoldingSet:
-        """Return the values in `intervals` at which `engine` finds that the `inequalities` hold.
+        """Return the values in `intervals` at which all `inequalities` hold, as `engine` decides.
 
-        An interval of an inequality is a part of one of `intervals`. Cases in `unknown` have no inequality.
+        Each interval of an inequality lies inside one of `intervals`. `unknown` are cases without an inequality; cases
+        that the
+        engine does not decide are added to them.
         """
         failing: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
         unproved: list[list[tuple[Stretch, Inequality]]] = [[] for _ in intervals]
@@ -190,7 +196,7 @@ class HoldingSet:
 
     @cached_property
     def proved(self) -> list[list[Stretch]]:
-        """For each interval, the maximal stretches where all inequalities hold; none if cases are unknown."""
+        """For each interval, the maximal stretches where all inequalities hold; empty lists if any case is unknown."""
         if self.unknown:
             return [[] for _ in self.intervals]
         return self._outside([[*a, *b] for a, b in zip(self.failing, self.unproved, strict=True)])
@@ -225,7 +231,11 @@ class HoldingSet:
 
     @property
     def preventing_rows(self) -> tuple[int, ...]:
-        """The cases that fail right before the least value of `held`; if it is empty, cases that exclude all values."""
+        """The cases that fail right before the least value of `held`.
+
+        If `held` is empty, they are one case that fails at all values, or, without such a case, all cases that fail
+        somewhere.
+        """
         every = [entry for failures in self.failing for entry in failures]
         holds = next((stretches[0] for stretches in self.held if stretches), None)
         if holds is not None:
@@ -239,11 +249,12 @@ class HoldingSet:
 
 
 def solve_eps(claims: Claims, digits: int) -> EpsSolution:
-    """The exact set of eps of the question at which every case of `claims` that claims something holds.
+    """The exact set of eps, among those of the question, at which all cases of `claims` hold that are not vacuous.
 
     Ends of the set have `digits` digits. The answer is undecided if cases are past a limit, unless the other cases
-    exclude every eps. It is also undecided if at some eps only bounds that are not exact fail; then the claim holds
-    at least on the proved part. Raises DiagnosticError for a claim about every value of a product with eps.
+    exclude every eps. It is also undecided if at some eps a lower bound of a probability is too small, but no exact
+    probability; the claim then holds at least on the solution's `proved` intervals. Raises DiagnosticError for a claim
+    about every distance, unless a check proves it: then every eps is a solution.
     """
     limits = claims.question.program.limits
     intervals = claims.intervals
@@ -288,9 +299,9 @@ def solve_eps(claims: Claims, digits: int) -> EpsSolution:
 
 
 def solve_at_its_eps(claims: Claims, digits: int) -> EpsSolution:
-    """The solution of `claims` about a single irrational eps: this eps if the claim holds there, else no eps.
+    """The solution of `claims` about one irrational eps: this eps, unless the claim is refuted there; then no eps.
 
-    The solution shows the eps with `digits` digits.
+    The solution has the number of `digits` as a field.
     """
     around = claims.question.around
     assert around is not None
@@ -306,9 +317,11 @@ def solve_at_its_eps(claims: Claims, digits: int) -> EpsSolution:
 def _answer(
     claims: Claims, digits: int, status: Status, holds: Sequence[EpsSpan], rows: tuple[int, ...] = (), remark: str = ""
 ) -> EpsSolution:
-    """Return the answer that the claim of `claims` holds at the eps of `holds`: at every eps if `status` says solved.
+    """Return the solution in which the claim of `claims` holds at the eps in `holds`.
 
-    `rows` and `remark` are fields of the answer, which shows ends with `digits` digits.
+    If `status` is solved, the solution says that these are all eps of the question. `rows`, `remark` and `digits`
+    become
+    fields of the solution.
     """
     everywhere = status is Status.SOLVED
     return EpsSolution(
@@ -330,11 +343,12 @@ def _answer(
 def _without_proved_far_away(
     claims: Claims, unknown: Sequence[UnknownCases], held: Sequence[Sequence[Stretch]], digits: int
 ) -> list[UnknownCases]:
-    """Return the `unknown` cases of `claims` that are not proved on all stretches of eps in `held`.
+    """Return `unknown` without the cases of `claims` that are proved at every eps in `held`.
 
-    `held` has, for each interval of the claim, the stretches of eps where the claim holds at the first integer
-    distances. A case is proved on a stretch if its claim holds at all greater integer distances, on an interval
-    around it whose ends are decimals of `digits` digits.
+    `held` has, for each interval of the claim, the stretches of eps where no exact inequality fails. A case about all
+    integer distances is proved if it is exact at the first few distances, and all greater ones are proved together.
+    Each
+    stretch is enlarged to decimal ends of `digits` digits for this proof.
     """
     limits, engine = claims.question.program.limits, claims.question.engine
     spans = [span_between(a, b, digits, limits) for stretches in held for a, b in stretches]
@@ -390,9 +404,9 @@ def _rows(of: Iterable[Inequality]) -> tuple[int, ...]:
 
 
 def _holds_from_least_on(held: Sequence[list[Stretch]], intervals: Sequence[Interval]) -> bool:
-    """True if a claim that holds exactly on `held` holds at all eps of the question from some eps on.
+    """True if there is an eps in `held` from which on every eps of the question is in `held`, and none before it.
 
-    `held` has the stretches for each of the `intervals`.
+    `held` has, for each of `intervals`, the stretches where the claim holds; some stretch exists.
     """
     remaining = [(stretches, cuts(interval)) for stretches, interval in zip(held, intervals, strict=True)]
     while remaining and not remaining[0][0]:

@@ -90,7 +90,10 @@ class _Claimed:
 
 
 class _Search:
-    """A search for the least gamma with which all rows hold; a row is dropped once another is known to need more."""
+    """A search for the least gamma with which all rows hold.
+
+    A row is dropped once another row is known to need a larger gamma.
+    """
 
     def __init__(self, question: Question, table: Table, claim: Claim, digits: int) -> None:
         self._question = question
@@ -127,9 +130,9 @@ class _Search:
         return self.answer(Status.SOLVED, (low, high), self.worst_rows(), "")
 
     def _all_hold(self, gamma: Fraction) -> bool:
-        """True if all rows that are still open hold at this `gamma`.
+        """True if all rows that were not dropped hold with this `gamma`.
 
-        If not, the rows that hold are dropped: they need a smaller gamma than a row that fails.
+        If a row fails, the rows decided before it, which hold, are dropped: they need a smaller gamma than this row.
         """
         holding: list[_Claimed] = []
         for position, claimed in enumerate(self._open):
@@ -143,9 +146,9 @@ class _Search:
         return True
 
     def _holds(self, claimed: _Claimed, gamma: Fraction | None) -> bool:
-        """True if Pr >= 1 - beta for the row `claimed` at all eps of the claim.
+        """True if Pr[right answer] >= 1 - beta for the row `claimed`, with this `gamma`, at all eps of the claim.
 
-        If `gamma` is None, every value of a real or int output is right.
+        If `gamma` is None, every value of a real or int output counts as right.
         """
         bound = self._bound(claimed, gamma)
         if self._question.ends:
@@ -222,7 +225,10 @@ class _Search:
         return None
 
     def _fails_at_zero(self, claimed: _Claimed, gamma: Fraction) -> bool:
-        """True if Pr - 1 + beta of the row `claimed`, with this `gamma`, has a negative limit as eps goes to 0."""
+        """True if Pr - 1 + beta has a negative limit as eps tends to 0, so that the claim fails for small eps.
+
+        Pr is the probability of the right answers of the row `claimed` with this `gamma`.
+        """
         cell = claimed.beta.cells(self._claim.intervals[0], self._limits)[0]
         bound = self._bound(claimed, gamma)
         if bound.is_without_form:
@@ -238,9 +244,9 @@ class _Search:
         return all(isinstance(course_of(self._probabilities, claimed.row), StepCourse) for claimed in self._open)
 
     def _on_steps(self, low: Fraction, high: Fraction) -> Fraction:
-        """The least gamma with which all rows hold, if Pr is constant between jumps.
+        """The exact least gamma with which all rows hold, if Pr is a step function of gamma for every row.
 
-        Some row fails at `low`, and all rows hold at `high`.
+        It lies between `low`, with which some row fails, and `high`, with which all rows hold.
         """
         courses = [course_of(self._probabilities, claimed.row) for claimed in self._open]
         steps = [course for course in courses if isinstance(course, StepCourse)]
@@ -251,10 +257,10 @@ class _Search:
         return jumps[bisect(lambda position: self._all_hold(jumps[position]), -1, len(jumps) - 1)[1]]
 
     def _at_jump(self, low: Fraction, high: Fraction) -> Fraction | None:
-        """The least gamma between `low` and `high` if it is a proved jump of Pr, else None.
+        """The least gamma between `low` and `high`, if Pr jumps there and the claim is refuted just before; else None.
 
-        Some row fails at `low`, and all rows hold at `high`. A jump is a gamma at which an output without noise
-        begins to count as near the right answer.
+        Some row fails with `low`, and all rows hold with `high`. Pr jumps where gamma reaches the distance of an output
+        without noise from its right answer.
         """
         open_, worst = self._open, self._failing
         courses = [course_of(self._probabilities, claimed.row) for claimed in open_]
@@ -271,10 +277,11 @@ class _Search:
         return None
 
     def _holds_before(self, claimed: _Claimed, gamma: Fraction) -> bool:
-        """True if the limit of Pr from below at this `gamma` is at least 1 - beta, for the row and beta of `claimed`.
+        """True if the limit of Pr from below at this `gamma` is at least 1 - beta at all eps for the row `claimed`.
 
         Pr must be continuous in gamma, except where an output without noise comes within gamma of its answer. The limit
-        is then the probability of the exits whose outputs without noise are nearer than gamma. If it is False, every
+        is then the probability of the exits whose outputs without noise are nearer than gamma. If the result is False,
+        every
         smaller gamma fails, since Pr never decreases as gamma grows.
         """
         reals, answers = _numbers(self._probabilities.program, claimed.row)
@@ -388,9 +395,10 @@ def solve_gamma_everywhere(question: Question, digits: int) -> GammaSolution:
 
 
 def _in_products(question: Question, at_zero: Claims, digits: int) -> GammaSolution | None:
-    """Return the least gamma from the claim about every gamma, if it is a multiple of 1/eps; else None.
+    """Return the solution "gamma = k/eps" with the least k, found from the claim about every gamma.
 
-    `at_zero` are the claims of `question` with gamma = 0. The multiple has `digits` digits.
+    It is None if the least gamma is not of this form. `at_zero` are the claims of `question` with gamma = 0. The result
+    has `digits` digits. If the claim fails for every k, the solution says that there is no gamma.
     """
     if at_zero.at_distance:
         return None
@@ -424,10 +432,10 @@ def _in_products(question: Question, at_zero: Claims, digits: int) -> GammaSolut
 
 
 def _failing_input(question: Question, at_zero: Claims, digits: int) -> GammaSolution | None:
-    """Return the answer that no gamma is enough, if one input is found at which every gamma fails; else None.
+    """Return the solution that no gamma is enough, if an input is found at which every gamma fails; else None.
 
-    The inputs tried are those at which a check refutes `question` with a large gamma. `at_zero` are its claims with
-    gamma = 0. The answer states numbers with `digits` digits.
+    The inputs tried are those at which a check refutes `question` with gamma = 1000. `at_zero` are the claims of the
+    question with gamma = 0. `digits` becomes a field of the solution.
     """
     program = question.program
     if question.parameter is not None:
@@ -479,9 +487,9 @@ def _answer(
 
 @frozen
 class StepCourse:
-    """A dependence of Pr on gamma that is constant except at `jumps` and, with `integers`, at natural numbers.
+    """The dependence of Pr on gamma if it is a step function: it changes only at `jumps`, in increasing order.
 
-    At a change the probability has the value that it keeps up to the next change. The jumps increase.
+    If `integers`, it may also change at every natural number. At a step it already has the value to the right of it.
     """
 
     integers: bool
@@ -490,10 +498,11 @@ class StepCourse:
 
 @frozen
 class SmoothCourse:
-    """A dependence of Pr on gamma that is continuous except at `jumps`, since no noise is discrete.
+    """The dependence of Pr on gamma if no noise is discrete: continuous, except at `jumps`.
 
-    At a jump an output without noise comes within gamma of its answer. If `grows`, there are no jumps, and every
-    output that has to be near an answer has noise: Pr then grows strictly with gamma.
+    A jump is the distance of an output without noise from its right answer. If `grows`, there are no jumps, every
+    output
+    that must be near its answer has noise, and all densities are positive.
     """
 
     grows: bool
@@ -501,9 +510,9 @@ class SmoothCourse:
 
 
 def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCourse | None:
-    """The dependence on gamma of Pr for `row`, among the `probabilities` of a program; None if its kind is not known.
+    """The dependence on gamma of the probability that the outputs of `row` are right; None if its kind is not known.
 
-    Raises Undecided.
+    `probabilities` are those of the program. Raises Undecided.
     """
     program = probabilities.program
     if not program.has_product_distance:
@@ -523,9 +532,10 @@ def course_of(probabilities: Probabilities, row: Row) -> StepCourse | SmoothCour
 
 
 def largest_distance(probabilities: Probabilities, row: Row) -> Fraction | None:
-    """The gamma from which on Pr for `row`, among the `probabilities` of a program, is constant.
+    """The least gamma from which on the probability of the right answers of `row` no longer changes.
 
-    None unless a `metric` defines the distance of answers.
+    `probabilities` are those of the program. None unless a `metric` block of the program defines the distance of
+    answers.
     """
     program = probabilities.program
     if program.has_product_distance:
@@ -597,9 +607,10 @@ def _numbers(program: CoreProgram, row: Row) -> tuple[dict[int, Fraction], dict[
 def _gaps_without_noise(
     event: EventTemplate, reals: Mapping[int, Fraction], answers: Mapping[int, Fraction]
 ) -> Iterator[Fraction]:
-    """Yield the distance of each output without noise of `event` from its answer, 0 on a side that does not count.
+    """Yield, for each constraint of `event` on an output without noise, the least gamma that satisfies it.
 
-    `reals` and `answers` give the numeric inputs and the right answers, by slot.
+    This is 0 if the output lies on the other side of its answer. `reals` and `answers` give the numeric inputs and the
+    right answers, by slot.
     """
     for form, slot, sign in event.points:
         assert slot is not None
@@ -610,9 +621,9 @@ def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | 
     """A gamma from which on the limit of Pr for `row`, as eps tends to 0, is constant. Raises Undecided.
 
     Pr is one of the `probabilities` of a program. The result is None if a `metric` block defines the distance of
-    answers, or if a noise has no nearby law that only scales with eps.
+    answers, or if the limit law of some noise does more than scale with eps.
 
-    Proof. With X = eps·x the noises have a joint limit in distribution, of independent noises with the nearby laws.
+    Proof. With X = eps·x the noises have a joint limit in distribution, of independent noises with the limit laws.
     An exit's event is A·X <= eps·(b + gamma·g) with no row of A zero, so its probability tends to that of A·X <= 0,
     since the boundary of that set has measure 0. Only for outputs without noise does gamma decide alone, up to the
     largest of their distances from the answers. ∎
@@ -637,11 +648,13 @@ def gamma_settled_at_zero(probabilities: Probabilities, row: Row) -> Fraction | 
 
 @dataclass(slots=True, eq=False)
 class LeastNumber:
-    """A search for the least alpha or gamma (`name`) with which the claim holds.
+    """A search for the least number with which a claim holds; the number is its alpha or gamma, as `name` says.
 
-    `claims` gives the inequalities of the claim with a number. If the claim holds for a number, it must hold for all
-    greater ones, or, with `ints`, for all greater integers. No number above 10^`greatest` is tried. `blamed` are cases
-    that are known to fail, and `refuted` is the greatest number that is known to be refuted.
+    - `claims` gives the inequalities of the claim for a number. Once the claim holds, it must hold for all greater
+    numbers.
+    - `ints`: only integers are tried. `greatest`: no number above 10^`greatest` is tried.
+    - `blamed` are the cases that failed last, `refuted` is the greatest number refuted so far, `tried` the last number
+      tried.
     """
 
     name: str
@@ -654,10 +667,11 @@ class LeastNumber:
     tried: Fraction = _ZERO
 
     def enclose(self, digits: int) -> tuple[Status, tuple[int, ...], str, Enclosure | None]:
-        """Return (status, cases that fail last, reason why no more is known, enclosure of the least number).
+        """Return (status, numbers of the cases that failed last, reason why no more is known, enclosure or None).
 
-        The claim is refuted with the enclosure's lower end and proved with its upper end, one unit of the last of the
-        `digits` apart. With `ints` both ends are the proved number.
+        If solved, the claim is refuted with the lower end of the enclosure and proved with the upper end. They differ
+        by one
+        unit of the last of `digits` digits; with `ints` both are the least integer.
         """
         try:
             low, high = neighboring_powers(self._holds, self.greatest, self.name)
@@ -710,9 +724,11 @@ _LEAST_POWER = -300
 
 
 def neighboring_powers(holds: Property, greatest: int, name: str) -> tuple[Fraction, Fraction]:
-    """Two neighboring powers of ten of which only the greater has the monotone property `holds`.
+    """Return 10^n and 10^(n+1) such that only the latter has the property `holds`.
 
-    Raises LimitReached if there are none from 10^-300 to 10^`greatest`; `name` is the quantity in the message.
+    The property must hold for all numbers from some number on. Raises LimitReached if there is no such n between -300
+    and
+    `greatest`; `name` is the name of the number in the message.
     """
     power = 0
     step = -1 if holds(Fraction(1)) else 1

@@ -132,8 +132,8 @@ def enclosed_peak(
 ) -> EnclosedPeak:
     """The maximum of (1 - Pr)/`beta` over all eps of `intervals`, enclosed to more than `digits` digits.
 
-    Pr is `form`, which has no closed form, and `bound` is Pr as `engine` decides it. Raises Undecided if the maximum
-    is not found, or is not inside an interval that is longer than the precision.
+    Pr is the probability `form`, which has no closed form; `bound` is the same probability as a sum of events, for
+    `engine`. Raises Undecided if the maximum is not found, for example because it is at an end of an interval.
     """
     closed = beta.closed
     if closed is None or not isinstance(closed.value, ExpPoly):
@@ -226,7 +226,7 @@ def _enclosing(
 
 
 def _parts_outside(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction]) -> list[Interval]:
-    """The parts of `intervals` that are not strictly between the two numbers in `ends`."""
+    """The parts of `intervals` at most `ends`[0] or at least `ends`[1], as intervals."""
     result = []
     for interval in intervals:
         if interval.lower < ends[0]:
@@ -240,11 +240,14 @@ def _parts_outside(intervals: Sequence[Interval], ends: tuple[Fraction, Fraction
 
 @frozen(eq=False)
 class TightSpot:
-    """A place where a factor is needed: an inequality, and the value of its variable, eps or a product t with eps.
+    """A value of eps (or of a product such as alpha·eps) at which the inequality `claimed` needs the least factor.
 
-    `eps` is an enclosure (exact if both ends are equal; (0, 0) is the limit at 0), or None for the limit at infinity.
-    `everywhere` says that the factor is needed at every value. Unless `attained`, the least factor is only a limit, as
-    the variable approaches that value, or, if `by_inputs`, as the input approaches another class.
+    - `eps` encloses the value; two equal numbers are exact. It is (0, 0) for the limit at 0, and None for the limit at
+      infinity.
+    - `everywhere`: the factor is needed at every value.
+    - `attained`: the factor is needed at the value itself. Otherwise it is a limit, as the variable approaches the
+    value,
+      or, if `by_inputs`, as inputs approach another class.
     """
 
     claimed: Inequality
@@ -261,20 +264,22 @@ class TightSpot:
 
 @frozen(eq=False)
 class Tightest:
-    """The least factor f >= 0 with Pr >= 1 - f·beta at every case that claims something and every eps.
+    """The least factor f >= 0 with Pr >= 1 - f·beta at every case that is not vacuous and every eps.
 
-    - `factor` is a pair with low <= f <= high; high is one unit of the last digit more than low, or both are f, which
-      is then rational. None means that no f > 0 suffices.
-    - `places` need f, and all others need less. Several places need the same factor if `proved`; otherwise their
-      factors agree to the requested digits.
-    - `kappa` is the largest integer with Pr >= 1 - beta/kappa, proved to be the largest. It is 0 if beta itself fails
-      (although f = 0 may suffice, if beta is negative and Pr = 1). None if every kappa holds (`holds_for_every_kappa`),
-      and if the largest is not known: the factor is not `complete`, or 1/kappa is between its two ends.
-    - `upper` is set if bounds that are not exact need more than all exact probabilities: no factor less than `factor`
-      suffices, and `upper` does for all known cases, unless it is infinite or not known. `upper_places` are these
-      bounds. There are none if a check proves the claim with `upper` times beta, for the unknown cases as well.
-
-    If cases are `unknown`, `factor` is the factor of the other cases, and only a lower bound.
+    - `factor` is a pair (low, high) with low <= f <= high; high is one unit of the last digit more than low, or both
+    are f,
+      which is then rational. None means that no f > 0 suffices.
+    - `places` are where f is needed. If `proved`, all of them need exactly f; otherwise their factors agree to the
+      requested digits.
+    - `kappa` is the largest integer with Pr >= 1 - beta/kappa. It is 0 if beta itself fails, and None if every kappa
+    holds
+      (see `holds_for_every_kappa`) or if the largest one is not known.
+    - `upper` is set if some probabilities have only lower bounds, which need a larger factor than all exact
+    probabilities.
+      Then f lies between `factor` and `upper`. `upper_places` are where these bounds need `upper`; if there are none,
+      `upper` was proved by a check.
+    - `unknown` are cases without an answer. `factor` is then only a lower bound of f.
+    - `claims` are the inequalities, `eps` is the text of their intervals, `digits` the number of digits.
     """
 
     claims: Claims
@@ -311,7 +316,10 @@ class Tightest:
 
     @property
     def at_most(self) -> Cell | None:
-        """An upper bound of the factor for all cases if the factor is not known to all digits, or None."""
+        """A proved upper bound of the factor for all cases, as an enclosure, if the factor is not known to all digits.
+
+        Otherwise, or if there is no bound, it is None.
+        """
         return None if self.unknown and self.upper_places else self.upper
 
     @property
@@ -343,7 +351,7 @@ class Tightest:
 
     @property
     def attained(self) -> bool | None:
-        """True if the factor itself is needed at some eps, not only as a limit; None if that is not known."""
+        """True if the factor is needed at some eps, False if it is only a limit, None if it is not known."""
         result = {spot.attained for spot in self.places}
         if self.proved or len(result) == 1:
             return True in result
@@ -368,8 +376,8 @@ def tighten(program: ProgramGiven, table: TableGiven | None = None, **given: Unp
 def tightest(question: Question, digits: int = DIGITS, progress: Progress | None = None) -> Tightest:
     """Return the least factor f such that `question` holds with beta multiplied by f, and the places that need f.
 
-    The factor has `digits` digits; `progress` is called with (cases done, cases in all). If beta has irrational
-    numbers, the factor is enclosed by those of a weaker and of a stronger claim.
+    The factor has `digits` digits; `progress` is called with (cases done, cases in all). If the claim has irrational
+    numbers, f lies between the factors of two claims with rationals above and below them.
     """
     enclosing = question.enclosing(2 * max(digits, DIGITS) + _MORE)
     if enclosing is None:
@@ -389,9 +397,11 @@ def tightest(question: Question, digits: int = DIGITS, progress: Progress | None
 
 
 def _touching_factor(answer: Tightest, stronger: Question) -> Tightest:
-    """Return `answer` with a rational upper end of the factor, if that end suffices at the irrational ends of eps.
+    """Return `answer` with the upper end of its factor replaced by a rational that suffices, if one is found.
 
-    `stronger` is the claim on larger intervals, from which `answer` has its upper end.
+    `stronger` is the question whose intervals of eps are a little longer than those with irrational ends. The rational
+    is
+    the simplest one between the ends of the factor; a proof at the irrational ends shows that it suffices.
     """
     if answer.factor is None or not answer.complete or answer.factor[0] == answer.factor[1]:
         return answer
@@ -417,7 +427,7 @@ def _with_digits(answer: Tightest, digits: int) -> Tightest:
 
 
 def _in_places(answer: Tightest, around: Interval) -> Tightest:
-    """Return `answer` with the irrational eps inside of `around` as the place of each inequality about eps."""
+    """Return `answer` with `around` as the place of each spot whose claim is about one irrational eps in it."""
     assert around.upper is not None
     place = around.lower, around.upper
 
@@ -430,10 +440,11 @@ def _in_places(answer: Tightest, around: Interval) -> Tightest:
 
 
 def _at_irrational_eps(answer: Tightest, around: Interval) -> Tightest:
-    """Return the factor at the irrational eps inside of `around`, from `answer`, the factor for the whole interval.
+    """Return the least factor at the irrational eps inside `around`, from `answer`, the factor for all eps in `around`.
 
-    The upper end of `answer` is enough on the whole interval, and so at this eps. The result has a lower end that is
-    proved to be needed everywhere on the interval; if none is proved, the factor is only bounded.
+    The upper end of the factor stays. The lower end is reduced until it is proved to be needed at every eps in
+    `around`. If
+    no proof is found, the factor has the lower end 0 and the former value becomes `upper`.
     """
     answer = _in_places(answer, around)
     if answer.factor is None or answer.is_zero:
@@ -465,10 +476,10 @@ def _none_at_eps(answer: Tightest) -> tuple[UnknownCases, ...]:
 
 
 def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
-    """Return the answer for a beta between a greater one, with the answer `least`, and a smaller one, with `most`.
+    """Return the least factor for a beta between a greater one, with answer `least`, and a smaller one, with `most`.
 
-    The factor is complete if the two factors differ by at most two units of the last digit. Otherwise they are its
-    lower and upper bounds.
+    If the factors of both answers differ by at most two units of the last digit, they are the ends of the result's
+    `factor`. Otherwise that of `least` is the `factor`, a lower bound, and that of `most` the `upper` bound.
     """
     if least.complete and least.factor is None:
         return least
@@ -492,9 +503,11 @@ def _enclosed_factor(least: Tightest, most: Tightest) -> Tightest:
 
 
 def _with_approached_factor(answer: Tightest) -> Tightest:
-    """Return `answer` with a complete factor if its upper bound exceeds the factor by at most a last digit.
+    """Return `answer` without its `upper` bound if this exceeds the factor by at most one unit of the last digit.
 
-    Inputs that approach another class then need this factor. Any other answer is returned unchanged.
+    The result's factor then has the upper bound as its upper end, and is needed in the limit, as inputs approach
+    another
+    class. Otherwise `answer` is returned unchanged.
     """
     low, high = answer.factor, answer.upper
     if low is None or high is None or not low[0] or answer.unknown or not answer.upper_places:
@@ -520,9 +533,10 @@ def _with_approached_factor(answer: Tightest) -> Tightest:
 def _tightest(question: Question, digits: int, progress: Progress | None) -> Tightest:
     """The least factor for `question`, whose beta has no irrational numbers, with the places that need this factor.
 
-    Each case first uses its first rule. If a bound that is not exact then needs a larger factor than all exact
-    probabilities, the case with this bound also tries the other rules and single inputs. On Ctrl-C the remaining
-    cases are unknown. The factor has `digits` digits; `progress` is called with (cases done, cases in all).
+    Each case first uses the first rule that gives a proof. If a bound that is not exact then needs a larger factor than
+    all
+    exact probabilities, the other rules and single inputs are tried for its case. On Ctrl-C the remaining cases are
+    unknown. The factor has `digits` digits; `progress` is called with (cases done, cases in all).
     """
     claims = claims_of(replace(question, scaled=True), progress, best=False)
     limits = claims.question.program.limits
@@ -587,9 +601,11 @@ def _tightest(question: Question, digits: int, progress: Progress | None) -> Tig
 def _without_lesser(
     claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], factors: Factors, digits: int
 ) -> list[UnknownCases]:
-    """The `unknown` cases of `claims` without those proved to need no greater factor than the `known` inequalities.
+    """Return the `unknown` cases of `claims`, except those proved to need at most the factor of `known`.
 
-    Enclosures prove it. `factors` has the factors of the known inequalities, compared to `digits` digits.
+    `known` are inequalities, and `factors` finds the least factor for all of them, to `digits` digits. A case is
+    dropped if
+    it is proved to hold with this factor.
     """
     enough = factors.greatest(known, digits) if known else None
     result = []
@@ -617,11 +633,13 @@ def _by_check(
     most: Tightest,
     upper: Tightest | None,
 ) -> tuple[Cell | None, list[UnknownCases], Tightest | None]:
-    """Return (upper bound of the factor or None, cases still unknown, bounds that still count) after two checks.
+    """Return (upper bound of the factor or None, cases still unknown, `upper` or None) after up to two checks.
 
-    If a check proves the claim of the open cases of `claims` with the factor of `most`, none of them needs a greater
-    factor. If a check proves the claim itself, none of them needs a factor greater than 1. Open cases are those in
-    `unknown`, and those of `known` that have only bounds, whose greatest factor is `upper`.
+    The open cases of `claims` are those in `unknown`, and, if `upper` is given, those with bounds in `known`. `upper`
+    is
+    the answer with the factor that these bounds need. If a check proves the open cases with the factor of `most`,
+    nothing
+    is unknown and `upper` becomes None. If a check only proves them with the factor 1, this is an upper bound.
     """
     open_cases = {number for cases in unknown for number in cases.rows}
     open_cases |= {number for claimed in known if upper is not None and not claimed.exact for number in claimed.rows}
@@ -642,12 +660,12 @@ _FEW = 3
 
 
 def _lesser_enclosed(every: Sequence[Inequality], factors: Factors) -> set[int]:
-    """Return the identities of those of `every` without a closed form that are proved to need less than another one.
+    """Return the ids (Python's `id`) of inequalities in `every` proved to need a smaller factor than another one.
 
-    The factors differ from the greatest one in the digits that are compared. The inequality that seems to need most
-    is examined first, by `factors`. A single bound, with the least constants of many other inequalities, then shows
-    that a slightly smaller factor suffices for all of them. If this fails, each half of them is tried. On Ctrl-C the
-    result has what is proved so far.
+    Only exact inequalities without a closed form are compared. `factors` finds the factor of the one that seems to need
+    most. Then a single bound shows that a slightly smaller factor suffices for many of the others; if this fails, for
+    each
+    half of them, and so on. On Ctrl-C the result has the inequalities proved so far.
     """
     posed: list[tuple[Inequality, Obligation]] = []
     for claimed in every:
@@ -680,16 +698,21 @@ def _lesser_enclosed(every: Sequence[Inequality], factors: Factors) -> set[int]:
 
 
 def _little_less(peaks: Sequence[Peak], digits: int) -> Fraction | None:
-    """Return v·(1 - 10^(1 - `digits`)), where v is the lower bound of the one enclosed peak.
+    """The lower bound of the only enclosed peak, reduced in the digit before the last of `digits`; None without it.
 
-    A number of `digits` below 2 counts as 2. None unless exactly one of `peaks` is enclosed.
+    It is v·(1 - 10^(1 - n)), where v is the lower bound and n the larger of `digits` and 2. None unless exactly one of
+    `peaks` has only an enclosure.
     """
     values = [peak.value.low for peak in peaks if isinstance(peak.value, EnclosedNumber)]
     return values[0] * (1 - Fraction(1, 10 ** max(1, digits - 1))) if len(values) == 1 else None
 
 
 def _all_need_less(some: Sequence[tuple[Inequality, Obligation]], enough: Fraction, factors: Factors) -> bool:
-    """Return True if the engine of `factors` proves that the factor `enough` suffices for all of `some`."""
+    """True if it is proved that the factor `enough` suffices for all of `some`.
+
+    `some` has pairs (inequality, its obligation with the variable rescaled). The engine of `factors` decides one bound
+    that is at most all of theirs.
+    """
     betas = {scaled.beta for _, scaled in some}
     bound = with_least_constants([scaled.bound for _, scaled in some])
     if bound is None or len(betas) != 1:
@@ -703,10 +726,12 @@ _MOST_INPUTS = 13
 
 
 def _improved(claims: Claims, known: Sequence[Inequality], factors: Factors, digits: int) -> list[Inequality]:
-    """The `known` inequalities, with better ones for cases of `claims` whose bounds are not exact. Raises Undecided.
+    """Return the `known` inequalities, with others in place of bounds that are not exact and need too large a factor.
 
-    A case gets the bounds of the rules that need the least factor, and the claim at some of its inputs. The cases are
-    improved in turn until some exact probability needs the greatest factor, by `factors` to `digits` digits.
+    A case of `claims` with such a bound gets the bounds of the rule that needs the least factor, and the claim at one
+    of
+    its inputs. The case that needs most is improved first, until an exact probability needs at least as much. `factors`
+    finds what is needed, to `digits` digits. Raises Undecided.
     """
     fixed = [claimed for claimed in known if claimed.exact]
     bounded = [claimed for claimed in known if not claimed.exact]
@@ -771,11 +796,12 @@ def _at_inputs(case: ClassCase, needing: Sequence[Inequality], factors: Factors)
 def _integer_inequalities(
     claims: Claims, unknown: Sequence[UnknownCases], known: Sequence[Inequality], factors: Factors, digits: int
 ) -> tuple[list[Inequality], list[UnknownCases]]:
-    """Return the inequalities of cases about every integer distance, and the cases of `unknown` that remain unknown.
+    """Return (inequalities of `unknown` cases about every integer distance, cases that remain unknown).
 
-    The cases are those of `claims`. A tightened claim multiplies beta by a factor, and `factors` finds the least factor
-    with which an inequality holds. A case stops being unknown if it is proved to need no greater factor than some
-    exact inequality, of `known` or of a case. `digits` is the precision of enclosed factors.
+    For a case of `claims`, the inequalities are about the first few distances and the limit of large ones. The case is
+    no longer unknown if it is proved to need no greater factor than some exact inequality: one of `known`, or one of
+    these
+    cases. `factors` finds the factors that inequalities need, to `digits` digits.
     """
     every = [
         (case, *_at_distances(case, factors))
@@ -819,10 +845,11 @@ def _suffices_far_away(case: ClassCase, engine: Engine, factor: Fraction) -> boo
 
 
 def _at_distances(case: ClassCase, factors: Factors) -> tuple[list[Inequality] | None, list[Inequality]]:
-    """Return (the inequalities of `case` at each of the first integer distances, those that bound the factor below).
+    """Return (inequalities of `case` at the first integer distances or None, those that bound the factor below).
 
-    The former is None if one of these inequalities could not be measured. The latter are the exact ones among them, and
-    the limits for large distances. `factors` has the factors that inequalities are known to need.
+    The former is None if one of them could not be measured. The latter are the exact ones among them, and the limits
+    for
+    large distances. `factors` finds the factors that inequalities need.
     """
     small: list[Inequality] | None = []
     exact: list[Inequality] = []
@@ -899,7 +926,7 @@ def _distinct(numbers: tuple[QuotientValue, ...]) -> list[QuotientValue]:
 
 
 def _kappa(best: Highest) -> int:
-    """The largest integer k >= 0 with `best` <= 1/k, where 1/0 is infinity."""
+    """The largest integer k >= 0 such that the maximum `best` is at most 1/k; k = 0 if `best` is infinite."""
     if best.is_infinite:
         return 0
     low, high = best.enclosure(DIGITS)
@@ -938,11 +965,11 @@ def _eps(point: PeakPlace, digits: int, limits: Limits) -> Cell | None:
 
 
 class Factors:
-    """A finder of the factors that inequalities need: the maxima of (1 - Pr)/beta over eps, each found once.
+    """A finder of the factors that inequalities need: the maxima of (1 - Pr)/beta over eps, each computed once.
 
-    A maximum is infinite if no factor suffices. Quotients that are equal after a change of eps's scale are analyzed
-    once. So rows that differ by a common factor of all distances share the values of their maxima, as identical
-    objects.
+    A maximum is infinite if no factor suffices. Two quotients that are equal after eps is multiplied by a constant
+    share
+    one maximum, as the same Python object. Rows whose distances all differ by one constant are an example.
     """
 
     def __init__(self, engine: Engine, digits: int) -> None:
@@ -982,9 +1009,9 @@ class Factors:
         return result
 
     def greatest(self, every: Sequence[Inequality], digits: int) -> Fraction | None:
-        """An upper bound of the factor that the inequalities `every` need; None if it is infinite. Raises Undecided.
+        """An upper bound of the least factor with which all inequalities in `every` hold; None if no factor suffices.
 
-        Factors are compared to `digits` digits.
+        The bound exceeds the least factor only after `digits` digits. Raises Undecided.
         """
         best = highest((peak for peak, _ in self.candidates(every)), digits)
         if best is None:
@@ -1000,19 +1027,21 @@ class Factors:
         return needed is not None and needed <= enough
 
     def needed(self, case: int, proof: Proof) -> Fraction | None:
-        """The factor that `proof` needs in the case with number `case`; None if it is infinite or not known.
+        """An upper bound of the factor with which all inequalities of `proof` hold, for the case with number `case`.
 
-        Raises Undecided.
+        None if no factor suffices, or if an inequality could not be measured. Raises Undecided.
         """
         inequalities, unknown = measure_inequalities([(case, one) for one in proof.steps], self.engine)
         return None if unknown else self.greatest(inequalities, DIGITS)
 
     def needs(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Iterator[Peak]:
-        """Yield the maxima over eps of the least f >= 0 with f·`beta` >= 1 - `probability`. Raises LimitReached.
+        """Yield the local maxima over eps of the least f >= 0 with f·`beta` >= 1 - `probability`. Raises LimitReached.
 
-        The greatest of their values is the least factor for all eps of `intervals`. There is no maximum if the
-        probability is 1 everywhere, as f = 0 suffices. There is an infinite one if beta is negative somewhere, as no
-        f suffices.
+        The largest value of a peak is the least factor for all eps of `intervals`. An interval where the probability is
+        1 has
+        no peak, as f = 0 suffices. Otherwise, an interval where beta is negative somewhere has one peak, with an
+        infinite
+        value.
         """
         above, below = fraction_of(probability.value)
         missing = below - above
@@ -1034,10 +1063,9 @@ class Factors:
                 met = self._joint(missing, cell)
 
     def forbids(self, probability: ClosedForm, beta: BetaForm, intervals: Sequence[Interval]) -> Fraction | None:
-        """An eps of `intervals` at which only the factor 0 suffices.
+        """An eps of `intervals` at which only the factor 0 suffices, or None.
 
-        On an interval around it `probability` is 1, and `beta` is negative at it. The result is None if there is
-        none. Raises LimitReached.
+        At this eps `beta` is negative, and `probability` is 1 on the whole interval. Raises LimitReached.
         """
         above, below = fraction_of(probability.value)
         for interval in intervals:
@@ -1048,7 +1076,7 @@ class Factors:
         return None
 
     def _joint(self, missing: ExpPoly, cell: FormCell) -> Fraction | Root | None:
-        """The upper end of `cell` if (1 - Pr)/beta is continuous there, else None; `missing` is 1 - Pr."""
+        """The upper end of `cell`, if (1 - Pr)/beta is continuous at this end; else None. `missing` is 1 - Pr."""
         end = cell.upper.value
         if end is None or all(vanishes_at(f, end, self._limits) for f in (cell.numerator, missing)):
             return None
@@ -1057,9 +1085,11 @@ class Factors:
     def _needs(
         self, numerator: ExpPoly, denominator: ExpPoly, cell: FormCell, sample: Fraction | None
     ) -> Iterator[Peak]:
-        """Yield the maxima over `cell` of `numerator`/`denominator`, the factor that is needed.
+        """Yield the local maxima of `numerator`/`denominator` on `cell`, with their places.
 
-        `sample` is a rational of the cell; None if the cell is the whole interval.
+        If the quotient is constant, the place is `sample`, a rational in the cell; if `sample` is None, the place is
+        every
+        eps.
         """
         if denominator.is_zero():
             if sample is None:

@@ -96,10 +96,15 @@ class Varied:
 
 @frozen
 class Evaluation(Record):
-    """The `threshold` t and the `objective` at some values of the constants, each enclosed.
+    """The result of evaluating the objective at some `values` of the constants.
 
-    `constant` is the constant of privacy, None for nominal privacy; `exact` says whether it is known exactly. `reason`
-    says why the objective is not known.
+    `threshold` and `objective` are enclosures (low, high), or None if not known; then `reason` says why. The threshold
+    is
+    the least alpha·eps (or gamma·eps, or eps) for which the claim holds. The objective is the threshold times
+    `constant`,
+    the least constant of privacy, or the threshold alone if privacy is nominal (`constant` is None). `exact` says
+    whether
+    the constant is known exactly.
     """
 
     FIELDS = "values threshold constant objective exact reason"
@@ -114,11 +119,13 @@ class Evaluation(Record):
 
 @frozen
 class Tuned(Record):
-    """The answer of `tune`: the `best` values of the constants that were evaluated, and the program's `own`.
+    """The answer of `tune`: the values of constants with the least objective.
 
-    All values in `proved_for` with rates of at least a fiftieth of the greatest have an objective of at least `lower`,
-    which is proved. So the best value is worse than any of them by at most the `relative_gap`. `unproved` is the reason
-    why there is no such bound.
+    - `best` is the best evaluation, `own` that of the program's own values, and `tried` has all evaluations.
+    - `varied` are the constants and their ranges; `constants` has the values of all others.
+    - `lower` is a proved lower bound of the objective for all values in the box `proved_for` with rates of at least a
+      fiftieth of the greatest. `cells` counts the boxes examined for it. Without a bound, `unproved` is the reason.
+    - `tolerance` is the relative gap that was asked for; `interrupted`: Ctrl-C ended the search.
     """
 
     FIELDS = (
@@ -198,9 +205,9 @@ def tune(program: ProgramGiven, table: TableGiven | None = None, **given: Unpack
     """Find the values of the constants `vary`, such as "s in (0, 1)", with the least threshold at equal privacy.
 
     The threshold is the least t = alpha·eps for which the claim holds; gamma·eps if `wanted` is "gamma", and eps if
-    it is "eps". It is computed to `digits` digits. Privacy is under `adjacent`, or nominal without it. Values have
-    denominators up to `denominator`. If possible, it is proved that no other value is better by more than
-    `tolerance`.
+    it is "eps". It is computed to `digits` digits, and multiplied by the least constant of privacy under `adjacent`;
+    without `adjacent` it is not. Values have denominators up to `denominator`. If possible, it is proved that no other
+    value is better by more than the relative gap `tolerance`.
 
     `program`, `table` and the other options in `given` are those of `dipc.solve`. Raises DiagnosticError for names
     that are not constants, and for bad claims.
@@ -364,9 +371,11 @@ class _Search:
         return inputs if self._selected_program is not self.program else None
 
     def threshold(self, program: Program, options: Options) -> tuple[tuple[Fraction, Fraction] | None, str | None]:
-        """Return (an enclosure of the least t = alpha·eps for which the claim holds, None), or (None, the reason).
+        """Return (an enclosure of the threshold, None), or (None, the reason why it is not known).
 
-        The claim is that of `options` about `program`.
+        The threshold is the least alpha·eps, gamma·eps, alpha, gamma or eps for which the claim of `options` about
+        `program`
+        holds.
         """
         try:
             solution = solve_question(
@@ -511,9 +520,10 @@ class _Search:
         return any(re.search(rf"\b{name}\b", text) for text in texts)
 
     def _rates(self) -> tuple[Program, AffineRates]:
-        """A program with distinguishable rates, and its rates as affine functions of the constants.
+        """Return the program at some values of the constants, and all rates as affine functions of the constants.
 
-        Raises OutsideFragment.
+        The values are chosen such that only noises with equal rates at all values have equal rates there. Raises
+        OutsideFragment.
         """
         for n in range(1, 20):
             try:
@@ -533,10 +543,9 @@ class _Search:
 
     @staticmethod
     def _inner(whole: ConstantBox, rates: AffineRates, least: Sequence[Fraction]) -> ConstantBox:
-        """The box `whole` cut down to values of each constant at which no rate is certainly below its `least`.
+        """The box `whole` without values of one constant that make some rate too small, whatever the others are.
 
-        `rates` gives the rates at values of the constants. A value is cut off only if some rate is too small whatever
-        the other constants are.
+        `rates` gives the rates at values of the constants; a rate is too small if it is below its bound in `least`.
         """
         low, high = list(whole.low), list(whole.high)
         corners = list(whole.corners)
@@ -571,7 +580,10 @@ class _Search:
 
 
 class _Solved:
-    """Lower bounds of the threshold t for any rates, each found by solving for t anew."""
+    """Lower bounds of the threshold, for any rates of the noises, each found by solving for the threshold again.
+
+    The threshold is the least alpha·eps (or gamma·eps, or eps) for which the claim holds.
+    """
 
     def __init__(self, search: _Search, program: Program) -> None:
         self._search = search
@@ -581,16 +593,17 @@ class _Solved:
         self._beta = print_expression(beta.tree)
 
     def guess(self, rates: Rates) -> Fraction:
-        """Return a close lower bound of the threshold t at these `rates`. Raises Undecided."""
+        """Return a close lower bound of the threshold if the noises have these `rates`; 0 if none is found."""
         return self.at_least(rates, [(_ONE,)], None)
 
     def learn(self, rates: Rates) -> None:
         pass
 
     def at_least(self, rates: Rates, shares: Sequence[Rates], enough: Fraction | None) -> Fraction:  # noqa: ARG002
-        """A lower bound of the threshold t at all rates s_i·`rates`[i] whose factors s lie between those in `shares`.
+        """A number that is at most the threshold for all noises with the rates s_i·`rates`[i], for s in `shares`.
 
-        `enough` has no effect.
+        It also holds for each s that lies above a convex combination of them on a logarithmic scale. `enough` has no
+        effect.
         """
         factor = max(1 / Fraction(prod(share)) for share in shares).limit_denominator(10**6) + Fraction(2, 10**6)
         options = replace(self._search.options, beta=f"({factor})*({self._beta})")
@@ -599,14 +612,17 @@ class _Solved:
 
 
 def _moves(dimension: int) -> Iterator[tuple[int, ...]]:
-    """Yield the steps along one of the `dimension` axes, and those forward along one axis and back along another."""
+    """Yield vectors of -1, 0 and 1 with `dimension` entries: one nonzero entry, or one 1 and one -1."""
     for move in product((-1, 0, 1), repeat=dimension):
         if sum(map(abs, move)) == 1 or (sum(map(abs, move)) == 2 and sum(move) == 0):
             yield move
 
 
 def _degree(tree: Expr, names: set[str]) -> int | None:
-    """The degree of the expression `tree` in the constants `names`, 0 or 1; None if it is greater or not known."""
+    """Return 0 if the expression `tree` mentions none of the constants `names`, and 1 if it is affine in them.
+
+    None if neither is known.
+    """
     if not any(mentions(tree, name) for name in names):
         return 0
     match tree:
