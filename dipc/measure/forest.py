@@ -725,8 +725,8 @@ def _add(case: Inequalities, i: int, j: int, w: int) -> None:
 def _cheapest(system: DifferenceSystem) -> tuple[int, list[int], list[int]]:
     """Return (noise, above, below): the noise that `split` removes from a cycle of `system`, and the noises around it.
 
-    above and below are the noises on the cycle that bound it from above and from below. The noise is chosen so that the
-    number of systems into which `split` splits is least.
+    above has the noises on the cycle that bound the removed noise from above, and below those that bound it from below.
+    The noise is chosen so that `split` makes the fewest systems.
     """
     adjacent = neighbors(len(system.rates), system.lower)
     best: tuple[int, int, list[int], list[int]] | None = None
